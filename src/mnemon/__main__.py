@@ -1,0 +1,5 @@
+"""`python -m mnemon` is `mnemon`."""
+
+from mnemon.bootstrap import main
+
+main()

@@ -1,0 +1,74 @@
+"""Files that hold secrets: readable by their owner alone, replaced whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from mnemon.errors import Misconfigured, StorageReadOnly
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def make_private_folder(path: Path) -> None:
+    """Raises: StorageReadOnly."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageReadOnly(f"the data folder {path} can't be made: {error.strerror}") from error
+
+
+def read_private(path: Path) -> str:
+    """Raises: Misconfigured if the file is missing, a link, or open to others."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise Misconfigured(f"{path} is missing", hint="Run 'mnemon init', or restore it.") from None
+    except OSError as error:
+        raise Misconfigured(f"{path} can't be read: {error.strerror}") from None
+    with os.fdopen(descriptor, encoding="utf-8") as file:
+        if os.fstat(descriptor).st_mode & _OTHERS:
+            raise Misconfigured(f"{path} is open to other users", hint=f"Run: chmod 600 {path}")
+        return file.read()
+
+
+def write_private(path: Path, text: str) -> None:
+    """Make or replace the file. Raises: StorageReadOnly."""
+    with _written_beside(path, text) as fresh:
+        os.replace(fresh, path)
+
+
+def create_private(path: Path, text: str) -> None:
+    """Make the file unless it is there already, whoever made it. Raises: StorageReadOnly."""
+    with _written_beside(path, text) as fresh, suppress(FileExistsError):
+        os.link(fresh, path)
+
+
+@contextmanager
+def _written_beside(path: Path, text: str) -> Iterator[Path]:
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(descriptor)
+            yield fresh
+        finally:
+            fresh.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise StorageReadOnly(f"{path} can't be written: {error.strerror}") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

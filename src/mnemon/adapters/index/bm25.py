@@ -1,0 +1,235 @@
+"""The default index: BM25 over blinded tokens, in memory, following the book's feed of changes.
+
+A room's tokens are kept in a few immutable segments of numpy arrays, merged as they grow like the
+digits of a binary counter, so that following a write costs little and a search touches few of
+them. Rooms are loaded when first asked about and dropped, least recently used first, when
+together they grow beyond the given size. Nothing of this is written to disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemon.domain.bm25 import idf, weight
+from mnemon.domain.names import Room
+from mnemon.ports.book import TermsChange, Transaction
+from mnemon.ports.index import Hit, Question
+
+DEFAULT_CACHE_BYTES = 128 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """Some lines of a room and their postings, sorted by token."""
+
+    ids: NDArray[np.bytes_]
+    lengths: NDArray[np.float64]
+    alive: NDArray[np.bool_] | None
+    tokens: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    lines: NDArray[np.uint32]
+    counts: NDArray[np.uint8]
+
+    @property
+    def size(self) -> int:
+        return len(self.ids)
+
+    @property
+    def bytes(self) -> int:
+        return sum(
+            a.nbytes for a in (self.ids, self.lengths, self.tokens, self.starts, self.lines, self.counts)
+        )
+
+    def postings(self, token: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """The lines that hold the token, and how often."""
+        at = int(np.searchsorted(self.tokens, np.uint64(token)))
+        if at == len(self.tokens) or self.tokens[at] != token:
+            return self.lines[:0], self.counts[:0]
+        lines = self.lines[self.starts[at] : self.starts[at + 1]]
+        counts = self.counts[self.starts[at] : self.starts[at + 1]]
+        if self.alive is None:
+            return lines, counts
+        kept = self.alive[lines]
+        return lines[kept], counts[kept]
+
+    def totals(self) -> tuple[int, float]:
+        """How many lines are alive, and the sum of their lengths."""
+        if self.alive is None:
+            return self.size, float(self.lengths.sum())
+        return int(self.alive.sum()), float(self.lengths[self.alive].sum())
+
+    def without(self, line_id: str) -> _Segment | None:
+        """The segment with that line dead, or None if it is not here."""
+        found = np.nonzero(self.ids == line_id.encode())[0]
+        if not len(found):
+            return None
+        alive = np.ones(self.size, dtype=bool) if self.alive is None else self.alive.copy()
+        alive[found] = False
+        return _Segment(self.ids, self.lengths, alive, self.tokens, self.starts, self.lines, self.counts)
+
+
+def _segment(
+    ids: NDArray[np.bytes_],
+    lengths: NDArray[np.float64],
+    alive: NDArray[np.bool_] | None,
+    tokens: NDArray[np.uint64],
+    lines: NDArray[np.uint32],
+    counts: NDArray[np.uint8],
+) -> _Segment:
+    """A segment of postings that are not sorted yet."""
+    order = np.argsort(tokens, kind="stable")
+    tokens = tokens[order]
+    distinct = np.ones(len(tokens), dtype=bool)
+    distinct[1:] = tokens[1:] != tokens[:-1]
+    firsts = np.nonzero(distinct)[0]
+    starts = np.append(firsts, len(tokens))
+    return _Segment(ids, lengths, alive, tokens[firsts], starts, lines[order], counts[order])
+
+
+def _loaded(changes: Sequence[TermsChange]) -> _Segment:
+    tokens = np.frombuffer(b"".join(change.tokens or b"" for change in changes), dtype="<u8")
+    counts = np.frombuffer(b"".join(change.counts for change in changes), dtype=np.uint8)
+    widths = np.fromiter((len(change.counts) for change in changes), dtype=np.int64, count=len(changes))
+    lines = np.repeat(np.arange(len(changes), dtype=np.uint32), widths)
+    lengths = np.bincount(lines, weights=counts, minlength=len(changes)).astype(np.float64)
+    ids = np.array([change.id.encode() for change in changes], dtype="S26")
+    return _segment(ids, lengths, None, tokens, lines, counts)
+
+
+def _merged(a: _Segment, b: _Segment) -> _Segment:
+    alive = None
+    if a.alive is not None or b.alive is not None:
+        alive = np.concatenate([np.ones(s.size, dtype=bool) if s.alive is None else s.alive for s in (a, b)])
+    return _segment(
+        np.concatenate([a.ids, b.ids]),
+        np.concatenate([a.lengths, b.lengths]),
+        alive,
+        np.concatenate([np.repeat(s.tokens, np.diff(s.starts)) for s in (a, b)]),
+        np.concatenate([a.lines, b.lines + np.uint32(a.size)]),
+        np.concatenate([a.counts, b.counts]),
+    )
+
+
+class _RoomIndex:
+    """One room, up to one point of its feed. Segments are replaced, never changed."""
+
+    def __init__(self, mark: int) -> None:
+        self.mark = mark
+        self.seq = 0
+        self.segments: tuple[_Segment, ...] = ()
+        self.lines = 0
+        self.length = 0.0
+        self.bytes = 0
+
+    def follow(self, changes: Sequence[TermsChange]) -> None:
+        segments = list(self.segments)
+        added: dict[str, TermsChange] = {}
+        for change in changes:
+            if change.tokens is not None:
+                added[change.id] = change
+            elif added.pop(change.id, None) is None:
+                segments = [segment.without(change.id) or segment for segment in segments]
+        if added:
+            segments.append(_loaded(list(added.values())))
+        while len(segments) > 1 and segments[-1].size * 2 > segments[-2].size:
+            newer, older = segments.pop(), segments.pop()
+            segments.append(_merged(older, newer))
+        self.seq = changes[-1].seq
+        self.segments = tuple(segments)
+        self.bytes = sum(segment.bytes for segment in segments)
+        totals = [segment.totals() for segment in segments]
+        self.lines = sum(lines for lines, _ in totals)
+        self.length = sum(length for _, length in totals)
+
+
+class Bm25Index:
+    """Thread-safe; one per process."""
+
+    def __init__(self, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        self._cache_bytes = cache_bytes
+        self._rooms: OrderedDict[Room, _RoomIndex] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def search(
+        self,
+        tx: Transaction,
+        questions: Sequence[Question],
+        k: int,
+        within: Collection[str] | None = None,
+    ) -> list[Hit]:
+        with self._lock:
+            marks = {
+                workspace: tx.marks(workspace).rooms for workspace in {q.room.workspace for q in questions}
+            }
+            rooms = [
+                (question, *self._followed(tx, question.room, marks[question.room.workspace]))
+                for question in questions
+            ]
+        lines = sum(count for _, _, count, _ in rooms)
+        if not lines:
+            return []
+        average = sum(length for *_, length in rooms) / lines
+        parts = [(question, segment) for question, segments, _, _ in rooms for segment in segments]
+        scores: list[NDArray[np.float64] | None] = [None] * len(parts)
+        for term in range(len(questions[0].tokens)):
+            found = [segment.postings(question.tokens[term]) for question, segment in parts]
+            holding = sum(len(held) for held, _ in found)
+            if not holding:
+                continue
+            telling = idf(lines, holding)
+            for part, (held, counts) in enumerate(found):
+                if len(held):
+                    segment = parts[part][1]
+                    if (score := scores[part]) is None:
+                        score = scores[part] = np.zeros(segment.size)
+                    score[held] += telling * weight(counts, segment.lengths[held], average)
+        hits = [
+            Hit(question.room, line_id, score)
+            for (question, segment), found_scores in zip(parts, scores, strict=True)
+            if found_scores is not None
+            for line_id, score in _best(segment, found_scores, k, within)
+        ]
+        hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
+        return hits[:k]
+
+    def forget(self) -> None:
+        with self._lock:
+            self._rooms.clear()
+
+    def _followed(self, tx: Transaction, room: Room, mark: int) -> tuple[tuple[_Segment, ...], int, float]:
+        index = self._rooms.get(room)
+        if index is None or index.mark != mark:
+            index = self._rooms[room] = _RoomIndex(mark)
+        changes = list(tx.terms.since(room, index.seq))
+        if changes:
+            index.follow(changes)
+        self._rooms.move_to_end(room)
+        if changes:
+            self._evict()
+        return index.segments, index.lines, index.length
+
+    def _evict(self) -> None:
+        total = sum(index.bytes for index in self._rooms.values())
+        while total > self._cache_bytes and len(self._rooms) > 1:
+            total -= self._rooms.popitem(last=False)[1].bytes
+
+
+def _best(
+    segment: _Segment, scores: NDArray[np.float64], k: int, within: Collection[str] | None
+) -> list[tuple[str, float]]:
+    """The k best lines of a segment; equal scores, newest id first."""
+    if within is not None:
+        allowed = np.isin(segment.ids, np.array([one.encode() for one in within], dtype="S26"))
+        scores = np.where(allowed, scores, 0.0)
+    found = np.nonzero(scores)[0]
+    if len(found) > k:
+        threshold = np.partition(scores[found], -k)[-k]
+        found = found[scores[found] >= threshold]
+    order = np.lexsort((segment.ids[found], scores[found]))[::-1][:k]
+    return [(segment.ids[line].decode(), float(scores[line])) for line in found[order]]

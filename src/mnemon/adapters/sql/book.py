@@ -1,0 +1,85 @@
+"""The book in SQL: one set of statements, any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from mnemon.adapters.sql.audit import SqlAudit
+from mnemon.adapters.sql.caps import SqlCaps
+from mnemon.adapters.sql.counters import SqlCounters
+from mnemon.adapters.sql.engine import Engine, Session
+from mnemon.adapters.sql.keys import SqlKeys
+from mnemon.adapters.sql.lines import SqlLines
+from mnemon.adapters.sql.migrations import migrate
+from mnemon.adapters.sql.terms import SqlTerms
+from mnemon.domain.names import ALL
+from mnemon.ports.book import Marks
+
+_SCRUB = "scrub"
+
+
+class SqlTransaction:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._counters = SqlCounters(session)
+        self.lines = SqlLines(session)
+        self.terms = SqlTerms(session)
+        self.keys = SqlKeys(session, self._counters)
+        self.caps = SqlCaps(session)
+        self.audit = SqlAudit(session)
+
+    def marks(self, workspace: str) -> Marks:
+        values = self._counters.values(workspace)
+        return Marks(values.get("caps", 0), values.get("rooms", 0))
+
+    def touch(self, workspace: str, *, caps: bool = False, rooms: bool = False) -> None:
+        if caps:
+            self._counters.increase(workspace, "caps")
+        if rooms:
+            self._counters.increase(workspace, "rooms")
+
+    def workspaces(self) -> Sequence[str]:
+        return [
+            row[0] for row in self._session.rows("SELECT DISTINCT workspace FROM audit ORDER BY workspace")
+        ]
+
+    def owe_scrub(self) -> None:
+        self._counters.increase(ALL, _SCRUB)
+
+
+class SqlBook:
+    def __init__(self, engine: Engine) -> None:
+        """Raises: Misconfigured if the store belongs to another version."""
+        self._engine = engine
+        migrate(engine)
+
+    @contextmanager
+    def read(self) -> Iterator[SqlTransaction]:
+        with self._engine.read() as session:
+            yield SqlTransaction(session)
+
+    @contextmanager
+    def write(self) -> Iterator[SqlTransaction]:
+        with self._engine.write() as session:
+            yield SqlTransaction(session)
+
+    def scrub(self) -> bool:
+        owed = self._owed()
+        if not self._engine.reclaim():
+            return False
+        with self._engine.write() as session:
+            counters = SqlCounters(session)
+            if counters.values(ALL).get(_SCRUB, 0) == owed:
+                counters.reset(ALL, _SCRUB)
+        return True
+
+    def scrub_pending(self) -> bool:
+        return self._owed() > 0
+
+    def _owed(self) -> int:
+        with self._engine.read() as session:
+            return SqlCounters(session).values(ALL).get(_SCRUB, 0)
+
+    def close(self) -> None:
+        self._engine.close()

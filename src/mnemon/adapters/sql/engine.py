@@ -1,0 +1,45 @@
+"""The engine: the few things in which one SQL database differs from another.
+
+All SQL of this package is written once, with '?' for parameters, in what SQLite (3.35 and later)
+and PostgreSQL share. An engine opens connections, turns that SQL into its database's own
+spelling, and translates its database's errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+Values = Sequence[Any]
+SqlRow = tuple[Any, ...]
+
+
+class Session(Protocol):
+    """One open transaction."""
+
+    def rows(self, sql: str, values: Values = ()) -> list[SqlRow]: ...
+
+    def row(self, sql: str, values: Values = ()) -> SqlRow | None: ...
+
+    def run(self, sql: str, values: Values = ()) -> int:
+        """Execute, and say how many rows changed."""
+        ...
+
+
+class Engine(Protocol):
+    @property
+    def types(self) -> Mapping[str, str]:
+        """What the placeholders of a migration stand for: {blob}, and {clustered} after a table whose
+        rows should lie in the order of its primary key."""
+        ...
+
+    def read(self) -> AbstractContextManager[Session]: ...
+
+    def write(self) -> AbstractContextManager[Session]: ...
+
+    def reclaim(self) -> bool:
+        """Leave no deleted byte in any file; False if that is not possible right now."""
+        ...
+
+    def close(self) -> None: ...

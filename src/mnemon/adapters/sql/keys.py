@@ -1,0 +1,51 @@
+"""Wrapped keys in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from mnemon.adapters.sql.counters import SqlCounters
+from mnemon.adapters.sql.engine import Session, SqlRow
+from mnemon.domain.names import Room
+from mnemon.ports.book import WrappedKey
+
+_SELECT = "SELECT workspace, owner, namespace, purpose, epoch, wrapped FROM room_keys"
+_ORDER = "ORDER BY workspace, owner, namespace, purpose, epoch"
+_ADD = """INSERT INTO room_keys (workspace, owner, namespace, purpose, epoch, wrapped)
+    VALUES (?, ?, ?, ?, ?, ?)"""
+_REWRAP = """UPDATE room_keys SET wrapped = ?
+    WHERE workspace = ? AND owner = ? AND namespace = ? AND purpose = ? AND epoch = ?"""
+
+
+class SqlKeys:
+    def __init__(self, session: Session, counters: SqlCounters) -> None:
+        self._session = session
+        self._counters = counters
+
+    def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
+        where, values = "WHERE workspace = ? AND owner = ?", [workspace, owner]
+        if namespaces is not None:
+            where += f" AND namespace IN ({', '.join('?' * len(namespaces))})"
+            values.extend(namespaces)
+        return [_key(row) for row in self._session.rows(f"{_SELECT} {where} {_ORDER}", values)]
+
+    def add(self, key: WrappedKey) -> None:
+        self._session.run(_ADD, (*key.room, key.purpose, key.epoch, key.wrapped))
+
+    def rewrap(self, key: WrappedKey) -> None:
+        self._session.run(_REWRAP, (key.wrapped, *key.room, key.purpose, key.epoch))
+
+    def next_epoch(self, workspace: str) -> int:
+        return self._counters.increase(workspace, "epoch")
+
+    def every(self) -> list[WrappedKey]:
+        return [_key(row) for row in self._session.rows(f"{_SELECT} {_ORDER}")]
+
+    def delete_room(self, room: Room) -> int:
+        return self._session.run(
+            "DELETE FROM room_keys WHERE workspace = ? AND owner = ? AND namespace = ?", room
+        )
+
+
+def _key(row: SqlRow) -> WrappedKey:
+    return WrappedKey(Room(*row[:3]), *row[3:])

@@ -1,0 +1,60 @@
+"""Numbered migrations: applied once, in order, each with its hash; forward only."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from importlib import resources
+from typing import NamedTuple
+
+from mnemon.adapters.sql.engine import Engine, Session
+from mnemon.errors import Misconfigured
+
+_TABLE = """CREATE TABLE IF NOT EXISTS migrations (
+    number BIGINT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL)"""
+
+
+class Migration(NamedTuple):
+    number: int
+    name: str
+    text: str
+
+    @property
+    def hash(self) -> str:
+        return sha256(self.text.encode()).hexdigest()
+
+
+def shipped() -> list[Migration]:
+    """The migrations of this version, in order."""
+    folder = resources.files(__package__) / "migrations"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return [Migration(int(name[:4]), name, (folder / name).read_text("utf-8")) for name in names]
+
+
+def migrate(engine: Engine) -> None:
+    """Bring the schema up to this version.
+
+    Raises: Misconfigured if the store was written by a newer version or by altered migrations.
+    """
+    known = shipped()
+    with engine.write() as session:
+        session.run(_TABLE)
+        applied = session.rows("SELECT number, name, hash FROM migrations ORDER BY number")
+        if len(applied) > len(known):
+            raise Misconfigured(
+                f"the store has migration {applied[-1][1]}, which this version does not know",
+                hint="Upgrade Mnemon; a store is never taken back to an older schema.",
+            )
+        for (_, name, found), migration in zip(applied, known, strict=False):
+            if found != migration.hash:
+                raise Misconfigured(f"migration {name} differs from the one this store was made with")
+        for migration in known[len(applied) :]:
+            _apply(session, migration, engine)
+
+
+def _apply(session: Session, migration: Migration, engine: Engine) -> None:
+    for statement in migration.text.split(";\n"):
+        if statement.strip():
+            session.run(statement.format_map(engine.types))
+    session.run(
+        "INSERT INTO migrations (number, name, hash) VALUES (?, ?, ?)", (*migration[:2], migration.hash)
+    )

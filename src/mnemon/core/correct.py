@@ -1,0 +1,36 @@
+"""Correct: a line is never changed; a new line takes its place."""
+
+from __future__ import annotations
+
+from mnemon.core.desk import Desk
+from mnemon.core.remember import Draft, remember
+from mnemon.domain import ulid
+from mnemon.domain.line import TOMBSTONE, Line
+from mnemon.errors import Conflict
+
+
+def correct(desk: Desk, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
+    """The line that replaces the target, and whether it had done so already.
+
+    With a text it says what is true instead; without, it only marks the target as no longer true.
+
+    Raises: InvalidInput, NotFound, Conflict if another line replaced the target already.
+    """
+    target, _ = desk.find(ulid.check(target_id))
+    draft = Draft(
+        namespace=target.room.namespace,
+        kind=TOMBSTONE if text is None else target.kind,
+        text=text or "",
+        id=new_id,
+        session=target.session,
+        supersedes=target.id,
+    )
+    if target.invalidated_by is not None and target.invalidated_by != new_id:
+        raise Conflict(
+            f"the line was already replaced by {target.invalidated_by}", hint="Correct that line instead."
+        )
+    line, duplicate = remember(desk, draft)
+    if not duplicate:
+        desk.tx.lines.invalidate(target.room, target.id, line.id)
+        desk.tx.terms.remove(target.room, target.id)
+    return line, duplicate

@@ -1,0 +1,91 @@
+"""The desk: what a use case has before it, and what it reports back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mnemon.core.vault import RoomKeys, Vault
+from mnemon.domain import content, ulid
+from mnemon.domain.limits import Limits
+from mnemon.domain.line import Line, SealedLine
+from mnemon.domain.names import Room
+from mnemon.domain.policy import Scope
+from mnemon.errors import NotFound
+from mnemon.ports.book import Transaction
+from mnemon.ports.clock import Entropy
+from mnemon.ports.index import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What the audit row says of the work: names, ids and numbers, never content."""
+
+    namespaces: Sequence[str] = ()
+    lines: Sequence[str] = ()
+    detail: str = ""
+
+
+NO_TRACE = Trace()
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The parts that every request shares."""
+
+    vault: Vault
+    index: Index
+    entropy: Entropy
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One request's transaction, scope and moment, with the shared parts."""
+
+    tx: Transaction
+    scope: Scope
+    cap: str
+    now: int
+    tools: Tools
+
+    def fresh_id(self) -> str:
+        return ulid.compose(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES))
+
+    def room(self, namespace: str) -> Room:
+        return Room(self.scope.workspace, self.scope.owner, namespace)
+
+    def open_rooms(self) -> dict[str, RoomKeys]:
+        """The keys of every existing room in scope, by namespace."""
+        scope = self.scope
+        return self.tools.vault.rooms(self.tx, scope.workspace, scope.owner, scope.namespaces)
+
+    def find(self, line_id: str) -> tuple[SealedLine, RoomKeys]:
+        """The line of that id in scope.
+
+        Raises: NotFound, whether there is no such line or none that this cap may see.
+        """
+        for keys in self.open_rooms().values():
+            line = self.tx.lines.get(keys.room, line_id)
+            if line is not None and self.scope.sees(line.session):
+                return line, keys
+        raise NotFound("there is no such line")
+
+
+def opened(line: SealedLine, keys: RoomKeys) -> Line:
+    """The line with its text.
+
+    Raises: Tampered.
+    """
+    return Line(
+        room=line.room,
+        id=line.id,
+        kind=line.kind,
+        text=keys.open(line),
+        session=line.session,
+        created_at=line.created_at,
+        occurred_at=line.occurred_at,
+        supersedes=line.supersedes,
+        cap=line.cap,
+        metadata=content.decode_metadata(line.metadata),
+    )

@@ -1,0 +1,43 @@
+"""Forget: rows, index, keys and caches of a line, a namespace or an owner.
+
+Readers find nothing from the commit on. A room's keys are destroyed with it, so that copies of its
+lines elsewhere stay shut; the scrub that follows takes the bytes out of the store's files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mnemon.core.desk import Desk
+from mnemon.domain import ulid
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    lines: int
+    keys: int
+    namespaces: tuple[str, ...]
+
+
+def forget_line(desk: Desk, line_id: str) -> Forgotten:
+    """Raises: InvalidInput, NotFound."""
+    line, _ = desk.find(ulid.check(line_id))
+    desk.tx.terms.remove(line.room, line.id)
+    desk.tx.lines.delete(line.room, line.id)
+    desk.tx.owe_scrub()
+    return Forgotten(lines=1, keys=0, namespaces=(line.room.namespace,))
+
+
+def forget_rooms(desk: Desk) -> Forgotten:
+    """Everything in scope. Nothing there is not an error: it says nothing about what was."""
+    scope = desk.scope
+    rooms = {key.room for key in desk.tx.keys.of(scope.workspace, scope.owner, scope.namespaces)}
+    lines = keys = 0
+    for room in rooms:
+        lines += desk.tx.lines.delete_room(room)
+        desk.tx.terms.delete_room(room)
+        keys += desk.tx.keys.delete_room(room)
+    if rooms:
+        desk.tx.touch(scope.workspace, rooms=True)
+        desk.tx.owe_scrub()
+    return Forgotten(lines, keys, tuple(sorted(room.namespace for room in rooms)))

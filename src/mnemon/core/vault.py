@@ -1,0 +1,116 @@
+"""The vault: a room's keys, unwrapped for use and made when the room is first written to.
+
+What is cached is only the unwrapping of a row that the book gave in this very transaction, so a
+key whose room was forgotten, or whose creation was rolled back, can never be used from memory.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeVar
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from mnemon.domain.line import Line, SealedLine
+from mnemon.domain.names import Room
+from mnemon.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, seal
+from mnemon.errors import Tampered
+from mnemon.ports.book import Transaction, WrappedKey
+from mnemon.ports.clock import Entropy
+from mnemon.ports.keyring import Keyring
+
+SEAL = "seal"
+BLIND = "blind"
+_MOST_CACHED = 4096
+
+_Key = TypeVar("_Key", bytes, AESGCM)
+
+
+@dataclass(frozen=True, slots=True)
+class RoomKeys:
+    """The keys of one room, ready for use."""
+
+    room: Room
+    seals: dict[int, AESGCM]
+    epoch: int
+    blind: bytes
+
+    def open(self, line: SealedLine) -> str:
+        """Raises: Tampered."""
+        key = self.seals.get(line.epoch)
+        if key is None:
+            raise Tampered(f"line {line.id} names a key epoch that its room never had")
+        return open_sealed(line, key=key)
+
+
+class Vault:
+    def __init__(self, keyring: Keyring, entropy: Entropy) -> None:
+        self._keyring = keyring
+        self._entropy = entropy
+        self._opened: OrderedDict[WrappedKey, bytes | AESGCM] = OrderedDict()
+
+    def rooms(
+        self, tx: Transaction, workspace: str, owner: str, namespaces: Collection[str] | None
+    ) -> dict[str, RoomKeys]:
+        """The keys of the owner's rooms that exist, by namespace.
+
+        Raises: WrongKey, Tampered.
+        """
+        found = tx.keys.of(workspace, owner, namespaces)
+        return {
+            room.namespace: self._room_keys(room, list(keys))
+            for room, keys in groupby(found, key=lambda key: key.room)
+        }
+
+    def room(self, tx: Transaction, room: Room) -> RoomKeys:
+        """The keys of a room, which is made if it does not exist."""
+        found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
+        if not found:
+            epoch = tx.keys.next_epoch(room.workspace)
+            found = [self._make(tx, room, purpose, epoch) for purpose in (BLIND, SEAL)]
+        return self._room_keys(room, found)
+
+    def add_epoch(self, tx: Transaction, room: Room) -> None:
+        """From now on, seal the room's new lines with a new key."""
+        self._make(tx, room, SEAL, tx.keys.next_epoch(room.workspace))
+
+    def rewrap(self, tx: Transaction, key: WrappedKey) -> None:
+        """Wrap a key again, under the root key that is current now."""
+        context = key_place(key.room, key.purpose, key.epoch)
+        fresh = self._keyring.wrap(self._keyring.unwrap(key.wrapped, context), context)
+        tx.keys.rewrap(key._replace(wrapped=fresh))
+
+    def seal(self, line: Line, keys: RoomKeys) -> bytes:
+        nonce = self._entropy.take(NONCE_BYTES)
+        return seal(line, key=keys.seals[keys.epoch], epoch=keys.epoch, nonce=nonce)
+
+    def forget(self) -> None:
+        """Drop every key held in memory."""
+        self._opened.clear()
+
+    def _make(self, tx: Transaction, room: Room, purpose: str, epoch: int) -> WrappedKey:
+        context = key_place(room, purpose, epoch)
+        wrapped = self._keyring.wrap(self._entropy.take(KEY_BYTES), context)
+        key = WrappedKey(room, purpose, epoch, wrapped)
+        tx.keys.add(key)
+        return key
+
+    def _room_keys(self, room: Room, keys: Sequence[WrappedKey]) -> RoomKeys:
+        seals = {key.epoch: self._open(key, AESGCM) for key in keys if key.purpose == SEAL}
+        blinds = [self._open(key, bytes) for key in keys if key.purpose == BLIND]
+        if not seals or not blinds:
+            raise Tampered(f"namespace {room.namespace!r} has lost one of its keys")
+        return RoomKeys(room, seals, max(seals), blinds[-1])
+
+    def _open(self, key: WrappedKey, kind: type[_Key]) -> _Key:
+        opened = self._opened.get(key)
+        if not isinstance(opened, kind):
+            context = key_place(key.room, key.purpose, key.epoch)
+            opened = kind(self._keyring.unwrap(key.wrapped, context))
+            self._opened[key] = opened
+            if len(self._opened) > _MOST_CACHED:
+                self._opened.popitem(last=False)
+        return opened

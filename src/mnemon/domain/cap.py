@@ -1,0 +1,431 @@
+"""The cap: who may do what, where, until when. Verification is a pure function.
+
+A cap is one or more compact JWS blocks (Ed25519) joined by '~':
+
+    issued                  block ~ secret            a bearer cap: its holder's key travels with it
+    issued, bound           block                     the holder keeps the key and proves it per request
+    attenuated              block ~ block ~ secret    or without the secret, if the child is bound
+
+Every block names a holder key in `cnf`. The issuer signs the first block; each further block is
+signed with the holder key of the block before it, and may only narrow it. Whoever receives a
+child does not get the parent's secret, so the wider cap can't be cut out of the narrower one.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import jwt.api_jws
+import jwt.exceptions
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from mnemon.domain import names, ulid
+from mnemon.domain.names import ALL
+from mnemon.errors import (
+    CapExpired,
+    CapMalformed,
+    CapMissing,
+    CapRevoked,
+    CapScopeMismatch,
+    CapSigInvalid,
+    InvalidInput,
+)
+
+ALGORITHM = "EdDSA"
+TYPE = "cap+jwt"
+SKEW_SECONDS = 60
+MAX_TOKEN_CHARS = 16 * 1024
+MAX_BLOCKS = 8
+
+OPS = ("put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit")
+DATA_CLASSES = ("memory", "credentials", "config")
+
+_JWS = jwt.api_jws.PyJWS(algorithms=[ALGORITHM])
+_Seconds = int
+
+
+class HolderKey(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An Ed25519 public key as a JWK."""
+
+    x: str
+    kty: str = "OKP"
+    crv: str = "Ed25519"
+
+    @classmethod
+    def of(cls, key: Ed25519PublicKey) -> HolderKey:
+        return cls(x=b64(key.public_bytes_raw()))
+
+    def public(self) -> Ed25519PublicKey:
+        """Raises: CapMalformed."""
+        if (self.kty, self.crv) != ("OKP", "Ed25519"):
+            raise CapMalformed("the holder key is not an Ed25519 key")
+        try:
+            return Ed25519PublicKey.from_public_bytes(unb64(self.x))
+        except ValueError:
+            raise CapMalformed("the holder key is not an Ed25519 key") from None
+
+    def thumbprint(self) -> str:
+        """RFC 7638."""
+        canonical = f'{{"crv":"{self.crv}","kty":"{self.kty}","x":"{self.x}"}}'
+        return b64(hashlib.sha256(canonical.encode()).digest())
+
+
+class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    jwk: HolderKey
+
+
+class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What one block says. A claim that this version does not know makes the cap malformed,
+    because an unknown claim may be a restriction."""
+
+    iss: str
+    aud: str
+    sub: str
+    jti: str
+    iat: _Seconds
+    nbf: _Seconds
+    exp: _Seconds
+    wid: str
+    cnf: Confirmation
+    data_class: str = ""
+    ops: tuple[str, ...] = ()
+    namespaces_allowed: tuple[str, ...] = ()
+    peers: tuple[str, ...] = ()
+    sessions: tuple[str, ...] | None = None
+    par: tuple[str, ...] = ()
+
+
+class _Header(msgspec.Struct, frozen=True):
+    alg: str
+    typ: str = ""
+    kid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a verified cap allows."""
+
+    actor: str
+    workspace: str
+    ops: frozenset[str]
+    data_class: str
+    namespaces: frozenset[str]
+    peers: frozenset[str]
+    sessions: frozenset[str] | None
+    jti: str
+    expires_at: _Seconds
+    holder: HolderKey
+    bound: bool
+
+    def reaches(self, actor: str) -> bool:
+        return actor == self.actor or actor in self.peers or ALL in self.peers
+
+    @property
+    def operates(self) -> bool:
+        """Whether this is the installation's own cap, which no wall of a workspace holds."""
+        return self.workspace == ALL and ALL in self.peers and ALL in self.namespaces
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A cap whose signatures hold and whose blocks each narrow the one before.
+
+    It says nothing yet about time and revocation, so it may be cached.
+    """
+
+    blocks: tuple[Claims, ...]
+    kid: str
+    issued_ms: int
+    bound: bool
+    grant: Grant
+
+    @property
+    def lineage(self) -> Iterable[str]:
+        """The id of every cap that this one came from, itself included."""
+        for block in self.blocks:
+            yield block.jti
+        yield from self.blocks[0].par
+
+
+@dataclass(frozen=True, slots=True)
+class Revocation:
+    """One withdrawal. `subject` limits a revocation by jti to caps of that actor."""
+
+    workspace: str
+    kind: str
+    value: str
+    at: int
+    subject: str = ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Revocations:
+    """Everything that was withdrawn in a workspace or everywhere."""
+
+    by_jti: Mapping[str, frozenset[str]]
+    by_actor: Mapping[str, int]
+    by_key: frozenset[str]
+
+    @classmethod
+    def of(cls, found: Iterable[Revocation]) -> Revocations:
+        by_jti: dict[str, frozenset[str]] = {}
+        by_actor: dict[str, int] = {}
+        by_key: set[str] = set()
+        for one in found:
+            match one.kind:
+                case "jti":
+                    by_jti[one.value] = by_jti.get(one.value, frozenset()) | {one.subject}
+                case "sub":
+                    by_actor[one.value] = max(one.at, by_actor.get(one.value, one.at))
+                case _:
+                    by_key.add(one.value)
+        return cls(by_jti, by_actor, frozenset(by_key))
+
+    def covers(self, chain: Chain) -> bool:
+        if chain.kid in self.by_key:
+            return True
+        for jti in chain.lineage:
+            subjects = self.by_jti.get(jti, frozenset())
+            if ALL in subjects or chain.grant.actor in subjects:
+                return True
+        return any(chain.issued_ms <= self.by_actor.get(block.sub, -1) for block in chain.blocks)
+
+
+NOTHING_REVOKED = Revocations({}, {}, frozenset())
+
+
+def verify(
+    token: str | None,
+    *,
+    keys: Mapping[str, Ed25519PublicKey],
+    audience: str,
+    now: _Seconds,
+    revoked: Revocations = NOTHING_REVOKED,
+) -> Grant:
+    """The grant of a cap that is genuine, in its time and not withdrawn.
+
+    Raises: CapMissing, CapMalformed, CapSigInvalid, CapExpired, CapRevoked.
+    """
+    chain = authenticate(token, keys=keys, audience=audience)
+    check_alive(chain, now=now, revoked=revoked)
+    return chain.grant
+
+
+def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], audience: str) -> Chain:
+    """The cap's chain, if every signature holds and no block widens.
+
+    Raises: CapMissing, CapMalformed, CapSigInvalid.
+    """
+    if not token:
+        raise CapMissing("the request carries no cap")
+    parts, secret = _split(token)
+    blocks: list[Claims] = []
+    kid = _header(parts[0]).kid
+    signer = keys.get(kid)
+    for part in parts:
+        if signer is None:
+            raise CapSigInvalid("the cap was signed with a key that is not trusted here")
+        claims = _read_block(part, signer)
+        if blocks and not narrows(claims, blocks[-1]):
+            raise CapSigInvalid("the cap grants more than the cap it was made from")
+        blocks.append(claims)
+        signer = claims.cnf.jwk.public()
+    last = blocks[-1]
+    if secret is not None and secret.public_key() != signer:
+        raise CapSigInvalid("the cap's secret is not that of its holder key")
+    if any(block.iss != audience or block.aud != audience for block in blocks):
+        raise CapSigInvalid("the cap was issued for another installation")
+    bound = secret is None
+    return Chain(tuple(blocks), kid, _issued_ms(blocks[0]), bound, _grant(last, bound=bound))
+
+
+def key_id(token: str | None) -> str:
+    """The id of the issuer's key that the cap says it was signed with; "" if it can't be read."""
+    try:
+        return _header((token or "").split("~", 1)[0]).kid
+    except CapMalformed:
+        return ""
+
+
+def check_alive(chain: Chain, *, now: _Seconds, revoked: Revocations) -> None:
+    """Raises: CapExpired, CapRevoked."""
+    for block in chain.blocks:
+        if block.exp <= now:
+            raise CapExpired("the cap has expired")
+        if block.nbf > now + SKEW_SECONDS or block.iat > now + SKEW_SECONDS:
+            raise CapExpired("the cap is not valid yet")
+    if revoked.covers(chain):
+        raise CapRevoked("the cap was revoked")
+
+
+def narrows(child: Claims, parent: Claims) -> bool:
+    """Whether the child grants nothing that its parent does not."""
+    reach = {parent.sub, *parent.peers}
+    return (
+        (child.iss, child.aud) == (parent.iss, parent.aud)
+        and parent.wid in (ALL, child.wid)
+        and parent.data_class in (ALL, child.data_class)
+        and child.exp <= parent.exp
+        and child.nbf >= parent.nbf
+        and set(child.ops) <= set(parent.ops)
+        and _within(child.namespaces_allowed, parent.namespaces_allowed)
+        and _within((child.sub, *child.peers), tuple(reach))
+        and (
+            parent.sessions is None
+            or (child.sessions is not None and _within(child.sessions, parent.sessions))
+        )
+    )
+
+
+def sign(claims: Claims, *, key: Ed25519PrivateKey, kid: str) -> str:
+    """One block, signed."""
+    payload = msgspec.json.encode(claims)
+    return _JWS.encode(payload, key, algorithm=ALGORITHM, headers={"typ": TYPE, "kid": kid})
+
+
+def bearer(blocks: str, secret: Ed25519PrivateKey) -> str:
+    """The cap that carries its holder key's secret along."""
+    return f"{blocks}~{b64(secret.private_bytes_raw())}"
+
+
+def attenuate(
+    token: str,
+    narrow: Callable[[Claims], Claims],
+    *,
+    child_secret: Ed25519PrivateKey | None,
+    holder_secret: Ed25519PrivateKey | None = None,
+) -> str:
+    """A narrower cap made from this one, offline: no issuer, no store.
+
+    `narrow` turns the last block's claims into the child's. A bound cap needs its holder's
+    secret. Without `child_secret` the child is bound to the key in its own `cnf`.
+
+    Raises: CapMalformed, CapScopeMismatch if the child would be wider.
+    """
+    parts, carried = _split(token)
+    secret = carried or holder_secret
+    if secret is None:
+        raise CapMalformed("a bound cap can be attenuated only with its holder key")
+    parent = _decode_claims(_payload(parts[-1]))
+    child = narrow(parent)
+    if not narrows(child, parent):
+        raise CapScopeMismatch("an attenuated cap can't grant more than the cap it is made from")
+    if len(parts) >= MAX_BLOCKS:
+        raise CapMalformed(f"a cap has at most {MAX_BLOCKS} blocks")
+    block = sign(child, key=secret, kid=parent.cnf.jwk.thumbprint())
+    blocks = "~".join([*parts, block])
+    return blocks if child_secret is None else bearer(blocks, child_secret)
+
+
+def read_unverified(token: str) -> tuple[list[Claims], bool]:
+    """What the cap says of itself, block by block, and whether it is bound. Proves nothing.
+
+    Raises: CapMalformed.
+    """
+    parts, secret = _split(token)
+    return [_decode_claims(_payload(part)) for part in parts], secret is None
+
+
+def b64(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def unb64(text: str) -> bytes:
+    """Raises: ValueError, also for a second spelling of the same bytes."""
+    raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    if b64(raw) != text:
+        raise ValueError("not canonical base64url")
+    return raw
+
+
+def _split(token: str) -> tuple[list[str], Ed25519PrivateKey | None]:
+    if len(token) > MAX_TOKEN_CHARS:
+        raise CapMalformed("the cap is too long")
+    parts = token.split("~")
+    secret = None
+    if len(parts) > 1 and "." not in parts[-1]:
+        try:
+            secret = Ed25519PrivateKey.from_private_bytes(unb64(parts.pop()))
+        except (ValueError, binascii.Error):
+            raise CapMalformed("the cap's secret is not a key") from None
+    if len(parts) > MAX_BLOCKS:
+        raise CapMalformed(f"a cap has at most {MAX_BLOCKS} blocks")
+    return parts, secret
+
+
+def _header(block: str) -> _Header:
+    pieces = block.split(".")
+    if len(pieces) != 3:
+        raise CapMalformed("a cap's block has three parts, separated by dots")
+    try:
+        header = msgspec.json.decode(unb64(pieces[0]), type=_Header)
+    except (ValueError, msgspec.MsgspecError):
+        raise CapMalformed("the cap's header can't be read") from None
+    if header.alg != ALGORITHM or header.typ != TYPE:
+        raise CapMalformed(f"a cap's header says alg {ALGORITHM} and typ {TYPE}")
+    return header
+
+
+def _read_block(block: str, key: Ed25519PublicKey) -> Claims:
+    _header(block)
+    try:
+        unb64(block.rsplit(".", 1)[1])
+        payload = _JWS.decode_complete(block, key, algorithms=[ALGORITHM])["payload"]
+    except jwt.exceptions.InvalidSignatureError:
+        raise CapSigInvalid("the cap's signature does not hold") from None
+    except (ValueError, jwt.exceptions.PyJWTError):
+        raise CapMalformed("the cap can't be read") from None
+    return _decode_claims(payload)
+
+
+def _payload(block: str) -> bytes:
+    _header(block)
+    try:
+        return unb64(block.split(".")[1])
+    except ValueError:
+        raise CapMalformed("the cap can't be read") from None
+
+
+def _decode_claims(payload: bytes) -> Claims:
+    try:
+        claims = msgspec.json.decode(payload, type=Claims)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise CapMalformed(f"the cap's claims can't be read: {error}") from None
+    try:
+        names.name(claims.sub, "sub")
+        ulid.check(claims.jti, "jti")
+        if claims.wid != ALL:
+            names.name(claims.wid, "wid")
+    except InvalidInput as error:
+        raise CapMalformed(f"the cap's {error.detail}") from None
+    return claims
+
+
+def _grant(claims: Claims, *, bound: bool) -> Grant:
+    return Grant(
+        actor=claims.sub,
+        workspace=claims.wid,
+        ops=frozenset(claims.ops),
+        data_class=claims.data_class,
+        namespaces=frozenset(claims.namespaces_allowed),
+        peers=frozenset(claims.peers),
+        sessions=None if claims.sessions is None else frozenset(claims.sessions),
+        jti=claims.jti,
+        expires_at=claims.exp,
+        holder=claims.cnf.jwk,
+        bound=bound,
+    )
+
+
+def _issued_ms(first: Claims) -> int:
+    """When the issuer made the cap: its jti is a ULID, finer than the seconds of `iat`."""
+    return ulid.milliseconds(first.jti)
+
+
+def _within(child: Sequence[str], parent: Sequence[str]) -> bool:
+    return ALL in parent or set(child) <= set(parent)

@@ -1,0 +1,25 @@
+"""The numbers that bound a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds that the gate and the doors enforce; every one can be set."""
+
+    body_bytes: int = 1024 * 1024
+    line_bytes: int = 64 * 1024
+    requests_per_minute: int = 6000
+    ulid_past_ms: int = 7 * 24 * 3600 * 1000
+    ulid_future_ms: int = 60 * 1000
+
+
+RECALL_DEFAULT = 5
+RECALL_MOST = 20
+"""The model never sees the whole memory: no request opens more lines than this."""
+
+LIST_DEFAULT = 100
+LIST_MOST = 1000
+SNAPSHOT_BYTES = 8 * 1024

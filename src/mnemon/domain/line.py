@@ -1,0 +1,95 @@
+"""The line: one appended record, and the only thing that is ever stored as content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mnemon.domain import content, names, ulid
+from mnemon.domain.limits import Limits
+from mnemon.domain.names import Room
+from mnemon.errors import InvalidInput, LineTooLong
+
+TOMBSTONE = "tombstone"
+"""Kind of a line that only invalidates another and says nothing itself."""
+
+PROFILE = "profile"
+"""Kind of a line that a snapshot carries first."""
+
+_MAX_TIME_MS = 253_402_300_799_999
+_MIN_TIME_MS = -62_135_596_800_000
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as its owner may read it: its place, and its text."""
+
+    room: Room
+    id: str
+    kind: str
+    text: str
+    session: str | None
+    created_at: int
+    occurred_at: int | None
+    supersedes: str | None
+    cap: str
+    metadata: content.Metadata
+
+    def says_the_same_as(self, other: Line) -> bool:
+        """Whether a retry under this id carries what was stored the first time."""
+        return (self.kind, self.text, self.session, self.occurred_at, self.supersedes) == (
+            other.kind,
+            other.text,
+            other.session,
+            other.occurred_at,
+            other.supersedes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SealedLine:
+    """A line as the book keeps it: its place in the open, its text sealed."""
+
+    room: Room
+    id: str
+    kind: str
+    session: str | None
+    created_at: int
+    occurred_at: int | None
+    supersedes: str | None
+    cap: str
+    metadata: str
+    epoch: int
+    sealed: bytes
+    invalidated_by: str | None = None
+
+
+def check_line(line: Line, *, chosen_id: bool, now: int, limits: Limits) -> Line:
+    """The same line, if the domain admits it.
+
+    Raises: InvalidInput, LineTooLong.
+    """
+    names.namespace(line.room.namespace)
+    names.kind(line.kind)
+    ulid.check(line.id)
+    if chosen_id:
+        _check_id_time(line.id, now, limits)
+    if line.kind != TOMBSTONE:
+        content.check_text(line.text)
+    if len(line.text.encode()) > limits.line_bytes:
+        raise LineTooLong(f"the text is longer than {limits.line_bytes} bytes")
+    if line.session is not None:
+        names.name(line.session, "session")
+    if line.occurred_at is not None and not _MIN_TIME_MS <= line.occurred_at <= _MAX_TIME_MS:
+        raise InvalidInput("occurred_at lies outside the years 1 to 9999")
+    return line
+
+
+def _check_id_time(line_id: str, now: int, limits: Limits) -> None:
+    at = ulid.milliseconds(line_id)
+    if at > now + limits.ulid_future_ms:
+        raise InvalidInput("id carries a time in the future", hint="Check this machine's clock.")
+    if at < now - limits.ulid_past_ms:
+        raise InvalidInput(
+            "id carries a time too far in the past",
+            hint="Take a fresh id, and say when it happened with occurred_at.",
+        )

@@ -1,0 +1,20 @@
+"""Milliseconds since 1970, and how people and JSON write them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def to_datetime(ms: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=ms)
+
+
+def to_ms(moment: datetime) -> int:
+    """Milliseconds of an aware datetime."""
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def day(ms: int) -> str:
+    return to_datetime(ms).date().isoformat()

@@ -1,0 +1,60 @@
+"""Rules for the names that give a line its place.
+
+Names are compared byte for byte and never folded, so that two people can't become one; a
+name that could look like another through case or padding is refused instead.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+from mnemon.errors import InvalidInput
+
+ALL = "*"
+"""In a cap: every name of that kind. It is not itself a valid name."""
+
+DEFAULT_WORKSPACE = "default"
+DEFAULT_NAMESPACE = "personal"
+DEFAULT_KIND = "memory"
+
+_NAMESPACE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
+_KIND = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
+_MAX_NAME = 256
+
+
+class Room(NamedTuple):
+    """One owner's namespace inside a workspace: the unit of keys, of the index and of forgetting."""
+
+    workspace: str
+    owner: str
+    namespace: str
+
+
+def namespace(text: str) -> str:
+    if not _NAMESPACE.match(text):
+        raise InvalidInput(
+            "namespace must be 1 to 64 of a-z, 0-9, '.', '_', '-', beginning with a letter or digit"
+        )
+    return text
+
+
+def kind(text: str) -> str:
+    if not _KIND.match(text):
+        raise InvalidInput("kind must be 1 to 32 of a-z, 0-9, '_', '-', beginning with a letter")
+    return text
+
+
+def name(text: str, field: str) -> str:
+    """A workspace, actor or session name.
+
+    Raises: InvalidInput.
+    """
+    if not 0 < len(text) <= _MAX_NAME:
+        raise InvalidInput(f"{field} must have 1 to {_MAX_NAME} characters")
+    if text == ALL or text != text.strip():
+        raise InvalidInput(f"{field} must not be '*' nor begin or end with white space")
+    if any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text):
+        raise InvalidInput(f"{field} holds a control character or a lone surrogate")
+    return text

@@ -1,0 +1,76 @@
+"""Proof of possession: a JWS by the cap's holder key over one request (the shape of RFC 9449, DPoP).
+
+It binds the method, the path, the hash of the body and the hash of the cap, carries its own
+time, and has an id that is burned on first use, so a captured request can't be sent again.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import jwt.api_jws
+import jwt.exceptions
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from mnemon.domain.cap import ALGORITHM, HolderKey, b64
+from mnemon.errors import CapPopInvalid
+
+TYPE = "dpop+jwt"
+MAX_AGE_SECONDS = 60
+_MAX_CHARS = 4096
+_MAX_JTI = 128
+
+_JWS = jwt.api_jws.PyJWS(algorithms=[ALGORITHM])
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """The request that a proof is bound to."""
+
+    method: str
+    path: str
+    body: bytes = b""
+
+
+UNBOUND = Bound("", "")
+
+
+class Proof(msgspec.Struct, frozen=True):
+    jti: str
+    htm: str
+    htu: str
+    bh: str
+    ath: str
+    iat: int
+
+
+def make(token: str, request: Bound, *, key: Ed25519PrivateKey, jti: str, now: int) -> str:
+    """A proof for one request."""
+    claims = Proof(jti, request.method, request.path, _hash(request.body), _hash(token.encode()), now)
+    return _JWS.encode(msgspec.json.encode(claims), key, algorithm=ALGORITHM, headers={"typ": TYPE})
+
+
+def check(proof: str | None, token: str, request: Bound, *, holder: HolderKey, now: int) -> str:
+    """The proof's id, to be burned, if the proof is the holder's and of this very request.
+
+    Raises: CapPopInvalid.
+    """
+    if not proof or len(proof) > _MAX_CHARS:
+        raise CapPopInvalid("the cap is bound to a key and the request carries no proof of it")
+    try:
+        decoded = _JWS.decode_complete(proof, holder.public(), algorithms=[ALGORITHM])
+        claims = msgspec.json.decode(decoded["payload"], type=Proof)
+    except (ValueError, jwt.exceptions.PyJWTError, msgspec.MsgspecError):
+        raise CapPopInvalid("the proof is not the holder's") from None
+    expected = (request.method, request.path, _hash(request.body), _hash(token.encode()))
+    if decoded["header"].get("typ") != TYPE or (claims.htm, claims.htu, claims.bh, claims.ath) != expected:
+        raise CapPopInvalid("the proof is of another request")
+    if abs(now - claims.iat) > MAX_AGE_SECONDS:
+        raise CapPopInvalid("the proof is not fresh")
+    if not 0 < len(claims.jti) <= _MAX_JTI:
+        raise CapPopInvalid("the proof has no usable id")
+    return claims.jti
+
+
+def _hash(data: bytes) -> str:
+    return b64(sha256(data).digest())

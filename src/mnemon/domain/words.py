@@ -1,0 +1,63 @@
+"""From text to search terms, and from terms to blinded tokens.
+
+Tokenising happens here and not in a database, because each database splits words its own
+way. A blinded token is an 8-byte keyed BLAKE2b under a key of the room, so the index holds no
+word, and the holder of another room's key can't even form the token.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_UNSPACED = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힯฀-๿]")
+_MAX_TERM = 64
+_MAX_COUNT = 255
+
+_STOPPED = """
+a about am an and are as at be been but by can did do does for from had has have he her him his how i i'm
+if in into is it it's its me my of on or our she so than that the their them then there these they this to too
+us was we were what when where which who whom whose why will with would you your
+"""
+STOP_WORDS = frozenset(_STOPPED.split())
+
+
+def words(text: str) -> list[str]:
+    """The text's words in order: case-folded, without accents; unspaced scripts by characters in pairs."""
+    if text.isascii():
+        return [word[:_MAX_TERM] for word in _WORD.findall(text.lower())]
+    folded = unicodedata.normalize("NFKD", text).casefold()
+    folded = unicodedata.normalize("NFC", "".join(c for c in folded if not unicodedata.combining(c)))
+    found: list[str] = []
+    for word in _WORD.findall(folded):
+        if _UNSPACED.search(word):
+            found.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+        else:
+            found.append(word[:_MAX_TERM].replace("’", "'"))
+    return found
+
+
+def terms(text: str) -> dict[str, int]:
+    """How often each search term occurs, up to 255; stop words only where there is nothing else."""
+    found = words(text)
+    counted = Counter([word for word in found if word not in STOP_WORDS] or found)
+    if len(found) > _MAX_COUNT:
+        return {term: min(count, _MAX_COUNT) for term, count in counted.items()}
+    return counted
+
+
+def blind(key: bytes, found: Iterable[str]) -> list[int]:
+    """The blinded token of each term, in the same order."""
+    return [
+        int.from_bytes(blake2b(term.encode(), key=key, digest_size=8).digest(), "little") for term in found
+    ]
+
+
+def contained(needles: Sequence[str], text: str) -> int:
+    """How many of the needles occur anywhere in the text, inside words too."""
+    haystack = " ".join(words(text))
+    return sum(needle in haystack for needle in needles)

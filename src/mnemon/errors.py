@@ -1,0 +1,207 @@
+"""Everything that can go wrong, in one tree.
+
+    MnemonError                     code, detail, hint, retryable
+     |- InvalidInput                the request is not well formed
+     |- Unauthenticated             CapMissing, CapMalformed, CapSigInvalid, CapExpired,
+     |                              CapRevoked, CapPopInvalid
+     |- Denied                      CapOpMismatch, CapDataClassMismatch, CapScopeMismatch,
+     |                              NamespaceDenied, HostRefused
+     |- NotFound                    also the answer for what the caller may not see
+     |- MethodNotAllowed
+     |- Conflict                    the same id with another content, a line corrected twice
+     |- LimitExceeded               BodyTooLarge, LineTooLong, RateLimited
+     |- Unavailable (retryable)     StorageUnavailable, StorageFull, StorageBusy, StorageReadOnly,
+     |                              AuditUnavailable, ServerUnreachable
+     |- IntegrityError              Tampered, WrongKey, BrokenAuditChain: never retried, never ignored
+     |- Misconfigured               start-up only
+     `- Unsupported                 this backend refuses, by name
+
+A code is a stable string that clients may match on. A refusal's detail says nothing about
+what exists. Status and exit codes belong to the surfaces, each of which keeps one table.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class MnemonError(Exception):
+    """Base of every error that Mnemon raises on purpose."""
+
+    code: ClassVar[str] = "error"
+    default_hint: ClassVar[str] = ""
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, detail: str, *, hint: str | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.hint = self.default_hint if hint is None else hint
+
+
+class InvalidInput(MnemonError):
+    code = "invalid_input"
+    default_hint = "Correct the named field and send the request again; nothing was stored."
+
+
+class Unauthenticated(MnemonError):
+    code = "unauthenticated"
+
+
+class CapMissing(Unauthenticated):
+    code = "cap_missing"
+    default_hint = "Send a cap: 'Authorization: Bearer <cap>', or --cap on the command line."
+
+
+class CapMalformed(Unauthenticated):
+    code = "cap_malformed"
+    default_hint = "Send the whole cap, as 'mnemon cap mint' printed it."
+
+
+class CapSigInvalid(Unauthenticated):
+    code = "cap_sig_invalid"
+    default_hint = "This server did not issue the cap, or it was altered. Ask for a new one."
+
+
+class CapExpired(Unauthenticated):
+    code = "cap_expired"
+    default_hint = "Ask for a new cap; check this machine's clock if it was just issued."
+
+
+class CapRevoked(Unauthenticated):
+    code = "cap_revoked"
+    default_hint = "The cap was withdrawn. Ask its issuer for a new one."
+
+
+class CapPopInvalid(Unauthenticated):
+    code = "cap_pop_invalid"
+    default_hint = "Sign a fresh proof over this method, path and body with the cap's holder key."
+
+
+class Denied(MnemonError):
+    code = "denied"
+
+
+class CapOpMismatch(Denied):
+    code = "cap_op_mismatch"
+    default_hint = "The cap does not grant this operation."
+
+
+class CapDataClassMismatch(Denied):
+    code = "cap_data_class_mismatch"
+    default_hint = "Use a cap of data class 'memory' here."
+
+
+class CapScopeMismatch(Denied):
+    code = "cap_scope_mismatch"
+    default_hint = "The cap does not reach that workspace, actor or session."
+
+
+class NamespaceDenied(Denied):
+    code = "namespace_denied"
+    default_hint = "Ask for a cap whose namespaces_allowed names every namespace of the request."
+
+
+class HostRefused(Denied):
+    code = "host_refused"
+    default_hint = "Call the server by its own address; pages of other sites may not."
+
+
+class NotFound(MnemonError):
+    code = "not_found"
+    default_hint = "Nothing under that name is visible to this cap."
+
+
+class MethodNotAllowed(MnemonError):
+    code = "method_not_allowed"
+    default_hint = "See /openapi.json for the methods of each path."
+
+
+class Conflict(MnemonError):
+    code = "conflict"
+    default_hint = "Nothing was changed. Use a new id for new content."
+
+
+class LimitExceeded(MnemonError):
+    code = "limit_exceeded"
+
+
+class BodyTooLarge(LimitExceeded):
+    code = "body_too_large"
+    default_hint = "Send less in one request."
+
+
+class LineTooLong(LimitExceeded):
+    code = "line_too_long"
+    default_hint = "Split the text into several lines."
+
+
+class RateLimited(LimitExceeded):
+    code = "rate_limited"
+    default_hint = "Wait as long as Retry-After says."
+    retryable = True
+
+    def __init__(self, detail: str, *, retry_after: int, hint: str | None = None) -> None:
+        super().__init__(detail, hint=hint)
+        self.retry_after = retry_after
+
+
+class Unavailable(MnemonError):
+    code = "unavailable"
+    retryable = True
+
+
+class StorageUnavailable(Unavailable):
+    code = "storage_unavailable"
+    default_hint = "Check the data folder and its disk; nothing acknowledged was lost."
+
+
+class StorageFull(StorageUnavailable):
+    code = "storage_full"
+    default_hint = "Free some disk space; nothing acknowledged was lost, this request was not stored."
+
+
+class StorageBusy(StorageUnavailable):
+    code = "storage_busy"
+    default_hint = "Another process holds the store. Try again."
+
+
+class StorageReadOnly(StorageUnavailable):
+    code = "storage_read_only"
+    default_hint = "Make the data folder writable for this user; Mnemon answers nothing unaudited."
+
+
+class AuditUnavailable(Unavailable):
+    code = "audit_unavailable"
+    default_hint = "No audit row, no answer. Make the data folder writable and try again."
+
+
+class ServerUnreachable(Unavailable):
+    code = "server_unreachable"
+    default_hint = "Start it with 'mnemon serve', or correct --url."
+
+
+class IntegrityError(MnemonError):
+    code = "integrity_error"
+
+
+class Tampered(IntegrityError):
+    code = "tampered"
+    default_hint = "Run 'mnemon doctor'. Restore the line from a backup or forget it."
+
+
+class WrongKey(IntegrityError):
+    code = "wrong_key"
+    default_hint = "The root key does not belong to this store. Restore the right root.key."
+
+
+class BrokenAuditChain(IntegrityError):
+    code = "broken_audit_chain"
+    default_hint = "Keep the files as evidence and compare them with a backup."
+
+
+class Misconfigured(MnemonError):
+    code = "misconfigured"
+
+
+class Unsupported(MnemonError):
+    code = "unsupported"

@@ -1,0 +1,30 @@
+"""A case: one admitted request with everything its work may use, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mnemon.core.desk import NO_TRACE, Desk, Trace
+from mnemon.domain.audit import Row
+from mnemon.domain.cap import Chain
+from mnemon.gate.messages import Answer
+from mnemon.ports.book import Book
+from mnemon.ports.keyring import Keyring
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    desk: Desk
+    chain: Chain
+    token: str
+    keyring: Keyring
+    book: Book
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer, or how to make it once the audit row is written, and what that row says."""
+
+    answer: Answer | Callable[[Row], Answer]
+    trace: Trace = NO_TRACE

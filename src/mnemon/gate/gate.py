@@ -1,0 +1,151 @@
+"""The gate: the only door inward. The order of its checks is fixed:
+
+     1  cap_missing               401   no cap
+     2  cap_malformed             401   can't be read
+     3  cap_sig_invalid           401   not ours, altered, or wider than its parent
+     4  cap_expired               401   outside its time
+     5  cap_revoked               401   withdrawn
+     6  cap_pop_invalid           401   bound, and no proof of this very request
+     7  cap_op_mismatch           403   does not grant the operation
+     8  cap_data_class_mismatch   403   of another data class
+     9  invalid_input             400   the request can't be read
+    10  cap_scope_mismatch        403   another workspace, actor or session
+    11  namespace_denied          403   the same whether or not anything is there
+    12  body_too_large, line_too_long 413, rate_limited 429
+    13  the work
+    14  audit_unavailable         503   no audit row, no answer
+
+Steps 1 to 3 are only counted: anyone can send junk. From step 4 on the cap is known to be ours,
+and every refusal, failure and success leaves its row before the answer does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from mnemon.core.desk import Desk, Tools, Trace
+from mnemon.domain.audit import OK, Event, Row
+from mnemon.domain.cap import Chain
+from mnemon.domain.limits import Limits
+from mnemon.domain.policy import check_need, check_reach
+from mnemon.domain.proof import Bound
+from mnemon.errors import AuditUnavailable, MnemonError, Unauthenticated, Unavailable
+from mnemon.gate.admission import Credentials, Porter, burn_proof, home_of
+from mnemon.gate.case import Case, Outcome
+from mnemon.gate.messages import Request
+from mnemon.gate.operations import Operation
+from mnemon.gate.rate import RateLimit
+from mnemon.ports.book import Book, Transaction
+from mnemon.ports.clock import Clock
+from mnemon.ports.keyring import Keyring
+
+
+@dataclass(slots=True)
+class Asked:
+    """One operation asked for with one cap, at one moment."""
+
+    operation: Operation
+    chain: Chain
+    credentials: Credentials
+    now: int
+    namespaces: Sequence[str] = ()
+    """What the request reaches for, as soon as that is known."""
+
+
+class Gate:
+    def __init__(self, *, book: Book, keyring: Keyring, clock: Clock, tools: Tools) -> None:
+        self._book = book
+        self._keyring = keyring
+        self._clock = clock
+        self._tools = tools
+        self._porter = Porter(keyring)
+        self._rate = RateLimit(tools.limits.requests_per_minute)
+        self.junk = 0
+
+    @property
+    def limits(self) -> Limits:
+        return self._tools.limits
+
+    def bind(self, operation: Operation, request: Request) -> Bound:
+        """What a proof of possession is made over when the gate is called in process."""
+        return Bound("CALL", operation.name, msgspec.json.encode(request))
+
+    def call(
+        self,
+        operation: Operation,
+        credentials: Credentials,
+        request: Request | Callable[[], Request],
+    ) -> Any:
+        """The answer to one request; `request` may be a function that reads it once the cap is admitted.
+
+        Raises: MnemonError; whatever the cap allowed or refused is in the audit log by then.
+        """
+        try:
+            chain = self._porter.authenticate(credentials.token)
+        except Unauthenticated:
+            self.junk += 1
+            raise
+        asked = Asked(operation, chain, credentials, self._clock.now())
+        try:
+            if chain.bound:
+                self._burn_proof(asked)
+            outcome, row = self._transact(asked, request)
+        except Unavailable:
+            raise  # The row of this failure would fail the same way.
+        except MnemonError as error:
+            self._record(asked, error.code, Trace(asked.namespaces))
+            raise
+        return outcome.answer(row) if callable(outcome.answer) else outcome.answer
+
+    def _burn_proof(self, asked: Asked) -> None:
+        with self._book.write() as tx:
+            self._porter.check_alive(tx, asked.chain, asked.now)
+            burn_proof(tx, asked.credentials, asked.chain.grant, asked.now)
+
+    def _transact(self, asked: Asked, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
+        if asked.operation.writes:
+            with self._book.write() as tx:
+                outcome = self._perform(tx, asked, request)
+                return outcome, tx.audit.append(home_of(asked.chain.grant), _event(asked, OK, outcome.trace))
+        with self._book.read() as tx:
+            outcome = self._perform(tx, asked, request)
+        return outcome, self._record(asked, OK, outcome.trace)
+
+    def _perform(self, tx: Transaction, asked: Asked, request: Request | Callable[[], Request]) -> Outcome:
+        grant, operation = asked.chain.grant, asked.operation
+        self._porter.check_alive(tx, asked.chain, asked.now)
+        check_need(grant, operation.need)
+        message = request() if callable(request) else request
+        reach = operation.reach(message)
+        asked.namespaces = reach.namespaces or ()
+        scope = check_reach(grant, reach)
+        self._rate.check(grant.jti, asked.now)
+        desk = Desk(tx, scope, grant.jti, asked.now, self._tools)
+        return operation.work(
+            Case(desk, asked.chain, asked.credentials.token or "", self._keyring, self._book), message
+        )
+
+    def _record(self, asked: Asked, outcome: str, trace: Trace) -> Row:
+        try:
+            with self._book.write() as tx:
+                return tx.audit.append(home_of(asked.chain.grant), _event(asked, outcome, trace))
+        except Unavailable as error:
+            raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
+
+
+def _event(asked: Asked, outcome: str, trace: Trace) -> Event:
+    grant = asked.chain.grant
+    return Event(
+        at=asked.now,
+        actor=grant.actor,
+        cap=grant.jti,
+        operation=asked.operation.name,
+        outcome=outcome,
+        namespaces=trace.namespaces,
+        lines=trace.lines,
+        detail=trace.detail,
+    )

@@ -1,0 +1,167 @@
+"""The gate's memory operations: from messages to use cases and back."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mnemon.core.browse import list_lines, read_line, snapshot
+from mnemon.core.correct import correct
+from mnemon.core.desk import Trace
+from mnemon.core.forget import forget_line, forget_rooms
+from mnemon.core.recall import Wish, recall
+from mnemon.core.remember import Draft, remember
+from mnemon.domain.audit import Row
+from mnemon.domain.line import Line
+from mnemon.domain.moments import to_datetime, to_ms
+from mnemon.gate import messages as m
+from mnemon.gate.case import Case, Outcome
+
+
+def put(case: Case, request: m.Put) -> Outcome:
+    line, duplicate = remember(
+        case.desk,
+        Draft(
+            namespace=request.namespace,
+            kind=request.kind,
+            text=request.text,
+            id=request.id,
+            session=request.session,
+            occurred_at=_ms(request.occurred_at),
+            metadata=request.metadata,
+        ),
+    )
+    answer = m.PutAnswer(line.id, line.room.namespace, duplicate)
+    return Outcome(answer, Trace((line.room.namespace,), (line.id,), _detail(duplicate=duplicate)))
+
+
+def get(case: Case, request: m.Get) -> Outcome:
+    wish = Wish(request.query, request.k, _ms(request.since), _ms(request.until))
+    found = recall(case.desk, wish)
+    lines = [
+        m.RecalledLine(
+            id=one.line.id,
+            namespace=one.line.room.namespace,
+            kind=one.line.kind,
+            text=one.line.text,
+            created_at=to_datetime(one.line.created_at),
+            occurred_at=_moment(one.line.occurred_at),
+            score=one.score,
+            matched=one.matched,
+            source=_source(one.line),
+        )
+        for one in found
+    ]
+    return Outcome(m.GetAnswer(lines), Trace(_asked(case), [line.id for line in lines]))
+
+
+def get_line(case: Case, request: m.GetLine) -> Outcome:
+    line, invalidated_by = read_line(case.desk, request.id)
+    answer = m.LineAnswer(
+        id=line.id,
+        namespace=line.room.namespace,
+        kind=line.kind,
+        text=line.text,
+        created_at=to_datetime(line.created_at),
+        occurred_at=_moment(line.occurred_at),
+        metadata=dict(line.metadata),
+        source=_source(line),
+        supersedes=line.supersedes,
+        invalidated_by=invalidated_by,
+    )
+    return Outcome(answer, Trace((line.room.namespace,), (line.id,)))
+
+
+def list_(case: Case, request: m.List) -> Outcome:
+    page = list_lines(
+        case.desk,
+        since=_ms(request.since),
+        cursor=request.cursor,
+        limit=request.limit,
+        history=request.history,
+    )
+    lines = [
+        m.ListedLine(
+            id=line.id,
+            namespace=line.room.namespace,
+            kind=line.kind,
+            created_at=to_datetime(line.created_at),
+            occurred_at=_moment(line.occurred_at),
+            session=line.session,
+            supersedes=line.supersedes,
+            invalidated_by=line.invalidated_by,
+        )
+        for line in page.lines
+    ]
+    return Outcome(m.ListAnswer(lines, page.cursor), Trace(_asked(case), (), _detail(lines=len(lines))))
+
+
+def take_snapshot(case: Case, request: m.Snapshot) -> Outcome:
+    profile, ids = snapshot(case.desk)
+    answer = m.SnapshotAnswer(profile, to_datetime(case.desk.now))
+    return Outcome(answer, Trace(_asked(case), (), _detail(lines=len(ids))))
+
+
+def invalidate(case: Case, request: m.Invalidate) -> Outcome:
+    line, duplicate = correct(case.desk, request.id, request.text, request.new_id)
+    answer = m.InvalidateAnswer(line.id, line.room.namespace, request.id, duplicate)
+    return Outcome(answer, Trace((line.room.namespace,), (request.id, line.id), _detail(duplicate=duplicate)))
+
+
+def forget(case: Case, request: m.Forget) -> Outcome:
+    if request.id is not None:
+        gone = forget_line(case.desk, request.id)
+        lines: tuple[str, ...] = (request.id,)
+    else:
+        gone = forget_rooms(case.desk)
+        lines = ()
+
+    def answer(row: Row) -> m.ForgetAnswer:
+        case.desk.tools.vault.forget()
+        case.desk.tools.index.forget()
+        return m.ForgetAnswer(
+            lines=gone.lines,
+            keys=gone.keys,
+            namespaces=list(gone.namespaces),
+            scrubbed=case.book.scrub(),
+            receipt=m.Receipt(row.seq, row.leaf.hex()),
+        )
+
+    detail = _detail(owner=case.desk.scope.owner, lines=gone.lines, keys=gone.keys)
+    return Outcome(answer, Trace(gone.namespaces, lines, detail))
+
+
+def status(case: Case, request: m.Status) -> Outcome:
+    desk = case.desk
+    rooms = [
+        m.RoomStatus(namespace, desk.tx.lines.count(keys.room))
+        for namespace, keys in desk.open_rooms().items()
+    ]
+    answer = m.StatusAnswer(
+        workspace=desk.scope.workspace,
+        owner=desk.scope.owner,
+        namespaces=rooms,
+        audit_rows=desk.tx.audit.tree(desk.scope.workspace).size,
+        scrub_pending=case.book.scrub_pending(),
+    )
+    return Outcome(answer)
+
+
+def _asked(case: Case) -> tuple[str, ...]:
+    namespaces = case.desk.scope.namespaces
+    return ("*",) if namespaces is None else tuple(sorted(namespaces))
+
+
+def _source(line: Line) -> m.Source:
+    return m.Source(line.cap, line.session)
+
+
+def _detail(**facts: object) -> str:
+    return msgspec.json.encode(facts, order="sorted").decode()
+
+
+def _ms(moment: m.Moment | None) -> int | None:
+    return None if moment is None else to_ms(moment)
+
+
+def _moment(ms: int | None) -> m.Moment | None:
+    return None if ms is None else to_datetime(ms)

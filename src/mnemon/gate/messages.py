@@ -1,0 +1,350 @@
+"""What may be asked at the gate, and what it answers: the one vocabulary of every door."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from mnemon.domain.cap import HolderKey
+from mnemon.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
+from mnemon.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
+
+Moment = Annotated[datetime, Meta(tz=True)]
+Namespace = Annotated[
+    str, Meta(min_length=1, max_length=64, pattern="^[a-z0-9][a-z0-9._-]*$", examples=["travel"])
+]
+Namespaces = Annotated[tuple[Namespace, ...], Meta(max_length=64)]
+LineId = Annotated[
+    str, Meta(pattern="^[0-7][0-9A-HJKMNP-TV-Z]{25}$", examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"])
+]
+Name = Annotated[str, Meta(min_length=1, max_length=256)]
+Grantable = Annotated[str, Meta(min_length=1, max_length=256)]
+Counted = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
+
+
+class Request(Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of what is asked; a field that is not known is refused by name."""
+
+
+class Answer(Struct, frozen=True):
+    """Base of what is answered."""
+
+
+class Put(Request, frozen=True):
+    text: str
+    namespace: Namespace = DEFAULT_NAMESPACE
+    id: LineId | None = None
+    kind: Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]{0,31}$")] = DEFAULT_KIND
+    session: Name | None = None
+    metadata: dict[str, Any] = {}
+    occurred_at: Moment | None = None
+
+
+class PutAnswer(Answer, frozen=True):
+    id: str
+    namespace: str
+    duplicate: bool
+
+
+class Get(Request, frozen=True):
+    query: Annotated[str, Meta(max_length=8192)] | None = None
+    namespaces: Namespaces | None = None
+    k: Annotated[int, Meta(ge=1, le=RECALL_MOST)] = RECALL_DEFAULT
+    since: Moment | None = None
+    until: Moment | None = None
+
+
+class Source(Struct, frozen=True):
+    """Where a line came from: the cap that put it, and the conversation it was put in."""
+
+    cap: str
+    session: str | None
+
+
+class RecalledLine(Answer, frozen=True):
+    id: str
+    namespace: str
+    kind: str
+    text: str
+    created_at: datetime
+    occurred_at: datetime | None
+    score: float | None
+    matched: bool
+    source: Source
+
+
+class GetAnswer(Answer, frozen=True):
+    lines: list[RecalledLine]
+
+
+class GetLine(Request, frozen=True):
+    id: LineId
+
+
+class LineAnswer(Answer, frozen=True):
+    id: str
+    namespace: str
+    kind: str
+    text: str
+    created_at: datetime
+    occurred_at: datetime | None
+    metadata: dict[str, Any]
+    source: Source
+    supersedes: str | None
+    invalidated_by: str | None
+
+
+class List(Request, frozen=True):
+    namespaces: Namespaces | None = None
+    since: Moment | None = None
+    cursor: Annotated[str, Meta(max_length=128)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=LIST_MOST)] = LIST_DEFAULT
+    history: bool = False
+
+
+class ListedLine(Answer, frozen=True):
+    id: str
+    namespace: str
+    kind: str
+    created_at: datetime
+    occurred_at: datetime | None
+    session: str | None
+    supersedes: str | None
+    invalidated_by: str | None
+
+
+class ListAnswer(Answer, frozen=True):
+    lines: list[ListedLine]
+    cursor: str | None
+
+
+class Snapshot(Request, frozen=True):
+    namespaces: Namespaces | None = None
+
+
+class SnapshotAnswer(Answer, frozen=True):
+    profile: str
+    as_of: datetime
+
+
+class Invalidate(Request, frozen=True):
+    """Mark a line as no longer true; with `text`, say what is true instead."""
+
+    id: LineId
+    text: str | None = None
+    new_id: LineId | None = None
+
+
+class InvalidateAnswer(Answer, frozen=True):
+    id: str
+    namespace: str
+    invalidates: str
+    duplicate: bool
+
+
+class Forget(Request, frozen=True):
+    """Exactly one of: a line by id, a namespace, or everything of an owner."""
+
+    id: LineId | None = None
+    namespace: Namespace | None = None
+    owner: Name | None = None
+
+
+class Receipt(Answer, frozen=True):
+    """The audit row that records it."""
+
+    seq: int
+    leaf: str
+
+
+class ForgetAnswer(Answer, frozen=True):
+    lines: int
+    keys: int
+    namespaces: list[str]
+    scrubbed: bool
+    receipt: Receipt
+
+
+class Mint(Request, frozen=True):
+    sub: Name
+    ops: Annotated[tuple[str, ...], Meta(max_length=16)]
+    namespaces_allowed: Annotated[tuple[Grantable, ...], Meta(max_length=64)]
+    data_class: str = "memory"
+    ttl_seconds: Annotated[int, Meta(ge=1, le=10 * 366 * 24 * 3600)] = 3600
+    wid: Name | None = None
+    cnf: HolderKey | None = None
+    peers: Annotated[tuple[Grantable, ...], Meta(max_length=64)] = ()
+    sessions: Annotated[tuple[Name, ...], Meta(max_length=64)] | None = None
+
+
+class Attenuate(Request, frozen=True):
+    """Narrower claims for the cap that makes the request; what is left out stays as it is."""
+
+    sub: Name | None = None
+    ops: Annotated[tuple[str, ...], Meta(max_length=16)] | None = None
+    namespaces_allowed: Annotated[tuple[Grantable, ...], Meta(max_length=64)] | None = None
+    data_class: str | None = None
+    ttl_seconds: Annotated[int, Meta(ge=1, le=10 * 366 * 24 * 3600)] | None = None
+    wid: Name | None = None
+    cnf: HolderKey | None = None
+    peers: Annotated[tuple[Grantable, ...], Meta(max_length=64)] | None = None
+    sessions: Annotated[tuple[Name, ...], Meta(max_length=64)] | None = None
+
+
+class CapAnswer(Answer, frozen=True):
+    cap: str
+    jti: str
+    exp: int
+
+
+class Revoke(Request, frozen=True):
+    """Exactly one of: a cap and all made from it, all caps of an actor so far, all of a signing key."""
+
+    jti: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+    sub: Name | None = None
+    kid: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+
+
+class RevokeAnswer(Answer, frozen=True):
+    revoked: str
+    kind: str
+
+
+class WhoAmI(Request, frozen=True):
+    pass
+
+
+class WhoAmIAnswer(Answer, frozen=True):
+    sub: str
+    wid: str
+    ops: list[str]
+    data_class: str
+    namespaces_allowed: list[str]
+    peers: list[str]
+    sessions: list[str] | None
+    jti: str
+    exp: int
+    bound: bool
+
+
+class AuditList(Request, frozen=True):
+    first: Counted = 0
+    limit: Annotated[int, Meta(ge=1, le=LIST_MOST)] = LIST_DEFAULT
+
+
+class AuditRow(Answer, frozen=True):
+    seq: int
+    at: int
+    actor: str
+    cap: str
+    operation: str
+    outcome: str
+    namespaces: list[str]
+    lines: list[str]
+    detail: str
+    leaf: str
+
+
+class AuditListAnswer(Answer, frozen=True):
+    workspace: str
+    rows: list[AuditRow]
+    next: int | None
+
+
+class AuditCheckpoint(Request, frozen=True):
+    pass
+
+
+class CheckpointAnswer(Answer, frozen=True):
+    """The log's size and Merkle root. Keep it away from this machine."""
+
+    workspace: str
+    size: int
+    root: str
+    at: datetime
+
+
+class AuditProof(Request, frozen=True):
+    """With `seq`, that this row is in the log of `size` rows; with `old`, that the log only grew."""
+
+    size: Counted | None = None
+    seq: Counted | None = None
+    old: Counted | None = None
+
+
+class ProofAnswer(Answer, frozen=True):
+    workspace: str
+    size: int
+    root: str
+    path: list[str]
+    leaf: str | None = None
+    old_root: str | None = None
+
+
+class Status(Request, frozen=True):
+    pass
+
+
+class RoomStatus(Answer, frozen=True):
+    namespace: str
+    lines: int
+
+
+class StatusAnswer(Answer, frozen=True):
+    workspace: str
+    owner: str
+    namespaces: list[RoomStatus]
+    audit_rows: int
+    scrub_pending: bool
+
+
+class RotateKeys(Request, frozen=True):
+    """`signing` makes a new key for caps; otherwise every room gets a new epoch and the root is replaced."""
+
+    signing: bool = False
+
+
+class RotateAnswer(Answer, frozen=True):
+    rooms: int
+    rewrapped: int
+    kid: str | None
+
+
+class Rooms(Request, frozen=True):
+    pass
+
+
+class RoomAnswer(Answer, frozen=True):
+    workspace: str
+    owner: str
+    namespace: str
+    lines: int
+
+
+class RoomsAnswer(Answer, frozen=True):
+    workspaces: list[str]
+    rooms: list[RoomAnswer]
+    scrub_pending: bool
+
+
+class Examine(Request, frozen=True):
+    """Open every line of a room and follow every link from it."""
+
+    workspace: str
+    owner: str
+    namespace: str
+
+
+class ExamineAnswer(Answer, frozen=True):
+    lines: int
+    findings: list[str]
+
+
+class Scrub(Request, frozen=True):
+    """Take deleted bytes out of the store's files."""
+
+
+class ScrubAnswer(Answer, frozen=True):
+    scrubbed: bool

@@ -1,0 +1,198 @@
+"""The book: lines, keys, revocations and the audit log, under one transaction.
+
+Contract, which `mnemon.testing.book_contract` checks on every implementation:
+
+- `read()` gives one consistent view; `write()` gives the only writer a view of its own changes.
+  A `write()` block that ends normally is durable before it returns; one that raises changes nothing.
+- Nothing crosses a workspace: every method is asked about one.
+- Rooms and ids compare byte for byte. Lines of a room are ordered by id.
+- Foreign errors arrive as `StorageUnavailable` and its kind.
+- After `scrub()` returns True, no byte of a deleted row is left in any file of the book.
+- One book may be used from several threads, and one set of files from several processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from mnemon.domain.audit import Event, Row
+from mnemon.domain.cap import Revocation
+from mnemon.domain.line import SealedLine
+from mnemon.domain.merkle import Tree
+from mnemon.domain.names import Room
+
+
+class Marks(NamedTuple):
+    """Counters that change whenever what a process may have cached is stale."""
+
+    caps: int
+    rooms: int
+
+
+class WrappedKey(NamedTuple):
+    room: Room
+    purpose: str
+    epoch: int
+    wrapped: bytes
+
+
+class TermsChange(NamedTuple):
+    """One step in a room's index: a line's tokens appear, or (tokens None) disappear."""
+
+    seq: int
+    id: str
+    tokens: bytes | None
+    counts: bytes
+
+
+ALL_BEFORE = "\x7f"
+"""In `Span.after`, a namespace behind all others: everything up to that id is passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which lines of one owner to walk, in order of (id, namespace); both bounds are exclusive."""
+
+    workspace: str
+    owner: str
+    namespaces: Collection[str]
+    after: tuple[str, str] | None = None
+    before: str | None = None
+    sessions: Collection[str] | None = None
+    history: bool = False
+    newest_first: bool = True
+    limit: int = 100
+
+
+class Lines(Protocol):
+    def append(self, line: SealedLine) -> bool:
+        """Store the line; False, and no change, if its room already has that id."""
+        ...
+
+    def get(self, room: Room, line_id: str) -> SealedLine | None: ...
+
+    def walk(self, span: Span) -> list[SealedLine]:
+        """Without `history`, neither invalidated lines nor tombstones."""
+        ...
+
+    def ids(self, span: Span) -> list[str]:
+        """The ids that `walk` would give."""
+        ...
+
+    def invalidate(self, room: Room, target: str, by: str) -> bool:
+        """Mark the target as replaced; False, and no change, if it already is."""
+        ...
+
+    def delete(self, room: Room, line_id: str) -> bool:
+        """Remove the line, and the note of what replaced it; what it replaced stays invalidated."""
+        ...
+
+    def delete_room(self, room: Room) -> int:
+        """Remove every line of the room; how many there were."""
+        ...
+
+    def count(self, room: Room) -> int: ...
+
+
+class Terms(Protocol):
+    def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes) -> None: ...
+
+    def remove(self, room: Room, line_id: str) -> None: ...
+
+    def delete_room(self, room: Room) -> None: ...
+
+    def since(self, room: Room, seq: int) -> Iterable[TermsChange]:
+        """The changes after `seq`, in order. A line's tokens are gone once it was removed."""
+        ...
+
+
+class Keys(Protocol):
+    def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
+        """The keys of an owner's rooms (of all of them without `namespaces`), by room, oldest epoch first."""
+        ...
+
+    def add(self, key: WrappedKey) -> None: ...
+
+    def rewrap(self, key: WrappedKey) -> None:
+        """Replace the wrapped form of a key that is already there."""
+        ...
+
+    def next_epoch(self, workspace: str) -> int:
+        """A number never given before in this workspace."""
+        ...
+
+    def every(self) -> list[WrappedKey]: ...
+
+    def delete_room(self, room: Room) -> int: ...
+
+
+class Caps(Protocol):
+    def revoke(self, revocation: Revocation) -> None: ...
+
+    def revocations(self, workspace: str) -> list[Revocation]:
+        """Those of the workspace and those that hold everywhere."""
+        ...
+
+    def burn(self, workspace: str, proof: str, now: int, until: int) -> bool:
+        """Remember a proof's id until then; False if it was used before."""
+        ...
+
+
+class Audit(Protocol):
+    def append(self, workspace: str, event: Event) -> Row: ...
+
+    def rows(self, workspace: str, first: int, limit: int) -> list[Row]: ...
+
+    def tree(self, workspace: str) -> Tree: ...
+
+
+class Transaction(Protocol):
+    """Everything that belongs together, read or changed at one moment."""
+
+    @property
+    def lines(self) -> Lines: ...
+
+    @property
+    def terms(self) -> Terms: ...
+
+    @property
+    def keys(self) -> Keys: ...
+
+    @property
+    def caps(self) -> Caps: ...
+
+    @property
+    def audit(self) -> Audit: ...
+
+    def marks(self, workspace: str) -> Marks: ...
+
+    def touch(self, workspace: str, *, caps: bool = False, rooms: bool = False) -> None:
+        """Tell every process that what it cached of this kind is stale."""
+        ...
+
+    def owe_scrub(self) -> None:
+        """Remember that something was deleted whose bytes must still go."""
+        ...
+
+    def workspaces(self) -> Sequence[str]:
+        """Every workspace that has an audit log, in order of name."""
+        ...
+
+
+class Book(Protocol):
+    def read(self) -> AbstractContextManager[Transaction]: ...
+
+    def write(self) -> AbstractContextManager[Transaction]: ...
+
+    def scrub(self) -> bool:
+        """Take deleted bytes out of every file; False if another process prevents it for now."""
+        ...
+
+    def scrub_pending(self) -> bool:
+        """Whether something was deleted since the last complete scrub."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,41 @@
+"""The index: which lines of some rooms answer a question best.
+
+Contract. `search` reads the rooms' blinded tokens through the transaction it is given and sees
+exactly what that transaction sees; it may cache, and drops what `marks` declares stale. Each
+question names a room and, in the same order for every room, the blinded tokens of the question's
+terms under that room's key. Hits come best first; equal scores, newest id first; never more than
+`k`, never a line that matches no token, never one outside `within` when that is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
+
+from mnemon.domain.names import Room
+from mnemon.ports.book import Transaction
+
+
+class Question(NamedTuple):
+    room: Room
+    tokens: Sequence[int]
+
+
+class Hit(NamedTuple):
+    room: Room
+    id: str
+    score: float
+
+
+class Index(Protocol):
+    def search(
+        self,
+        tx: Transaction,
+        questions: Sequence[Question],
+        k: int,
+        within: Collection[str] | None = None,
+    ) -> list[Hit]: ...
+
+    def forget(self) -> None:
+        """Drop everything cached."""
+        ...

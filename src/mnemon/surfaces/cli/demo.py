@@ -1,0 +1,7 @@
+"""placeholder"""
+
+import click
+
+
+@click.command()
+def demo() -> None: ...

@@ -1,0 +1,184 @@
+"""What every command shares: where the memory is, which cap speaks, and how answers are printed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import click
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from mnemon.domain import cap, proof, ulid
+from mnemon.domain.proof import Bound
+from mnemon.errors import InvalidInput
+from mnemon.gate.admission import Credentials
+from mnemon.gate.caps import attenuated
+from mnemon.gate.messages import Attenuate, CapAnswer, Request
+from mnemon.gate.operations import Operation
+
+
+class Caller(Protocol):
+    """The gate, here or behind a URL."""
+
+    def bind(self, operation: Operation, request: Request) -> Bound: ...
+
+    def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
+
+
+class Settings(Protocol):
+    @property
+    def home(self) -> Path: ...
+
+    @property
+    def book(self) -> Path: ...
+
+    @property
+    def owner_cap(self) -> Path: ...
+
+
+class House(Protocol):
+    """An open data folder, as the composition root gives it."""
+
+    @property
+    def gate(self) -> Any: ...
+
+    @property
+    def owner_cap(self) -> str: ...
+
+    @property
+    def made(self) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+OpenHouse = Callable[..., House]
+SettingsFrom = Callable[[Mapping[str, str], str | None], Settings]
+
+
+@dataclass
+class Shell:
+    """One invocation of the command line."""
+
+    open_house: OpenHouse
+    settings_from: SettingsFrom
+    home: str | None = None
+    url: str | None = None
+    cap: str | None = None
+    workspace: str | None = None
+    holder_key: str | None = None
+    json: bool = False
+    _house: House | None = field(default=None, repr=False)
+    _caller: Caller | None = field(default=None, repr=False)
+
+    @property
+    def settings(self) -> Settings:
+        return self.settings_from(os.environ, self.home)
+
+    def house(self, **options: Any) -> House:
+        if self._house is None:
+            self._house = self.open_house(self.settings, **options)
+        return self._house
+
+    def call(self, operation: Operation, request: Request, *, workspace: str | None = None) -> Any:
+        """Ask the gate, with the cap of this invocation.
+
+        Raises: MnemonError.
+        """
+        caller = self._connected()
+        token = self.token(workspace)
+        credentials = Credentials(token)
+        if cap.read_unverified(token)[1]:
+            credentials = self._proved(token, caller.bind(operation, request))
+        return caller.call(operation, credentials, request)
+
+    def token(self, workspace: str | None = None) -> str:
+        """The cap of this invocation, narrowed to a workspace if one was named."""
+        given = self.cap or os.environ.get("MNEMON_CAP")
+        token = _text_of(given) if given else self._owner_cap()
+        named = workspace or self.workspace
+        return self.attenuated(token, Attenuate(wid=named)).cap if named else token
+
+    def attenuated(self, token: str, request: Attenuate) -> CapAnswer:
+        """A narrower cap, made here and now."""
+        return attenuated(
+            token,
+            request,
+            jti=fresh_ulid(),
+            now=int(time.time()),
+            secret=Ed25519PrivateKey.generate(),
+            holder_secret=self._holder_secret(),
+        )
+
+    def show(self, answer: Any, lines: Callable[[], str]) -> None:
+        """Print an answer: as JSON if asked for, else as `lines` says."""
+        if self.json:
+            click.echo(msgspec.json.encode(answer).decode())
+        elif text := lines():
+            click.echo(text)
+
+    def renew(self) -> None:
+        """Open the data folder anew, with a new owner's cap."""
+        self._house, self._caller = None, None
+        self.house(renew_owner_cap=True)
+
+    def close(self) -> None:
+        if self._house is not None:
+            self._house.close()
+
+    def _connected(self) -> Caller:
+        if self._caller is None:
+            url = self.url or os.environ.get("MNEMON_URL")
+            if url:
+                from mnemon.surfaces.http.client import RemoteGate
+
+                self._caller = RemoteGate(url)
+            else:
+                self._caller = self.house().gate
+        return self._caller
+
+    def _owner_cap(self) -> str:
+        if self._house is not None:
+            return self._house.owner_cap
+        path = self.settings.owner_cap
+        try:
+            return path.read_text("utf-8").strip()
+        except OSError:
+            raise InvalidInput(
+                f"no cap was given and there is none at {path}", hint="Give one with --cap or MNEMON_CAP."
+            ) from None
+
+    def _proved(self, token: str, bound: Bound) -> Credentials:
+        key = self._holder_secret()
+        if key is None:
+            return Credentials(token, None, bound)
+        made = proof.make(token, bound, key=key, jti=fresh_ulid(), now=int(time.time()))
+        return Credentials(token, made, bound)
+
+    def _holder_secret(self) -> Ed25519PrivateKey | None:
+        if self.holder_key is None:
+            return None
+        try:
+            return Ed25519PrivateKey.from_private_bytes(cap.unb64(_text_of(f"@{self.holder_key}")))
+        except ValueError:
+            raise InvalidInput(
+                f"{self.holder_key} holds no key", hint="Make one: 'mnemon cap holder-key'."
+            ) from None
+
+
+def fresh_ulid() -> str:
+    return ulid.compose(time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES))
+
+
+def _text_of(given: str) -> str:
+    """The argument itself, or the content of the file that '@' names."""
+    if not given.startswith("@"):
+        return given.strip()
+    try:
+        return Path(given[1:]).expanduser().read_text("utf-8").strip()
+    except OSError as error:
+        raise InvalidInput(f"{given[1:]} can't be read: {error.strerror}") from None

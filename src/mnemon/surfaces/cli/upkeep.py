@@ -1,0 +1,132 @@
+"""Commands on the installation: init, serve, status, doctor, completion."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import click
+from click.shell_completion import get_completion_class
+
+from mnemon.errors import IntegrityError, MnemonError, Unauthenticated
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.surfaces.cli.audit import verify_log
+from mnemon.surfaces.cli.options import Command, pass_shell
+from mnemon.surfaces.cli.shell import Shell
+
+DEFAULT_PORT = 8787
+
+
+@click.command(cls=Command)
+@pass_shell
+def init(shell: Shell) -> None:
+    """Make the data folder, its keys and the owner's cap; a dead owner's cap is renewed."""
+    house = shell.house()
+    try:
+        shell.call(o.WHOAMI, m.WhoAmI())
+    except Unauthenticated:
+        house.close()
+        shell.renew()
+    told = {"home": str(shell.settings.home), "made": house.made, "owner_cap": str(shell.settings.owner_cap)}
+    shell.show(
+        told, lambda: f"{'made' if house.made else 'ready'}: {told['home']} (owner's cap in owner.cap)"
+    )
+
+
+@click.command(cls=Command)
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True)
+@click.option("--allow-remote", is_flag=True, help="Needed to listen beyond this machine; put TLS in front.")
+@click.option("--host-name", multiple=True, help="A name that remote clients call this server by.")
+@pass_shell
+def serve(shell: Shell, host: str, port: int, allow_remote: bool, host_name: tuple[str, ...]) -> None:
+    """Serve the memory over HTTP until Ctrl-C."""
+    from mnemon.surfaces.http.server import serve as run
+
+    house = shell.house()
+    run(
+        house.gate,
+        host=host,
+        port=port,
+        allow_remote=allow_remote,
+        host_names=host_name,
+        home=shell.settings.home,
+        made=house.made,
+    )
+
+
+@click.command(cls=Command)
+@pass_shell
+def status(shell: Shell) -> None:
+    """Say what is stored, where, and for whom."""
+    answer = shell.call(o.STATUS, m.Status())
+
+    def text() -> str:
+        where = shell.url or str(shell.settings.home)
+        rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
+        rows += [f"  {room.namespace:<20} {room.lines:>8} lines" for room in answer.namespaces]
+        rows.append(f"  audit log            {answer.audit_rows:>8} rows")
+        rows.append("  recall               BM25 over blinded words; no embedder, no model")
+        if answer.scrub_pending:
+            rows.append("  forgotten bytes wait to be scrubbed: run 'mnemon doctor'")
+        return "\n".join(rows)
+
+    shell.show(answer, text)
+
+
+@click.command(cls=Command)
+@pass_shell
+def doctor(shell: Shell) -> None:
+    """Open every line, follow every link, verify every audit log; exit 10 if anything is wrong."""
+    findings = _open_to_others(shell.settings.home)
+    overview = shell.call(o.ROOMS, m.Rooms())
+    lines = rows = 0
+    with click.progressbar(
+        overview.rooms, label="lines", file=sys.stderr, item_show_func=_room_name
+    ) as rooms:
+        for room in rooms:
+            try:
+                seen = shell.call(o.EXAMINE, m.Examine(room.workspace, room.owner, room.namespace))
+                lines += seen.lines
+                findings += seen.findings
+            except IntegrityError as error:
+                findings.append(f"namespace {room.namespace!r} of {room.owner!r}: {error.detail}")
+    for workspace in overview.workspaces:
+        try:
+            rows += verify_log(shell, workspace)
+        except IntegrityError as error:
+            findings.append(f"workspace {workspace!r}: {error.detail}")
+    if overview.scrub_pending and not shell.call(o.SCRUB, m.Scrub()).scrubbed:
+        findings.append("forgotten bytes can't be scrubbed while another process holds the store")
+    told = {"lines": lines, "audit_rows": rows, "findings": findings}
+    shell.show(told, lambda: "\n".join([*findings, f"{lines} lines open, {rows} audit rows hold"]))
+    if findings:
+        raise IntegrityError(
+            f"{len(findings)} findings", hint="Keep a copy of the folder before you repair anything."
+        )
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
+@pass_shell
+def completion(shell: Shell, name: str) -> None:
+    """Print the completion script for SHELL: eval "$(mnemon completion bash)"."""
+    kind = get_completion_class(name)
+    root = click.get_current_context().find_root().command
+    if kind is None:
+        raise MnemonError(f"no completion for {name}")
+    click.echo(kind(root, {}, "mnemon", "_MNEMON_COMPLETE").source())
+
+
+def _room_name(room: m.RoomAnswer | None) -> str | None:
+    return None if room is None else f"{room.owner}/{room.namespace}"
+
+
+def _open_to_others(home: Path) -> list[str]:
+    return [
+        f"{path} is open to other users: chmod {'700' if path.is_dir() else '600'} {path}"
+        for path in (home, *sorted(home.iterdir()))
+        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    ]

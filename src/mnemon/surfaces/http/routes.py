@@ -1,0 +1,95 @@
+"""The HTTP door's routes: one table that the server, its OpenAPI and the client all read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mnemon import errors as e
+from mnemon.gate import operations as o
+from mnemon.gate.operations import Operation
+
+_EVERY_CAP = (
+    e.CapMissing,
+    e.CapMalformed,
+    e.CapSigInvalid,
+    e.CapExpired,
+    e.CapRevoked,
+    e.CapPopInvalid,
+    e.CapDataClassMismatch,
+    e.HostRefused,
+    e.InvalidInput,
+    e.RateLimited,
+    e.StorageUnavailable,
+    e.StorageFull,
+    e.StorageBusy,
+    e.StorageReadOnly,
+    e.AuditUnavailable,
+)
+_ROOMS = (e.NamespaceDenied,)
+_OPENED = (e.Tampered, e.WrongKey)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    method: str
+    path: str
+    operation: Operation
+    summary: str
+    may_fail: tuple[type[e.MnemonError], ...] = ()
+    status: int = 200
+
+    @property
+    def errors(self) -> tuple[type[e.MnemonError], ...]:
+        """Every error that this route can answer with."""
+        body = (e.BodyTooLarge,) if self.method == "POST" else ()
+        right = (e.CapOpMismatch,) if self.operation.need.op else ()
+        return (*_EVERY_CAP, *right, *body, *self.may_fail)
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/v1/memory/put",
+        o.PUT,
+        "Append a line",
+        (*_ROOMS, *_OPENED, e.CapScopeMismatch, e.Conflict, e.LineTooLong),
+        201,
+    ),
+    Route("POST", "/v1/memory/get", o.GET, "Recall the lines that answer a question", (*_ROOMS, *_OPENED)),
+    Route("GET", "/v1/memory/lines/{id}", o.LINE, "Read one line and its history", (e.NotFound, *_OPENED)),
+    Route("POST", "/v1/memory/list", o.LIST, "List lines without their text", (*_ROOMS, *_OPENED)),
+    Route("POST", "/v1/memory/snapshot", o.SNAPSHOT, "A profile for a system prompt", (*_ROOMS, *_OPENED)),
+    Route(
+        "POST",
+        "/v1/memory/invalidate",
+        o.INVALIDATE,
+        "Replace a line that is no longer true",
+        (e.NotFound, e.Conflict, e.LineTooLong, *_OPENED),
+        201,
+    ),
+    Route(
+        "POST",
+        "/v1/memory/forget",
+        o.FORGET,
+        "Erase a line, a namespace or an owner",
+        (*_ROOMS, e.NotFound, e.CapScopeMismatch, *_OPENED),
+    ),
+    Route("POST", "/v1/caps", o.MINT, "Mint a cap", (e.CapScopeMismatch,), 201),
+    Route(
+        "POST",
+        "/v1/caps/attenuate",
+        o.ATTENUATE,
+        "Make a narrower cap of this one",
+        (e.CapScopeMismatch,),
+        201,
+    ),
+    Route("POST", "/v1/caps/revoke", o.REVOKE, "Withdraw caps", (e.CapScopeMismatch, e.Conflict)),
+    Route("GET", "/v1/caps/whoami", o.WHOAMI, "What this cap grants"),
+    Route("GET", "/v1/status", o.STATUS, "What the cap's owner has stored", _OPENED),
+    Route("GET", "/v1/audit", o.AUDIT, "Rows of the audit log"),
+    Route("GET", "/v1/audit/checkpoint", o.CHECKPOINT, "The log's size and root"),
+    Route("GET", "/v1/audit/proof", o.PROOF, "An inclusion or consistency proof"),
+)
+"""Upkeep (key rotation, doctor) has no route: it is done where the keys are."""
+
+BY_OPERATION = {route.operation.name: route for route in ROUTES}

@@ -1,0 +1,81 @@
+"""Running the HTTP door with uvicorn."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvicorn
+
+from mnemon.errors import Misconfigured
+from mnemon.gate.gate import Gate
+from mnemon.surfaces.http.app import make_app
+from mnemon.surfaces.http.guard import is_loopback
+
+
+def serve(
+    gate: Gate,
+    *,
+    host: str,
+    port: int,
+    allow_remote: bool,
+    host_names: Sequence[str],
+    home: Path,
+    made: bool,
+) -> None:
+    """Serve until interrupted.
+
+    Raises: Misconfigured if the address can't or must not be listened on.
+    """
+    if not is_loopback(host) and not allow_remote:
+        raise Misconfigured(
+            f"{host} can be reached from other machines",
+            hint="Add --allow-remote if that is meant, and put TLS in front.",
+        )
+    listener = _listen(host, port)
+    allowed = None if is_loopback(host) else frozenset(host_names)
+    config = uvicorn.Config(
+        make_app(gate, allowed_hosts=allowed),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        lifespan="off",
+        timeout_graceful_shutdown=5,
+    )
+    bound_host, bound_port = listener.getsockname()[:2]
+    _greet(f"http://{f'[{bound_host}]' if ':' in bound_host else bound_host}:{bound_port}", home, made)
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        listener.close()
+    print("Mnemon stopped.", file=sys.stderr, flush=True)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1024)
+    except OSError as error:
+        raise Misconfigured(
+            f"{host}:{port} can't be listened on: {error.strerror or error}",
+            hint="Another server may have the port: choose one with --port.",
+        ) from error
+    return listener
+
+
+def _greet(url: str, home: Path, made: bool) -> None:
+    new = " (new: keys and the owner's cap were made, readable by you alone)" if made else ""
+    print(f"Mnemon serves {home}{new} at {url}", flush=True)
+    print(
+        f'Use it: curl {url}/v1/memory/get -H "Authorization: Bearer $(cat {home}/owner.cap)" '
+        """-d '{"query": "where am I going this weekend?"}'""",
+        flush=True,
+    )

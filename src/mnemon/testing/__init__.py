@@ -1,0 +1,1 @@
+"""Contract suites that every backend, and any outsider's backend, must pass."""
