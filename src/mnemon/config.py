@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import fields, replace
 
 from mnemon.domain.limits import Limits
 from mnemon.errors import Misconfigured
@@ -17,8 +19,7 @@ _LIMITS = {
 VARIABLES = ("MNEMON_HOME", "MNEMON_CAP", "MNEMON_URL", *_LIMITS)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     home: Path
     limits: Limits = field(default_factory=Limits)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mnemon.core.desk import Desk, opened
 from mnemon.domain import ulid
@@ -14,8 +14,7 @@ from mnemon.ports.book import ALL_BEFORE, Span
 _SNAPSHOT_LINES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     lines: list[SealedLine]
     cursor: str | None
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from mnemon.core.vault import RoomKeys, Vault
 from mnemon.domain import content, ulid
@@ -17,8 +18,7 @@ from mnemon.ports.clock import Entropy
 from mnemon.ports.index import Index
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """What the audit row says of the work: names, ids and numbers, never content."""
 
     namespaces: Sequence[str] = ()
@@ -29,8 +29,7 @@ class Trace:
 NO_TRACE = Trace()
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """The parts that every request shares."""
 
     vault: Vault
@@ -39,8 +38,7 @@ class Tools:
     limits: Limits = field(default_factory=Limits)
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
+class Desk(Struct, frozen=True):
     """One request's transaction, scope and moment, with the shared parts."""
 
     tx: Transaction

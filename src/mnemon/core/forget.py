@@ -6,14 +6,13 @@ lines elsewhere stay shut; the scrub that follows takes the bytes out of the sto
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mnemon.core.desk import Desk
 from mnemon.domain import ulid
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(Struct, frozen=True):
     lines: int
     keys: int
     namespaces: tuple[str, ...]

@@ -8,7 +8,9 @@ question may share no word with its answer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.core.desk import Desk, opened
 from mnemon.core.vault import RoomKeys
@@ -22,8 +24,7 @@ _SHORTEST_SUBSTRING = 3
 _EVERYTHING = 1 << 31
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What is asked, and how much may come back. Times are milliseconds; `until` is exclusive."""
 
     query: str | None
@@ -32,8 +33,7 @@ class Wish:
     until: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     line: Line
     score: float | None
     matched: bool

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mnemon.core.desk import Desk, opened
 from mnemon.core.vault import RoomKeys
@@ -12,8 +11,7 @@ from mnemon.domain.line import TOMBSTONE, Line, SealedLine, check_line
 from mnemon.errors import Conflict
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """What a caller wants remembered."""
 
     namespace: str
@@ -72,8 +70,8 @@ def _index(desk: Desk, line: Line, keys: RoomKeys) -> None:
     if line.kind == TOMBSTONE:
         return
     found = words.terms(line.text)
-    tokens = array("Q", words.blind(keys.blind, found))
-    desk.tx.terms.add(line.room, line.id, tokens.tobytes(), bytes(found.values()))
+    tokens = words.blind(keys.blind, found).tobytes()
+    desk.tx.terms.add(line.room, line.id, tokens, bytes(found.values()))
 
 
 def _first_told(desk: Desk, line: Line, keys: RoomKeys) -> Line:

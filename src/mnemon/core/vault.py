@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec import Struct
 
 from mnemon.domain.line import Line, SealedLine
 from mnemon.domain.names import Room
@@ -29,8 +29,7 @@ _MOST_CACHED = 4096
 _Key = TypeVar("_Key", bytes, AESGCM)
 
 
-@dataclass(frozen=True, slots=True)
-class RoomKeys:
+class RoomKeys(Struct, frozen=True):
     """The keys of one room, ready for use."""
 
     room: Room

@@ -8,7 +8,8 @@ where and how it ended; it never holds text, a query or a token.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mnemon.domain import merkle
 from mnemon.domain.framing import frame
@@ -18,8 +19,7 @@ GENESIS = b"\0" * 32
 OK = "ok"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """What the gate saw, before it has a place in the log."""
 
     at: int
@@ -32,8 +32,7 @@ class Event:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """An event at its place in the log of its workspace."""
 
     workspace: str
@@ -42,8 +41,7 @@ class Row:
     leaf: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """The log's size and root at one moment: keep it elsewhere, and the past can't change unnoticed."""
 
     workspace: str

@@ -14,6 +14,11 @@ def idf(lines: int, holding: int) -> float:
     return log(1 + (lines - holding + 0.5) / (holding + 0.5))
 
 
-def weight(count: Any, length: Any, average: float) -> Any:
-    """What a term occurring `count` times adds in a line of that length; numbers or arrays."""
-    return count * (K1 + 1) / (count + K1 * (1 - B + B * length / average))
+def damping(length: Any, average: float) -> Any:
+    """How much a line's length, against the average, damps what a term adds; a number or an array."""
+    return K1 * (1 - B + B * length / average)
+
+
+def weight(count: Any, damped: Any) -> Any:
+    """What a term occurring `count` times adds in a line so damped; numbers or arrays."""
+    return count * (K1 + 1) / (count + damped)

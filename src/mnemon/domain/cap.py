@@ -17,12 +17,12 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import jwt.api_jws
 import jwt.exceptions
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from msgspec import Struct
 
 from mnemon.domain import names, ulid
 from mnemon.domain.names import ALL
@@ -106,8 +106,7 @@ class _Header(msgspec.Struct, frozen=True):
     kid: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """What a verified cap allows."""
 
     actor: str
@@ -131,8 +130,7 @@ class Grant:
         return self.workspace == ALL and ALL in self.peers and ALL in self.namespaces
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """A cap whose signatures hold and whose blocks each narrow the one before.
 
     It says nothing yet about time and revocation, so it may be cached.
@@ -152,8 +150,7 @@ class Chain:
         yield from self.blocks[0].par
 
 
-@dataclass(frozen=True, slots=True)
-class Revocation:
+class Revocation(Struct, frozen=True):
     """One withdrawal. `subject` limits a revocation by jti to caps of that actor."""
 
     workspace: str
@@ -163,8 +160,7 @@ class Revocation:
     subject: str = ALL
 
 
-@dataclass(frozen=True, slots=True)
-class Revocations:
+class Revocations(Struct, frozen=True):
     """Everything that was withdrawn in a workspace or everywhere."""
 
     by_jti: Mapping[str, frozenset[str]]
@@ -187,6 +183,8 @@ class Revocations:
         return cls(by_jti, by_actor, frozenset(by_key))
 
     def covers(self, chain: Chain) -> bool:
+        if not (self.by_jti or self.by_actor or self.by_key):
+            return False
         if chain.kid in self.by_key:
             return True
         for jti in chain.lineage:

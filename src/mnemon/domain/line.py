@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mnemon.domain import content, names, ulid
 from mnemon.domain.limits import Limits
@@ -19,8 +19,7 @@ _MAX_TIME_MS = 253_402_300_799_999
 _MIN_TIME_MS = -62_135_596_800_000
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line as its owner may read it: its place, and its text."""
 
     room: Room
@@ -45,8 +44,7 @@ class Line:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SealedLine:
+class SealedLine(Struct, frozen=True):
     """A line as the book keeps it: its place in the open, its text sealed."""
 
     room: Room

@@ -8,8 +8,9 @@ of 256 leaves, so that a proof reads a few tiles instead of the whole log.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
+
+from msgspec import Struct
 
 TILE = 256
 EMPTY_ROOT = sha256(b"").digest()
@@ -39,8 +40,7 @@ def root_of(hashes: Sequence[bytes]) -> bytes:
     return level[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """A log of `size` leaves, read through two functions."""
 
     size: int

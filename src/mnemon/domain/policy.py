@@ -3,7 +3,7 @@ equality and membership only."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mnemon.domain.cap import Grant
 from mnemon.domain.names import ALL, DEFAULT_WORKSPACE
@@ -15,8 +15,7 @@ from mnemon.errors import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Struct, frozen=True):
     """What an operation needs of any cap, whatever its request says."""
 
     op: str | None
@@ -24,8 +23,7 @@ class Need:
     operator: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """What one request reaches for. None means: as far as the grant goes."""
 
     namespaces: tuple[str, ...] | None = None
@@ -36,8 +34,7 @@ class Reach:
     whole_rooms: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Where the work may look and write, and nowhere else. None means: everything of that owner."""
 
     workspace: str

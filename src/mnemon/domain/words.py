@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from array import array
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
@@ -44,17 +44,23 @@ def words(text: str) -> list[str]:
 def terms(text: str) -> dict[str, int]:
     """How often each search term occurs, up to 255; stop words only where there is nothing else."""
     found = words(text)
-    counted = Counter([word for word in found if word not in STOP_WORDS] or found)
+    counted: dict[str, int] = {}
+    for term in [word for word in found if word not in STOP_WORDS] or found:
+        counted[term] = counted.get(term, 0) + 1
     if len(found) > _MAX_COUNT:
         return {term: min(count, _MAX_COUNT) for term, count in counted.items()}
     return counted
 
 
-def blind(key: bytes, found: Iterable[str]) -> list[int]:
-    """The blinded token of each term, in the same order."""
-    return [
-        int.from_bytes(blake2b(term.encode(), key=key, digest_size=8).digest(), "little") for term in found
-    ]
+def blind(key: bytes, found: Iterable[str]) -> array[int]:
+    """The blinded token of each term, in the same order: 64-bit numbers, little-endian when stored."""
+    keyed = blake2b(key=key, digest_size=8)
+    digests = []
+    for term in found:
+        token = keyed.copy()
+        token.update(term.encode())
+        digests.append(token.digest())
+    return array("Q", b"".join(digests))
 
 
 def contained(needles: Sequence[str], text: str) -> int:

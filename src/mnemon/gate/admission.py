@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mnemon.domain import cap, proof
 from mnemon.domain.cap import Chain, Grant, Revocations
@@ -21,8 +22,7 @@ from mnemon.ports.keyring import Keyring
 _MOST_CACHED = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
+class Credentials(Struct, frozen=True):
     """What a request brings to be admitted with."""
 
     token: str | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mnemon.core.desk import NO_TRACE, Desk, Trace
 from mnemon.domain.audit import Row
@@ -13,8 +14,7 @@ from mnemon.ports.book import Book
 from mnemon.ports.keyring import Keyring
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     desk: Desk
     chain: Chain
     token: str
@@ -22,8 +22,7 @@ class Case:
     book: Book
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The answer, or how to make it once the audit row is written, and what that row says."""
 
     answer: Answer | Callable[[Row], Answer]

@@ -22,10 +22,10 @@ and every refusal, failure and success leaves its row before the answer does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from mnemon.core.desk import Desk, Tools, Trace
 from mnemon.domain.audit import OK, Event, Row
@@ -44,8 +44,7 @@ from mnemon.ports.clock import Clock
 from mnemon.ports.keyring import Keyring
 
 
-@dataclass(slots=True)
-class Asked:
+class Asked(Struct):
     """One operation asked for with one cap, at one moment."""
 
     operation: Operation

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mnemon.domain.names import ALL
 from mnemon.domain.policy import Need, Reach
@@ -14,8 +15,7 @@ from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     name: str
     need: Need
     request: type[m.Request]

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from mnemon.domain.audit import Event, Row
 from mnemon.domain.cap import Revocation
@@ -52,8 +53,7 @@ ALL_BEFORE = "\x7f"
 """In `Span.after`, a namespace behind all others: everything up to that id is passed over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """Which lines of one owner to walk, in order of (id, namespace); both bounds are exclusive."""
 
     workspace: str

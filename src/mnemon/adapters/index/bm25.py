@@ -12,16 +12,22 @@ import threading
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemon.domain.bm25 import idf, weight
+from mnemon.domain.bm25 import damping, idf, weight
 from mnemon.domain.names import Room
 from mnemon.ports.book import TermsChange, Transaction
 from mnemon.ports.index import Hit, Question
 
 DEFAULT_CACHE_BYTES = 128 * 1024 * 1024
+
+
+class _Postings(NamedTuple):
+    lines: NDArray[np.uint32]
+    counts: NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +52,23 @@ class _Segment:
             a.nbytes for a in (self.ids, self.lengths, self.tokens, self.starts, self.lines, self.counts)
         )
 
-    def postings(self, token: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        """The lines that hold the token, and how often."""
-        at = int(np.searchsorted(self.tokens, np.uint64(token)))
-        if at == len(self.tokens) or self.tokens[at] != token:
-            return self.lines[:0], self.counts[:0]
-        lines = self.lines[self.starts[at] : self.starts[at + 1]]
-        counts = self.counts[self.starts[at] : self.starts[at + 1]]
-        if self.alive is None:
-            return lines, counts
-        kept = self.alive[lines]
-        return lines[kept], counts[kept]
+    def postings(self, tokens: Sequence[int]) -> list[_Postings | None]:
+        """For each token the lines that hold it and how often, or None where none does."""
+        wanted = np.array(tokens, dtype=np.uint64)
+        places = np.searchsorted(self.tokens, wanted)
+        known = self.tokens[np.minimum(places, len(self.tokens) - 1)] == wanted
+        return [
+            self._held(place) if here else None
+            for place, here in zip(places.tolist(), known.tolist(), strict=True)
+        ]
+
+    def _held(self, place: int) -> _Postings | None:
+        span = slice(self.starts[place], self.starts[place + 1])
+        lines, counts = self.lines[span], self.counts[span]
+        if self.alive is not None:
+            kept = self.alive[lines]
+            lines, counts = lines[kept], counts[kept]
+        return _Postings(lines, counts) if len(lines) else None
 
     def totals(self) -> tuple[int, float]:
         """How many lines are alive, and the sum of their lengths."""
@@ -175,25 +187,17 @@ class Bm25Index:
         if not lines:
             return []
         average = sum(length for *_, length in rooms) / lines
-        parts = [(question, segment) for question, segments, _, _ in rooms for segment in segments]
-        scores: list[NDArray[np.float64] | None] = [None] * len(parts)
-        for term in range(len(questions[0].tokens)):
-            found = [segment.postings(question.tokens[term]) for question, segment in parts]
-            holding = sum(len(held) for held, _ in found)
-            if not holding:
-                continue
-            telling = idf(lines, holding)
-            for part, (held, counts) in enumerate(found):
-                if len(held):
-                    segment = parts[part][1]
-                    if (score := scores[part]) is None:
-                        score = scores[part] = np.zeros(segment.size)
-                    score[held] += telling * weight(counts, segment.lengths[held], average)
+        parts = [
+            (question.room, segment, segment.postings(question.tokens))
+            for question, segments, _, _ in rooms
+            for segment in segments
+        ]
+        telling = _idfs(lines, [postings for _, _, postings in parts])
         hits = [
-            Hit(question.room, line_id, score)
-            for (question, segment), found_scores in zip(parts, scores, strict=True)
-            if found_scores is not None
-            for line_id, score in _best(segment, found_scores, k, within)
+            Hit(room, line_id, score)
+            for room, segment, postings in parts
+            if any(postings)
+            for line_id, score in _best(segment, _scores(segment, postings, telling, average), k, within)
         ]
         hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
         return hits[:k]
@@ -218,6 +222,22 @@ class Bm25Index:
         total = sum(index.bytes for index in self._rooms.values())
         while total > self._cache_bytes and len(self._rooms) > 1:
             total -= self._rooms.popitem(last=False)[1].bytes
+
+
+def _idfs(lines: int, parts: Sequence[Sequence[_Postings | None]]) -> list[float]:
+    """How telling each term is, over all parts together."""
+    return [idf(lines, sum(len(held.lines) for held in term if held)) for term in zip(*parts, strict=True)]
+
+
+def _scores(
+    segment: _Segment, postings: Sequence[_Postings | None], telling: Sequence[float], average: float
+) -> NDArray[np.float64]:
+    scores = np.zeros(segment.size)
+    damped = damping(segment.lengths, average)
+    for held, worth in zip(postings, telling, strict=True):
+        if held:
+            scores[held.lines] += worth * weight(held.counts, damped[held.lines])
+    return scores
 
 
 def _best(

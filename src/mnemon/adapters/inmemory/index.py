@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Sequence
 
-from mnemon.domain.bm25 import idf, weight
+from mnemon.domain.bm25 import damping, idf, weight
 from mnemon.domain.names import Room
 from mnemon.ports.book import Transaction
 from mnemon.ports.index import Hit, Question
@@ -34,7 +34,9 @@ class ReferenceIndex:
                     count = counts.get(question.tokens[term])
                     if count and (within is None or line_id in within):
                         place = (line_id, question.room)
-                        gain = idf(len(everything), holding) * weight(count, sum(counts.values()), average)
+                        gain = idf(len(everything), holding) * weight(
+                            count, damping(sum(counts.values()), average)
+                        )
                         scores[place] = scores.get(place, 0.0) + gain
         best = sorted(scores, key=lambda place: (scores[place], *place), reverse=True)
         return [Hit(room, line_id, scores[line_id, room]) for line_id, room in best[:k]]

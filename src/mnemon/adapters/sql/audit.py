@@ -24,10 +24,10 @@ _ADD_TILE = "INSERT INTO audit_tiles (workspace, tile, hash) VALUES (?, ?, ?)"
 class SqlAudit:
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._last: dict[str, tuple[int, bytes]] = {}
 
     def append(self, workspace: str, event: Event) -> Row:
-        last = self._session.row(_LAST, (workspace,))
-        seq, previous = (0, GENESIS) if last is None else (last[0] + 1, last[1])
+        seq, previous = self._end(workspace)
         leaf = leaf_of(workspace, seq, event, previous)
         self._session.run(
             _APPEND,
@@ -49,18 +49,25 @@ class SqlAudit:
             tile = seq // merkle.TILE
             leaves = self._leaves(workspace, tile * merkle.TILE, seq + 1)
             self._session.run(_ADD_TILE, (workspace, tile, merkle.root_of(leaves)))
+        self._last[workspace] = (seq + 1, leaf)
         return Row(workspace, seq, event, leaf)
 
     def rows(self, workspace: str, first: int, limit: int) -> list[Row]:
         return [_row(workspace, found) for found in self._session.rows(_ROWS, (workspace, first, limit))]
 
     def tree(self, workspace: str) -> merkle.Tree:
-        last = self._session.row(_LAST, (workspace,))
         return merkle.Tree(
-            size=0 if last is None else last[0] + 1,
+            size=self._end(workspace)[0],
             leaves=lambda first, end: self._leaves(workspace, first, end),
             tiles=lambda first, end: self._hashes(_TILES, workspace, first, end),
         )
+
+    def _end(self, workspace: str) -> tuple[int, bytes]:
+        """The number of the next row, and the leaf that it is linked to."""
+        if workspace not in self._last:
+            last = self._session.row(_LAST, (workspace,))
+            self._last[workspace] = (0, GENESIS) if last is None else (last[0] + 1, last[1])
+        return self._last[workspace]
 
     def _leaves(self, workspace: str, first: int, end: int) -> list[bytes]:
         return self._hashes(_LEAVES, workspace, first, end)

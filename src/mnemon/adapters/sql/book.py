@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
 
 from mnemon.adapters.sql.audit import SqlAudit
 from mnemon.adapters.sql.caps import SqlCaps
@@ -48,21 +49,41 @@ class SqlTransaction:
         self._counters.increase(ALL, _SCRUB)
 
 
+class _Opened:
+    """A transaction over an engine's session."""
+
+    __slots__ = ("_managed",)
+
+    def __init__(self, managed: AbstractContextManager[Session]) -> None:
+        self._managed = managed
+
+    def __enter__(self) -> SqlTransaction:
+        session = self._managed.__enter__()
+        tx: SqlTransaction | None = session.attached
+        if tx is None or not session.unchanged:
+            tx = session.attached = SqlTransaction(session)
+        return tx
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._managed.__exit__(kind, error, trace)
+
+
 class SqlBook:
     def __init__(self, engine: Engine) -> None:
         """Raises: Misconfigured if the store belongs to another version."""
         self._engine = engine
         migrate(engine)
 
-    @contextmanager
-    def read(self) -> Iterator[SqlTransaction]:
-        with self._engine.read() as session:
-            yield SqlTransaction(session)
+    def read(self) -> _Opened:
+        return _Opened(self._engine.read())
 
-    @contextmanager
-    def write(self) -> Iterator[SqlTransaction]:
-        with self._engine.write() as session:
-            yield SqlTransaction(session)
+    def write(self) -> _Opened:
+        return _Opened(self._engine.write())
 
     def scrub(self) -> bool:
         owed = self._owed()

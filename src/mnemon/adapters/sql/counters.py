@@ -12,17 +12,22 @@ _INCREASE = """INSERT INTO counters (workspace, name, value) VALUES (?, ?, 1)
 class SqlCounters:
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._seen: dict[str, dict[str, int]] = {}
 
     def increase(self, workspace: str, name: str) -> int:
+        self._seen.clear()
         value: int = self._session.rows(_INCREASE, (workspace, name))[0][0]
         return value
 
     def reset(self, workspace: str, name: str) -> None:
+        self._seen.clear()
         self._session.run("DELETE FROM counters WHERE workspace = ? AND name = ?", (workspace, name))
 
     def values(self, workspace: str) -> dict[str, int]:
         """The counters of the workspace, each with what was counted for all workspaces added."""
-        found: dict[str, int] = {}
+        if workspace in self._seen:
+            return self._seen[workspace]
+        found = self._seen[workspace] = {}
         sql = "SELECT name, value FROM counters WHERE workspace = ? OR workspace = ?"
         for name, value in self._session.rows(sql, (workspace, ALL)):
             found[name] = found.get(name, 0) + value

@@ -16,7 +16,13 @@ SqlRow = tuple[Any, ...]
 
 
 class Session(Protocol):
-    """One open transaction."""
+    """One connection, in a transaction. It may live through many, one at a time."""
+
+    unchanged: bool
+    """Whether nobody at all wrote since this session's last transaction, and that one was committed."""
+
+    attached: Any
+    """What the session's user keeps with it from one transaction to the next; None at first."""
 
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]: ...
 

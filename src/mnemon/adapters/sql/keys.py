@@ -21,18 +21,26 @@ class SqlKeys:
     def __init__(self, session: Session, counters: SqlCounters) -> None:
         self._session = session
         self._counters = counters
+        self._seen: dict[tuple[str, str, Collection[str] | None], list[WrappedKey]] = {}
 
     def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
-        where, values = "WHERE workspace = ? AND owner = ?", [workspace, owner]
-        if namespaces is not None:
-            where += f" AND namespace IN ({', '.join('?' * len(namespaces))})"
-            values.extend(namespaces)
-        return [_key(row) for row in self._session.rows(f"{_SELECT} {where} {_ORDER}", values)]
+        asked = (workspace, owner, None if namespaces is None else frozenset(namespaces))
+        if asked not in self._seen:
+            where, values = "WHERE workspace = ? AND owner = ?", [workspace, owner]
+            if namespaces is not None:
+                where += f" AND namespace IN ({', '.join('?' * len(namespaces))})"
+                values.extend(namespaces)
+            self._seen[asked] = [
+                _key(row) for row in self._session.rows(f"{_SELECT} {where} {_ORDER}", values)
+            ]
+        return self._seen[asked]
 
     def add(self, key: WrappedKey) -> None:
+        self._seen.clear()
         self._session.run(_ADD, (*key.room, key.purpose, key.epoch, key.wrapped))
 
     def rewrap(self, key: WrappedKey) -> None:
+        self._seen.clear()
         self._session.run(_REWRAP, (key.wrapped, *key.room, key.purpose, key.epoch))
 
     def next_epoch(self, workspace: str) -> int:
@@ -42,6 +50,7 @@ class SqlKeys:
         return [_key(row) for row in self._session.rows(f"{_SELECT} {_ORDER}")]
 
     def delete_room(self, room: Room) -> int:
+        self._seen.clear()
         return self._session.run(
             "DELETE FROM room_keys WHERE workspace = ? AND owner = ? AND namespace = ?", room
         )

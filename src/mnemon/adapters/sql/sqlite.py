@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from mnemon.adapters.sql.engine import SqlRow, Values
 from mnemon.errors import (
@@ -40,54 +40,42 @@ class SqliteEngine:
         """
         self._path = path
         self._lock = threading.Lock()
-        self._idle: deque[sqlite3.Connection] = deque()
+        self._idle: deque[SqliteSession] = deque()
         with translated():
             self._writer = self._connect()
             self._writer.execute("PRAGMA journal_mode = WAL")
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> SqliteSession:
         connection = sqlite3.connect(
             self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
-        return connection
+        return SqliteSession(connection)
 
-    @contextmanager
-    def read(self) -> Iterator[SqliteSession]:
-        with translated():
-            try:
-                connection = self._idle.pop()
-            except IndexError:
-                connection = self._connect()
-            connection.execute("BEGIN")
-            try:
-                yield SqliteSession(connection)
-            finally:
-                connection.execute("ROLLBACK")
-                self._idle.append(connection)
+    def read(self) -> _Reading:
+        return _Reading(self)
 
-    @contextmanager
-    def write(self) -> Iterator[SqliteSession]:
-        with self._lock, translated():
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield SqliteSession(self._writer)
-                self._writer.execute("COMMIT")
-            except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
-                raise
+    def write(self) -> _Writing:
+        return _Writing(self._writer, self._lock)
+
+    def take(self) -> SqliteSession:
+        """A session for reading, to be given back."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connect()
+
+    def give_back(self, session: SqliteSession) -> None:
+        self._idle.append(session)
 
     def reclaim(self) -> bool:
         with self._lock, translated():
-            while self._idle:
-                self._idle.pop().close()
+            self._close_idle()
             self._writer.execute(f"PRAGMA busy_timeout = {_SCRUB_BUSY_MS}")
             try:
                 self._writer.execute("VACUUM")
-                busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & _PRIMARY_CODE in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                     return False
@@ -98,26 +86,109 @@ class SqliteEngine:
 
     def close(self) -> None:
         with self._lock:
-            while self._idle:
-                self._idle.pop().close()
+            self._close_idle()
             self._writer.close()
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
 
 
 class SqliteSession:
-    __slots__ = ("_execute",)
+    """One connection. It lives through many transactions, one at a time."""
+
+    __slots__ = ("_connection", "_seen", "attached", "execute", "unchanged")
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._execute = connection.execute
+        self._connection = connection
+        self._seen: int | None = None
+        self.execute = connection.execute
+        self.unchanged = False
+        self.attached: Any = None
+
+    def look(self) -> None:
+        """Note, inside a transaction, whether another connection wrote since the last committed one."""
+        version: int = self.execute("PRAGMA data_version").fetchone()[0]
+        self.unchanged = version == self._seen
+        self._seen = version
+
+    def distrust(self) -> None:
+        """Take what was seen for changed from now on, as after a transaction that was undone."""
+        self._seen = None
 
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]:
-        return self._execute(sql, values).fetchall()
+        return self.execute(sql, values).fetchall()
 
     def row(self, sql: str, values: Values = ()) -> SqlRow | None:
-        found: SqlRow | None = self._execute(sql, values).fetchone()
+        found: SqlRow | None = self.execute(sql, values).fetchone()
         return found
 
     def run(self, sql: str, values: Values = ()) -> int:
-        return self._execute(sql, values).rowcount
+        return self.execute(sql, values).rowcount
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _Reading:
+    """One consistent view, on a connection of its own."""
+
+    __slots__ = ("_engine", "_session")
+
+    def __init__(self, engine: SqliteEngine) -> None:
+        self._engine = engine
+
+    def __enter__(self) -> SqliteSession:
+        with translated():
+            self._session = self._engine.take()
+            self._session.execute("BEGIN")
+        return self._session
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            self._session.execute("ROLLBACK")
+        finally:
+            self._engine.give_back(self._session)
+        if isinstance(error, sqlite3.Error):
+            raise _translation(error) from error
+
+
+class _Writing:
+    """The one writer's transaction: committed at the end, or undone."""
+
+    __slots__ = ("_lock", "_session")
+
+    def __init__(self, session: SqliteSession, lock: threading.Lock) -> None:
+        self._session = session
+        self._lock = lock
+
+    def __enter__(self) -> SqliteSession:
+        self._lock.acquire()
+        try:
+            self._session.execute("BEGIN IMMEDIATE")
+            self._session.look()
+        except sqlite3.Error as error:
+            self._lock.release()
+            raise _translation(error) from error
+        return self._session
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is None:
+                self._session.execute("COMMIT")
+        except sqlite3.Error as failed:
+            error = failed
+        finally:
+            if self._session.in_transaction:
+                self._session.distrust()
+                self._session.execute("ROLLBACK")
+            self._lock.release()
+        if isinstance(error, sqlite3.Error):
+            raise _translation(error) from error
 
 
 @contextmanager

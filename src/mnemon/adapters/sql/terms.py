@@ -9,22 +9,28 @@ from mnemon.domain.names import Room
 from mnemon.ports.book import TermsChange
 
 _ROOM = "workspace = ? AND owner = ? AND namespace = ?"
-_ADD = f"""INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts)
-    VALUES (?, ?, ?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM terms WHERE {_ROOM}), ?, ?, ?)"""
+_ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts)
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
 
 
 class SqlTerms:
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._last: dict[Room, int] = {}
 
-    def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes) -> None:
-        self._session.run(_ADD, (*room, *room, line_id, tokens, counts))
+    def add(self, room: Room, line_id: str, tokens: bytes | None, counts: bytes) -> None:
+        if room not in self._last:
+            found = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {_ROOM}", room)
+            self._last[room] = (found[0] if found else None) or 0
+        self._last[room] += 1
+        self._session.run(_ADD, (*room, self._last[room], line_id, tokens, counts))
 
     def remove(self, room: Room, line_id: str) -> None:
         if self._session.run(f"DELETE FROM terms WHERE {_ROOM} AND id = ?", (*room, line_id)):
-            self._session.run(_ADD, (*room, *room, line_id, None, b""))
+            self.add(room, line_id, None, b"")
 
     def delete_room(self, room: Room) -> None:
+        self._last.pop(room, None)
         self._session.run(f"DELETE FROM terms WHERE {_ROOM}", room)
 
     def since(self, room: Room, seq: int) -> Iterable[TermsChange]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mnemon import errors as e
 from mnemon.gate import operations as o
@@ -29,8 +29,7 @@ _ROOMS = (e.NamespaceDenied,)
 _OPENED = (e.Tampered, e.WrongKey)
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     method: str
     path: str
     operation: Operation

@@ -1,7 +1,0 @@
-"""placeholder"""
-
-import click
-
-
-@click.command()
-def demo() -> None: ...
