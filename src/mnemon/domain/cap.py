@@ -49,8 +49,8 @@ _JWS = jwt.api_jws.PyJWS(algorithms=[ALGORITHM])
 _Seconds = int
 
 
-class HolderKey(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An Ed25519 public key as a JWK."""
+class HolderKey(msgspec.Struct, frozen=True):
+    """An Ed25519 public key as a JWK, of which only these members are kept."""
 
     x: str
     kty: str = "OKP"

@@ -19,18 +19,23 @@ _MAX_TIME_MS = 253_402_300_799_999
 _MIN_TIME_MS = -62_135_596_800_000
 
 
-class Line(Struct, frozen=True):
-    """A line as its owner may read it: its place, and its text."""
+class Place(Struct, frozen=True):
+    """Everything about a line but what it says. The seal binds all of it except the cap."""
 
     room: Room
     id: str
     kind: str
-    text: str
     session: str | None
     created_at: int
     occurred_at: int | None
     supersedes: str | None
     cap: str
+
+
+class Line(Place, frozen=True):
+    """A line as its owner may read it."""
+
+    text: str
     metadata: content.Metadata
 
     def says_the_same_as(self, other: Line) -> bool:
@@ -44,17 +49,9 @@ class Line(Struct, frozen=True):
         )
 
 
-class SealedLine(Struct, frozen=True):
+class SealedLine(Place, frozen=True):
     """A line as the book keeps it: its place in the open, its text sealed."""
 
-    room: Room
-    id: str
-    kind: str
-    session: str | None
-    created_at: int
-    occurred_at: int | None
-    supersedes: str | None
-    cap: str
     metadata: str
     epoch: int
     sealed: bytes

@@ -13,7 +13,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemon.domain.framing import frame
-from mnemon.domain.line import Line, SealedLine
+from mnemon.domain.line import Line, Place, SealedLine
 from mnemon.domain.names import Room
 from mnemon.errors import Tampered
 
@@ -25,7 +25,7 @@ _TAG_BYTES = 16
 _HEADER_BYTES = 5
 
 
-def place(line: Line | SealedLine, epoch: int) -> bytes:
+def place(line: Place, epoch: int) -> bytes:
     """The associated data of a line."""
     return frame(
         "mnemon.seal.v1",

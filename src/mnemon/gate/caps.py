@@ -8,7 +8,7 @@ from mnemon.core.desk import Trace
 from mnemon.domain import cap, names, ulid
 from mnemon.domain.cap import Claims, Confirmation, HolderKey, Revocation
 from mnemon.domain.names import ALL
-from mnemon.errors import CapScopeMismatch, Conflict, InvalidInput
+from mnemon.errors import CapMalformed, CapScopeMismatch, Conflict, InvalidInput
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
 
@@ -32,7 +32,7 @@ def mint(case: Case, request: m.Mint) -> Outcome:
         nbf=now,
         exp=min(now + request.ttl_seconds, parent.exp),
         wid=request.wid or desk.scope.workspace,
-        cnf=Confirmation(request.cnf or HolderKey.of(secret.public_key())),
+        cnf=request.cnf or Confirmation(HolderKey.of(secret.public_key())),
         data_class=request.data_class,
         ops=request.ops,
         namespaces_allowed=request.namespaces_allowed,
@@ -52,13 +52,13 @@ def mint(case: Case, request: m.Mint) -> Outcome:
 
 
 def attenuate(case: Case, request: m.Attenuate) -> Outcome:
-    if case.chain.bound:
+    if request.cap is None and case.chain.bound:
         raise InvalidInput(
             "a bound cap can't be attenuated by the server",
             hint="Attenuate it where its holder key is: 'mnemon cap attenuate --holder-key FILE'.",
         )
     answer = attenuated(
-        case.token,
+        request.cap or case.token,
         request,
         jti=case.desk.fresh_id(),
         now=case.desk.now // 1000,
@@ -91,7 +91,7 @@ def attenuated(
             nbf=max(now, parent.nbf),
             exp=min(now + request.ttl_seconds, parent.exp) if request.ttl_seconds else parent.exp,
             wid=request.wid or parent.wid,
-            cnf=Confirmation(request.cnf or HolderKey.of(secret.public_key())),
+            cnf=request.cnf or Confirmation(HolderKey.of(secret.public_key())),
             data_class=request.data_class or parent.data_class,
             ops=_either(request.ops, parent.ops),
             namespaces_allowed=_either(request.namespaces_allowed, parent.namespaces_allowed),
@@ -190,7 +190,10 @@ def _check(claims: Claims) -> None:
             names.name(peer, "peers")
     for session in claims.sessions or ():
         names.name(session, "sessions")
-    claims.cnf.jwk.public()
+    try:
+        claims.cnf.jwk.public()
+    except CapMalformed as error:
+        raise InvalidInput(f"cnf: {error.detail}") from None
 
 
 def _either(chosen: tuple[str, ...] | None, inherited: tuple[str, ...]) -> tuple[str, ...]:

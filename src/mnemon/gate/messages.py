@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from mnemon.domain.cap import HolderKey
+from mnemon.domain.cap import MAX_TOKEN_CHARS, Confirmation
 from mnemon.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
 from mnemon.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
 
@@ -20,7 +20,11 @@ LineId = Annotated[
     str, Meta(pattern="^[0-7][0-9A-HJKMNP-TV-Z]{25}$", examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"])
 ]
 Name = Annotated[str, Meta(min_length=1, max_length=256)]
-Grantable = Annotated[str, Meta(min_length=1, max_length=256)]
+Names = Annotated[tuple[Name, ...], Meta(max_length=64)]
+Ops = Annotated[tuple[str, ...], Meta(max_length=16)]
+Grants = Annotated[tuple[Name, ...], Meta(max_length=64)]
+"""Names that a cap opens; '*' for all."""
+Ttl = Annotated[int, Meta(ge=1, le=10 * 366 * 24 * 3600)]
 Counted = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
 
 
@@ -169,28 +173,29 @@ class ForgetAnswer(Answer, frozen=True):
 
 class Mint(Request, frozen=True):
     sub: Name
-    ops: Annotated[tuple[str, ...], Meta(max_length=16)]
-    namespaces_allowed: Annotated[tuple[Grantable, ...], Meta(max_length=64)]
+    ops: Ops
+    namespaces_allowed: Grants
     data_class: str = "memory"
-    ttl_seconds: Annotated[int, Meta(ge=1, le=10 * 366 * 24 * 3600)] = 3600
+    ttl_seconds: Ttl = 3600
     wid: Name | None = None
-    cnf: HolderKey | None = None
-    peers: Annotated[tuple[Grantable, ...], Meta(max_length=64)] = ()
-    sessions: Annotated[tuple[Name, ...], Meta(max_length=64)] | None = None
+    cnf: Confirmation | None = None
+    peers: Grants = ()
+    sessions: Names | None = None
 
 
 class Attenuate(Request, frozen=True):
-    """Narrower claims for the cap that makes the request; what is left out stays as it is."""
+    """Narrower claims for `cap`, or for the cap that makes the request; what is left out stays as it is."""
 
     sub: Name | None = None
-    ops: Annotated[tuple[str, ...], Meta(max_length=16)] | None = None
-    namespaces_allowed: Annotated[tuple[Grantable, ...], Meta(max_length=64)] | None = None
+    ops: Ops | None = None
+    namespaces_allowed: Grants | None = None
     data_class: str | None = None
-    ttl_seconds: Annotated[int, Meta(ge=1, le=10 * 366 * 24 * 3600)] | None = None
+    ttl_seconds: Ttl | None = None
     wid: Name | None = None
-    cnf: HolderKey | None = None
-    peers: Annotated[tuple[Grantable, ...], Meta(max_length=64)] | None = None
-    sessions: Annotated[tuple[Name, ...], Meta(max_length=64)] | None = None
+    cnf: Confirmation | None = None
+    peers: Grants | None = None
+    sessions: Names | None = None
+    cap: Annotated[str, Meta(max_length=MAX_TOKEN_CHARS)] | None = None
 
 
 class CapAnswer(Answer, frozen=True):
@@ -202,9 +207,9 @@ class CapAnswer(Answer, frozen=True):
 class Revoke(Request, frozen=True):
     """Exactly one of: a cap and all made from it, all caps of an actor so far, all of a signing key."""
 
-    jti: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+    jti: Name | None = None
     sub: Name | None = None
-    kid: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+    kid: Name | None = None
 
 
 class RevokeAnswer(Answer, frozen=True):
@@ -340,6 +345,17 @@ class Examine(Request, frozen=True):
 class ExamineAnswer(Answer, frozen=True):
     lines: int
     findings: list[str]
+
+
+class Reconcile(Request, frozen=True):
+    """Hold the lines of a workspace against what its audit log says was put and forgotten."""
+
+    workspace: str
+
+
+class ReconcileAnswer(Answer, frozen=True):
+    lines: int
+    missing: list[str]
 
 
 class Scrub(Request, frozen=True):

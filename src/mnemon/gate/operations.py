@@ -63,7 +63,9 @@ INVALIDATE = Operation(
 FORGET = Operation(
     "memory.forget", Need("forget"), m.Forget, m.ForgetAnswer, memory.forget, _forgotten, writes=True
 )
-STATUS = Operation("status", Need("list"), m.Status, m.StatusAnswer, memory.status)
+STATUS = Operation(
+    "status", Need("list"), m.Status, m.StatusAnswer, memory.status, lambda request: Reach(whole_rooms=True)
+)
 MINT = Operation(
     "caps.mint",
     Need("grant"),
@@ -88,6 +90,9 @@ ROTATE = Operation(
 ROOMS = Operation("doctor.rooms", Need("audit", operator=True), m.Rooms, m.RoomsAnswer, upkeep.list_rooms)
 EXAMINE = Operation(
     "doctor.examine", Need("audit", operator=True), m.Examine, m.ExamineAnswer, upkeep.examine
+)
+RECONCILE = Operation(
+    "doctor.reconcile", Need("audit", operator=True), m.Reconcile, m.ReconcileAnswer, upkeep.reconcile
 )
 SCRUB = Operation(
     "doctor.scrub", Need("forget", operator=True), m.Scrub, m.ScrubAnswer, upkeep.scrub, writes=True

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
+
 from mnemon.core.desk import Trace, opened
-from mnemon.domain.audit import Row
+from mnemon.domain.audit import OK, Row
 from mnemon.domain.names import Room
 from mnemon.errors import IntegrityError, NotFound
 from mnemon.gate import messages as m
@@ -13,6 +15,7 @@ from mnemon.gate.case import Case, Outcome
 from mnemon.ports.book import Span
 
 _EVERYTHING = 1 << 31
+_PAGE = 1000
 
 
 def rotate(case: Case, request: m.RotateKeys) -> Outcome:
@@ -82,6 +85,36 @@ def examine(case: Case, request: m.Examine) -> Outcome:
 def _index_findings(case: Case, room: Room, ids: set[str]) -> list[str]:
     indexed = Counter(change.id for change in case.desk.tx.terms.since(room, 0) if change.tokens is not None)
     return [f"line {line_id} is in the index but not in the book" for line_id in sorted(set(indexed) - ids)]
+
+
+def reconcile(case: Case, request: m.Reconcile) -> Outcome:
+    expected = _expected(case, request.workspace)
+    missing = sorted(line_id for room, line_id in expected if case.desk.tx.lines.get(room, line_id) is None)
+    answer = m.ReconcileAnswer(len(expected), missing)
+    return Outcome(answer, Trace((), (), f"missing={len(missing)}"))
+
+
+def _expected(case: Case, workspace: str) -> set[tuple[Room, str]]:
+    """The lines that were put and, by the log, never forgotten."""
+    expected: set[tuple[Room, str]] = set()
+    first = 0
+    while rows := case.desk.tx.audit.rows(workspace, first, _PAGE):
+        first = rows[-1].seq + 1
+        for event in (row.event for row in rows if row.event.outcome == OK):
+            match event.operation:
+                case "memory.put" | "memory.invalidate":
+                    room = Room(workspace, event.actor, event.namespaces[0])
+                    expected.add((room, event.lines[-1]))
+                case "memory.forget":
+                    owner = msgspec.json.decode(event.detail)["owner"]
+                    rooms = {Room(workspace, owner, namespace) for namespace in event.namespaces}
+                    gone = set(event.lines)
+                    expected = {
+                        (room, line_id)
+                        for room, line_id in expected
+                        if room not in rooms or (gone and line_id not in gone)
+                    }
+    return expected
 
 
 def scrub(case: Case, request: m.Scrub) -> Outcome:

@@ -2,7 +2,8 @@
 
 Contract. Keys never leave the keyring; a file, an environment variable or a KMS may stand
 behind it. `unwrap` accepts what any root key still held has wrapped. `issuers` is every public
-key whose caps are to be believed, by key id, and reflects a rotation made by another process.
+key whose caps are to be believed, by key id. All of it reflects a rotation that another process
+made: nothing is wrapped or signed by a key that was replaced before the call.
 Rotation is safe to interrupt: a new root key is kept beside the old one until
 `retire_old_roots` says that nothing is wrapped by the old one any more.
 """

@@ -9,28 +9,27 @@ A book of one's own is held to it like this:
             yield book
             book.close()
 
-A book that keeps files, or talks to a server that does, is held to `StoredBookContract`, which adds
-what must outlive a process.
+A book that keeps files, or talks to a server that does, is held to `StoredBookContract` of
+`mnemon.testing.stored_book_contract`, which adds what must outlive a process.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from mnemon.domain import audit, merkle, ulid
 from mnemon.domain.audit import Event
 from mnemon.domain.cap import Revocation
 from mnemon.domain.line import TOMBSTONE, SealedLine
 from mnemon.domain.names import ALL, Room
-from mnemon.errors import StorageUnavailable
 from mnemon.ports.book import ALL_BEFORE, Book, Span, TermsChange, Transaction, WrappedKey
 
 WORKSPACE = "acme"
@@ -47,12 +46,12 @@ ELSEWHERE = (
 IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
 """Ids in order, the oldest first."""
 
-_THREADS = 8
+THREADS = 8
 _WRITES_PER_THREAD = 12
-_EVERYTHING = 1 << 31
+EVERYTHING = 1 << 31
 
 
-class _GiveUp(Exception):
+class GiveUp(Exception):
     """Raised inside a write to have it rolled back."""
 
 
@@ -101,7 +100,7 @@ def changes_since(book: Book, seq: int, room: Room = ROOM) -> list[TermsChange]:
 
 def log(book: Book, workspace: str = WORKSPACE) -> list[audit.Row]:
     with book.read() as tx:
-        return tx.audit.rows(workspace, 0, _EVERYTHING)
+        return tx.audit.rows(workspace, 0, EVERYTHING)
 
 
 def fill(tx: Transaction, room: Room = ROOM) -> None:
@@ -119,28 +118,37 @@ def fill(tx: Transaction, room: Room = ROOM) -> None:
     tx.owe_scrub()
 
 
-def contents(book: Book, rooms: Iterable[Room] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
-    """Everything that a book tells about those rooms and their workspaces."""
+def contents(book: Book, rooms: Sequence[Room] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
+    """Everything that a book tells about those rooms and their workspaces, to a reader and a writer alike."""
     with book.read() as tx:
-        found: dict[object, object] = {
-            "keys": tx.keys.every(),
-            "workspaces": list(tx.workspaces()),
-            "scrub": book.scrub_pending(),
-        }
-        for room in rooms:
-            whole = Span(room.workspace, room.owner, (room.namespace,), history=True)
-            found[room] = (tx.lines.walk(whole), list(tx.terms.since(room, 0)))
-            found[room.workspace] = (
-                tx.marks(room.workspace),
-                sorted(tx.caps.revocations(room.workspace), key=repr),
-                tx.audit.rows(room.workspace, 0, _EVERYTHING),
-                tx.audit.tree(room.workspace).root(),
-            )
+        found = _told(tx, rooms)
+    with book.write() as tx:
+        assert _told(tx, rooms) == found
+    found["scrub"] = book.scrub_pending()
+    return found
+
+
+def _told(tx: Transaction, rooms: Sequence[Room]) -> dict[object, object]:
+    found: dict[object, object] = {"keys": tx.keys.every(), "workspaces": list(tx.workspaces())}
+    for room in rooms:
+        whole = Span(room.workspace, room.owner, (room.namespace,), history=True)
+        found[room] = (
+            tx.lines.walk(whole),
+            list(tx.terms.since(room, 0)),
+            tx.keys.of(room.workspace, room.owner, (room.namespace,)),
+            tx.keys.of(room.workspace, room.owner),
+        )
+        found[room.workspace] = (
+            tx.marks(room.workspace),
+            sorted(tx.caps.revocations(room.workspace), key=repr),
+            tx.audit.rows(room.workspace, 0, EVERYTHING),
+            tx.audit.tree(room.workspace).root(),
+        )
     return found
 
 
 class _TransactionContract:
-    @pytest.mark.parametrize("failure", [_GiveUp, KeyboardInterrupt])
+    @pytest.mark.parametrize("failure", [GiveUp, KeyboardInterrupt])
     def test_a_write_that_raises_changes_nothing(self, book: Book, failure: type[BaseException]) -> None:
         with book.write() as tx:
             fill(tx)
@@ -158,15 +166,15 @@ class _TransactionContract:
         assert contents(book) == before
 
     def test_a_proof_burned_in_a_write_that_raises_is_not_burned(self, book: Book) -> None:
-        with suppress(_GiveUp), book.write() as tx:
+        with suppress(GiveUp), book.write() as tx:
             assert tx.caps.burn(WORKSPACE, "proof", 0, 9)
-            raise _GiveUp
+            raise GiveUp
         with book.write() as tx:
             assert tx.caps.burn(WORKSPACE, "proof", 0, 9)
 
     def test_a_book_can_be_written_after_a_write_that_raised(self, book: Book) -> None:
-        with suppress(_GiveUp), book.write():
-            raise _GiveUp
+        with suppress(GiveUp), book.write():
+            raise GiveUp
         append(book, sealed_line())
         assert walked(book, span()) == [(IDS[0], "work")]
 
@@ -659,7 +667,7 @@ class _CapsContract:
 
 
 class _AuditContract:
-    def test_rows_are_numbered_from_zero_and_read_back_as_they_were_appended(self, book: Book) -> None:
+    def test_rows_arenumbered_from_zero_and_read_back_as_they_were_appended(self, book: Book) -> None:
         events = [
             Event(5, "ann", "cap", "put", audit.OK, ("a", "b"), (IDS[0], IDS[1]), '{"x":1}'),
             Event(4, "Ünal 会", "", "get", "namespace_denied"),
@@ -727,11 +735,11 @@ class _AuditContract:
 
     def test_a_row_of_a_write_that_raised_leaves_no_gap(self, book: Book) -> None:
         for n in range(300):
-            with suppress(_GiveUp), book.write() as tx:
+            with suppress(GiveUp), book.write() as tx:
                 tx.audit.append(WORKSPACE, event(str(n)))
                 if n % 50 == 5:
                     tx.audit.append(WORKSPACE, event("never"))
-                    raise _GiveUp
+                    raise GiveUp
         found = audit.verify(WORKSPACE, log(book))
         assert found.size == 294
         with book.read() as tx:
@@ -818,7 +826,7 @@ class _ScrubContract:
 
 class _ThreadsContract:
     def test_many_threads_lose_nothing(self, book: Book) -> None:
-        in_many_threads([book] * _THREADS, _write_and_log)
+        in_many_threads([book] * THREADS, write_and_log)
         expect_all_written(book)
 
     def test_a_reader_never_sees_half_of_a_write(self, book: Book) -> None:
@@ -835,7 +843,7 @@ class _ThreadsContract:
         with ThreadPoolExecutor(2) as pool:
             watching = [pool.submit(watch) for _ in range(2)]
             try:
-                in_many_threads([book] * 2, _write_and_log)
+                in_many_threads([book] * 2, write_and_log)
             finally:
                 done.set()
             assert all(one.result() for one in watching)
@@ -854,24 +862,24 @@ def in_many_threads(books: list[Book], work: Callable[[Book, int], None]) -> Non
             running.result()
 
 
-def _write_and_log(book: Book, thread: int) -> None:
+def write_and_log(book: Book, thread: int) -> None:
     for n in range(_WRITES_PER_THREAD):
         with book.write() as tx:
-            tx.lines.append(sealed_line(_numbered(thread, n)))
-            tx.terms.add(ROOM, _numbered(thread, n), b"tokens", b"\x01")
+            tx.lines.append(sealed_line(numbered(thread, n)))
+            tx.terms.add(ROOM, numbered(thread, n), b"tokens", b"\x01")
             tx.keys.add(WrappedKey(ROOM, "seal", tx.keys.next_epoch(WORKSPACE), b"k"))
-            tx.audit.append(WORKSPACE, event(_numbered(thread, n)))
+            tx.audit.append(WORKSPACE, event(numbered(thread, n)))
 
 
-def _numbered(thread: int, n: int) -> str:
+def numbered(thread: int, n: int) -> str:
     return ulid.compose(n, thread.to_bytes(ulid.ENTROPY_BYTES, "big"))
 
 
 def expect_all_written(book: Book) -> None:
-    """Whatever `_THREADS` threads wrote together is there, once, in one unbroken log."""
-    expected = sorted(_numbered(thread, n) for thread in range(_THREADS) for n in range(_WRITES_PER_THREAD))
+    """Whatever `THREADS` threads wrote together is there, once, in one unbroken log."""
+    expected = sorted(numbered(thread, n) for thread in range(THREADS) for n in range(_WRITES_PER_THREAD))
     with book.read() as tx:
-        assert tx.lines.ids(span(limit=_EVERYTHING)) == expected
+        assert tx.lines.ids(span(limit=EVERYTHING)) == expected
         changes = list(tx.terms.since(ROOM, 0))
         assert sorted(change.id for change in changes) == expected
         assert len({change.seq for change in changes}) == len(expected)
@@ -898,144 +906,3 @@ class BookContract(
     def book(self) -> Iterator[Book]:
         """An empty book, for one test."""
         raise NotImplementedError("override the fixture 'book': it gives each test an empty book")
-
-
-class StoredBookContract(BookContract):
-    """What a book promises whose content outlives the process. Override `open_book` and `stored_bytes`."""
-
-    @pytest.fixture
-    def open_book(self) -> Callable[[], Book]:
-        """Opens the book of this test, the same one each time, as another process would."""
-        raise NotImplementedError("override the fixture 'open_book'")
-
-    @pytest.fixture
-    def stored_bytes(self) -> Callable[[], bytes]:
-        """Gives every byte that the book of this test keeps in files."""
-        raise NotImplementedError("override the fixture 'stored_bytes'")
-
-    @pytest.fixture
-    def book(self, open_book: Callable[[], Book]) -> Iterator[Book]:
-        book = open_book()
-        yield book
-        book.close()
-
-    @pytest.fixture
-    def second(self, book: Book, open_book: Callable[[], Book]) -> Iterator[Book]:
-        """The same book, opened once more."""
-        second = open_book()
-        yield second
-        second.close()
-
-    def test_a_finished_write_is_there_when_the_book_is_opened_again(
-        self, book: Book, open_book: Callable[[], Book]
-    ) -> None:
-        with book.write() as tx:
-            fill(tx)
-        before = contents(book)
-        book.close()
-        again = open_book()
-        try:
-            assert contents(again) == before
-            assert before[ROOM] != ([], [])
-        finally:
-            again.close()
-
-    def test_a_write_that_raised_is_not_there_when_the_book_is_opened_again(
-        self, book: Book, open_book: Callable[[], Book]
-    ) -> None:
-        before = contents(book)
-        with suppress(_GiveUp), book.write() as tx:
-            fill(tx)
-            raise _GiveUp
-        book.close()
-        again = open_book()
-        try:
-            assert contents(again) == before
-        finally:
-            again.close()
-
-    def test_what_was_given_or_burned_once_stays_so_when_the_book_is_opened_again(
-        self, book: Book, open_book: Callable[[], Book]
-    ) -> None:
-        with book.write() as tx:
-            tx.caps.burn(WORKSPACE, "proof", 0, 9)
-            given = tx.keys.next_epoch(WORKSPACE)
-        book.close()
-        again = open_book()
-        try:
-            with again.write() as tx:
-                assert not tx.caps.burn(WORKSPACE, "proof", 1, 9)
-                assert tx.keys.next_epoch(WORKSPACE) > given
-        finally:
-            again.close()
-
-    def test_a_finished_write_is_seen_by_a_book_that_was_open_before_it(
-        self, book: Book, second: Book
-    ) -> None:
-        empty = contents(second)
-        with book.write() as tx:
-            fill(tx)
-        assert contents(second) == contents(book) != empty
-
-    def test_two_open_books_write_one_log(self, book: Book, second: Book) -> None:
-        for n in range(6):
-            with (book, second)[n % 2].write() as tx:
-                tx.audit.append(WORKSPACE, event(str(n)))
-        assert [row.event.detail for row in log(book)] == list("012345")
-        assert audit.verify(WORKSPACE, log(second)).size == 6
-
-    def test_many_threads_on_two_open_books_lose_nothing(self, book: Book, second: Book) -> None:
-        in_many_threads([book, second] * (_THREADS // 2), _write_and_log)
-        expect_all_written(second)
-
-    def test_after_a_scrub_no_byte_of_a_deleted_row_is_left(
-        self, book: Book, stored_bytes: Callable[[], bytes]
-    ) -> None:
-        marked = {name: f"<{name} 7f3a9c>".encode() for name in ("sealed", "metadata", "tokens", "wrapped")}
-        with book.write() as tx:
-            for n in range(40):
-                line_id = _numbered(n, 0)
-                filler = marked["sealed"] * (n * 20)
-                tx.lines.append(
-                    sealed_line(
-                        line_id, sealed=marked["sealed"] + filler, metadata=marked["metadata"].decode()
-                    )
-                )
-                tx.terms.add(ROOM, line_id, marked["tokens"] * (n + 1), b"\x01" * n)
-            tx.keys.add(WrappedKey(ROOM, "seal", 1, marked["wrapped"]))
-            tx.lines.append(sealed_line(room=TRAVEL, sealed=b"<kept 7f3a9c>"))
-        before = stored_bytes()
-        assert all(mark in before for mark in (*marked.values(), b"<kept 7f3a9c>"))
-        with book.write() as tx:
-            for n in range(0, 40, 2):
-                tx.terms.remove(ROOM, _numbered(n, 0))
-                tx.lines.delete(ROOM, _numbered(n, 0))
-            tx.lines.delete_room(ROOM)
-            tx.terms.delete_room(ROOM)
-            tx.keys.delete_room(ROOM)
-            tx.owe_scrub()
-        assert book.scrub()
-        after = stored_bytes()
-        assert not [name for name, mark in marked.items() if mark in after]
-        assert b"<kept 7f3a9c>" in after
-
-    def test_a_scrub_that_another_open_book_prevents_stays_pending(
-        self, book: Book, second: Book, stored_bytes: Callable[[], bytes]
-    ) -> None:
-        append(book, sealed_line(sealed=b"<gone 7f3a9c>"))
-        with second.read() as tx:
-            assert tx.lines.count(ROOM) == 1
-            with book.write() as writing:
-                writing.lines.delete(ROOM, IDS[0])
-                writing.owe_scrub()
-            done = book.scrub()
-            assert done is not book.scrub_pending()
-            assert not done or b"<gone 7f3a9c>" not in stored_bytes()
-        assert second.scrub()
-        assert not book.scrub_pending()
-        assert b"<gone 7f3a9c>" not in stored_bytes()
-
-    def test_a_closed_book_can_not_be_written(self, book: Book) -> None:
-        book.close()
-        with pytest.raises(StorageUnavailable), book.write():
-            pass

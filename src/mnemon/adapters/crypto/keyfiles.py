@@ -78,6 +78,8 @@ class KeyFiles:
         self._load_roots()
 
     def signer(self) -> tuple[str, Ed25519PrivateKey]:
+        if self._signing_stamp != _stamp(self._signing_path):
+            self._load_signers()
         return self._current_signer, self._signers[self._current_signer]
 
     def issuers(self, kid: str) -> Mapping[str, Ed25519PublicKey]:

@@ -24,6 +24,8 @@ class SqlKeys:
         self._seen: dict[tuple[str, str, Collection[str] | None], list[WrappedKey]] = {}
 
     def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
+        if namespaces is not None and not namespaces:
+            return []
         asked = (workspace, owner, None if namespaces is None else frozenset(namespaces))
         if asked not in self._seen:
             where, values = "WHERE workspace = ? AND owner = ?", [workspace, owner]

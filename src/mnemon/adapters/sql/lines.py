@@ -58,6 +58,8 @@ class SqlLines:
         return sorted(found, reverse=span.newest_first)[: span.limit]
 
     def _select(self, columns: str, namespace: str, span: Span) -> list[SqlRow]:
+        if span.sessions is not None and not span.sessions:
+            return []
         where = ["l.workspace = ? AND l.owner = ? AND l.namespace = ?"]
         values: list[object] = [span.workspace, span.owner, namespace]
         if span.after is not None:

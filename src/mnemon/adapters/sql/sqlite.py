@@ -40,6 +40,7 @@ class SqliteEngine:
         """
         self._path = path
         self._lock = threading.Lock()
+        self._entrance = threading.Lock()
         self._idle: deque[SqliteSession] = deque()
         with translated():
             self._writer = self._connect()
@@ -61,16 +62,18 @@ class SqliteEngine:
 
     def take(self) -> SqliteSession:
         """A session for reading, to be given back."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self._connect()
+        with self._entrance:
+            try:
+                return self._idle.pop()
+            except IndexError:
+                return self._connect()
 
     def give_back(self, session: SqliteSession) -> None:
         self._idle.append(session)
 
     def reclaim(self) -> bool:
-        with self._lock, translated():
+        """Rewrite the file without what was deleted, and empty the log. New readers wait meanwhile."""
+        with self._lock, self._entrance, translated():
             self._close_idle()
             self._writer.execute(f"PRAGMA busy_timeout = {_SCRUB_BUSY_MS}")
             try:

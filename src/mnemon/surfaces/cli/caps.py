@@ -11,7 +11,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.domain import cap
-from mnemon.domain.cap import HolderKey
+from mnemon.domain.cap import Confirmation, HolderKey
 from mnemon.errors import InvalidInput
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
@@ -50,7 +50,7 @@ def mint(
     cnf: str | None,
 ) -> None:
     """Mint a cap and print just that."""
-    holder = HolderKey(cnf) if cnf else None
+    holder = Confirmation(HolderKey(cnf)) if cnf else None
     request = m.Mint(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions)
     answer = shell.call(o.MINT, request)
     shell.show(answer, lambda: answer.cap)
@@ -109,7 +109,7 @@ def attenuate(
     cnf: str | None,
 ) -> None:
     """Make a narrower cap of CAP, offline, and print just that. What is left out stays as it is."""
-    holder = HolderKey(cnf) if cnf else None
+    holder = Confirmation(HolderKey(cnf)) if cnf else None
     request = m.Attenuate(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions)
     answer = shell.attenuated(token or shell.token(), request)
     shell.show(answer, lambda: answer.cap)

@@ -1,0 +1,207 @@
+"""The contract of a book that outlives its process, as tests: what `BookContract` asks, and more.
+
+class TestMyBook(StoredBookContract):
+@pytest.fixture
+def open_book(self, tmp_path: Path) -> Callable[[], Book]:
+return lambda: MyBook(tmp_path)
+
+@pytest.fixture
+def stored_bytes(self, tmp_path: Path) -> Callable[[], bytes]:
+return lambda: b"".join(path.read_bytes() for path in tmp_path.iterdir())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from mnemon.domain import audit
+from mnemon.errors import StorageUnavailable
+from mnemon.ports.book import Book, WrappedKey
+from mnemon.testing.book_contract import (
+    ELSEWHERE,
+    IDS,
+    ROOM,
+    THREADS,
+    TRAVEL,
+    WORKSPACE,
+    BookContract,
+    GiveUp,
+    append,
+    changes_since,
+    contents,
+    event,
+    expect_all_written,
+    fill,
+    in_many_threads,
+    log,
+    numbered,
+    sealed_line,
+    write_and_log,
+)
+
+
+class StoredBookContract(BookContract):
+    """What a book promises whose content outlives the process. Override `open_book` and `stored_bytes`."""
+
+    @pytest.fixture
+    def open_book(self) -> Callable[[], Book]:
+        """Opens the book of this test, the same one each time, as another process would."""
+        raise NotImplementedError("override the fixture 'open_book'")
+
+    @pytest.fixture
+    def stored_bytes(self) -> Callable[[], bytes]:
+        """Gives every byte that the book of this test keeps in files."""
+        raise NotImplementedError("override the fixture 'stored_bytes'")
+
+    @pytest.fixture
+    def book(self, open_book: Callable[[], Book]) -> Iterator[Book]:
+        book = open_book()
+        yield book
+        book.close()
+
+    @pytest.fixture
+    def second(self, book: Book, open_book: Callable[[], Book]) -> Iterator[Book]:
+        """The same book, opened once more."""
+        second = open_book()
+        yield second
+        second.close()
+
+    def test_a_finished_write_is_there_when_the_book_is_opened_again(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        with book.write() as tx:
+            fill(tx)
+        before = contents(book)
+        book.close()
+        again = open_book()
+        try:
+            assert contents(again) == before
+            assert before[ROOM] != ([], [])
+        finally:
+            again.close()
+
+    def test_a_write_that_raised_is_not_there_when_the_book_is_opened_again(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        before = contents(book)
+        with suppress(GiveUp), book.write() as tx:
+            fill(tx)
+            raise GiveUp
+        book.close()
+        again = open_book()
+        try:
+            assert contents(again) == before
+        finally:
+            again.close()
+
+    def test_what_was_given_or_burned_once_stays_so_when_the_book_is_opened_again(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        with book.write() as tx:
+            tx.caps.burn(WORKSPACE, "proof", 0, 9)
+            given = tx.keys.next_epoch(WORKSPACE)
+        book.close()
+        again = open_book()
+        try:
+            with again.write() as tx:
+                assert not tx.caps.burn(WORKSPACE, "proof", 1, 9)
+                assert tx.keys.next_epoch(WORKSPACE) > given
+        finally:
+            again.close()
+
+    def test_a_finished_write_is_seen_by_a_book_that_was_open_before_it(
+        self, book: Book, second: Book
+    ) -> None:
+        empty = contents(second)
+        with book.write() as tx:
+            fill(tx)
+        assert contents(second) == contents(book) != empty
+
+    def test_two_open_books_write_one_log(self, book: Book, second: Book) -> None:
+        for n in range(6):
+            with (book, second)[n % 2].write() as tx:
+                tx.audit.append(WORKSPACE, event(str(n)))
+        assert [row.event.detail for row in log(book)] == list("012345")
+        assert audit.verify(WORKSPACE, log(second)).size == 6
+
+    def test_a_removal_by_another_open_book_is_told(self, book: Book, second: Book) -> None:
+        with book.write() as tx:
+            tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
+        followed = changes_since(book, 0)[-1].seq
+        with second.write() as tx:
+            tx.terms.remove(ROOM, IDS[0])
+        assert [(change.id, change.tokens) for change in changes_since(book, followed)] == [(IDS[0], None)]
+
+    def test_two_open_books_take_turns_without_missing_anything(self, book: Book, second: Book) -> None:
+        for n in range(12):
+            writing = (book, second)[n % 2]
+            with writing.write() as tx:
+                fill(tx, (ROOM, *ELSEWHERE)[n % 4])
+                if n % 5 == 4:
+                    tx.keys.delete_room(ROOM)
+                    tx.terms.delete_room(ROOM)
+            with suppress(GiveUp), (second, book)[n % 3 % 2].write() as tx:
+                fill(tx, ROOM)
+                raise GiveUp
+            assert contents(book) == contents(second)
+        for workspace in (WORKSPACE, "other"):
+            audit.verify(workspace, log(book, workspace))
+
+    def test_many_threads_on_two_open_books_lose_nothing(self, book: Book, second: Book) -> None:
+        in_many_threads([book, second] * (THREADS // 2), write_and_log)
+        expect_all_written(second)
+
+    def test_after_a_scrub_no_byte_of_a_deleted_row_is_left(
+        self, book: Book, stored_bytes: Callable[[], bytes]
+    ) -> None:
+        marked = {name: f"<{name} 7f3a9c>".encode() for name in ("sealed", "metadata", "tokens", "wrapped")}
+        with book.write() as tx:
+            for n in range(40):
+                line_id = numbered(n, 0)
+                filler = marked["sealed"] * (n * 20)
+                tx.lines.append(
+                    sealed_line(
+                        line_id, sealed=marked["sealed"] + filler, metadata=marked["metadata"].decode()
+                    )
+                )
+                tx.terms.add(ROOM, line_id, marked["tokens"] * (n + 1), b"\x01" * n)
+            tx.keys.add(WrappedKey(ROOM, "seal", 1, marked["wrapped"]))
+            tx.lines.append(sealed_line(room=TRAVEL, sealed=b"<kept 7f3a9c>"))
+        before = stored_bytes()
+        assert all(mark in before for mark in (*marked.values(), b"<kept 7f3a9c>"))
+        with book.write() as tx:
+            for n in range(0, 40, 2):
+                tx.terms.remove(ROOM, numbered(n, 0))
+                tx.lines.delete(ROOM, numbered(n, 0))
+            tx.lines.delete_room(ROOM)
+            tx.terms.delete_room(ROOM)
+            tx.keys.delete_room(ROOM)
+            tx.owe_scrub()
+        assert book.scrub()
+        after = stored_bytes()
+        assert not [name for name, mark in marked.items() if mark in after]
+        assert b"<kept 7f3a9c>" in after
+
+    def test_a_scrub_that_another_open_book_prevents_stays_pending(
+        self, book: Book, second: Book, stored_bytes: Callable[[], bytes]
+    ) -> None:
+        append(book, sealed_line(sealed=b"<gone 7f3a9c>"))
+        with second.read() as tx:
+            assert tx.lines.count(ROOM) == 1
+            with book.write() as writing:
+                writing.lines.delete(ROOM, IDS[0])
+                writing.owe_scrub()
+            done = book.scrub()
+            assert done is not book.scrub_pending()
+            assert not done or b"<gone 7f3a9c>" not in stored_bytes()
+        assert second.scrub()
+        assert not book.scrub_pending()
+        assert b"<gone 7f3a9c>" not in stored_bytes()
+
+    def test_a_closed_book_can_not_be_written(self, book: Book) -> None:
+        book.close()
+        with pytest.raises(StorageUnavailable), book.write():
+            pass
