@@ -16,7 +16,8 @@
     14  audit_unavailable         503   no audit row, no answer
 
 Steps 1 to 3 are only counted: anyone can send junk. From step 4 on the cap is known to be ours,
-and every refusal, failure and success leaves its row before the answer does.
+and every refusal, failure and success leaves its row before the answer does. The row of a read
+is in the log at once, and on the disk with the next change or refusal.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class Gate:
                 return outcome, tx.audit.append(home_of(asked.chain.grant), _event(asked, OK, outcome.trace))
         with self._book.read() as tx:
             outcome = self._perform(tx, asked, request)
-        return outcome, self._record(asked, OK, outcome.trace)
+        return outcome, self._record(asked, OK, outcome.trace, lasting=False)
 
     def _perform(self, tx: Transaction, asked: Asked, request: Request | Callable[[], Request]) -> Outcome:
         grant, operation = asked.chain.grant, asked.operation
@@ -128,9 +129,9 @@ class Gate:
             Case(desk, asked.chain, asked.credentials.token or "", self._keyring, self._book), message
         )
 
-    def _record(self, asked: Asked, outcome: str, trace: Trace) -> Row:
+    def _record(self, asked: Asked, outcome: str, trace: Trace, *, lasting: bool = True) -> Row:
         try:
-            with self._book.write() as tx:
+            with self._book.write(lasting=lasting) as tx:
                 return tx.audit.append(home_of(asked.chain.grant), _event(asked, outcome, trace))
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error

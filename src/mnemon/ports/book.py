@@ -4,6 +4,8 @@ Contract, which `mnemon.testing.book_contract` checks on every implementation:
 
 - `read()` gives one consistent view; `write()` gives the only writer a view of its own changes.
   A `write()` block that ends normally is durable before it returns; one that raises changes nothing.
+  With `lasting=False` it outlives the process at once, and a loss of power from the next durable
+  write on; no later change can outlive an earlier one.
 - Nothing crosses a workspace: every method is asked about one.
 - Rooms and ids compare byte for byte. Lines of a room are ordered by id.
 - Foreign errors arrive as `StorageUnavailable` and its kind.
@@ -185,7 +187,7 @@ class Transaction(Protocol):
 class Book(Protocol):
     def read(self) -> AbstractContextManager[Transaction]: ...
 
-    def write(self) -> AbstractContextManager[Transaction]: ...
+    def write(self, *, lasting: bool = True) -> AbstractContextManager[Transaction]: ...
 
     def scrub(self) -> bool:
         """Take deleted bytes out of every file; False if another process prevents it for now."""

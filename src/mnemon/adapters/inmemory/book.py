@@ -229,7 +229,7 @@ class MemoryBook:
         yield _Transaction(self._state)
 
     @contextmanager
-    def write(self) -> Iterator[_Transaction]:
+    def write(self, *, lasting: bool = True) -> Iterator[_Transaction]:
         with self._lock:
             changed = self._state.copied()
             yield _Transaction(changed)

@@ -82,8 +82,8 @@ class SqlBook:
     def read(self) -> _Opened:
         return _Opened(self._engine.read())
 
-    def write(self) -> _Opened:
-        return _Opened(self._engine.write())
+    def write(self, *, lasting: bool = True) -> _Opened:
+        return _Opened(self._engine.write(lasting=lasting))
 
     def scrub(self) -> bool:
         owed = self._owed()

@@ -1,6 +1,6 @@
 """The SQLite engine: one file in WAL mode, one writer at a time, any number of readers.
 
-A commit is on the disk when it returns (synchronous=FULL). Threads of one process share one
+A lasting commit is on the disk when it returns (synchronous=FULL). Threads of one process share one
 writing connection under a lock and draw reading connections from a pool; other processes are
 held off by SQLite's own lock, for which we wait.
 """
@@ -50,15 +50,14 @@ class SqliteEngine:
         connection = sqlite3.connect(
             self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA temp_store = MEMORY")
         return SqliteSession(connection)
 
     def read(self) -> _Reading:
         return _Reading(self)
 
-    def write(self) -> _Writing:
-        return _Writing(self._writer, self._lock)
+    def write(self, *, lasting: bool = True) -> _Writing:
+        return _Writing(self._writer, self._lock, lasting)
 
     def take(self) -> SqliteSession:
         """A session for reading, to be given back."""
@@ -100,14 +99,21 @@ class SqliteEngine:
 class SqliteSession:
     """One connection. It lives through many transactions, one at a time."""
 
-    __slots__ = ("_connection", "_seen", "attached", "execute", "unchanged")
+    __slots__ = ("_connection", "_lasting", "_seen", "attached", "execute", "unchanged")
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._lasting: bool | None = None
         self._seen: int | None = None
         self.execute = connection.execute
         self.unchanged = False
         self.attached: Any = None
+
+    def synchronise(self, lasting: bool) -> None:
+        """Wait for the disk at each commit from now on, or leave that to the next commit that does."""
+        if lasting is not self._lasting:
+            self.execute("PRAGMA synchronous = FULL" if lasting else "PRAGMA synchronous = NORMAL")
+            self._lasting = lasting
 
     def look(self) -> None:
         """Note, inside a transaction, whether another connection wrote since the last committed one."""
@@ -163,15 +169,17 @@ class _Reading:
 class _Writing:
     """The one writer's transaction: committed at the end, or undone."""
 
-    __slots__ = ("_lock", "_session")
+    __slots__ = ("_lasting", "_lock", "_session")
 
-    def __init__(self, session: SqliteSession, lock: threading.Lock) -> None:
+    def __init__(self, session: SqliteSession, lock: threading.Lock, lasting: bool) -> None:
         self._session = session
         self._lock = lock
+        self._lasting = lasting
 
     def __enter__(self) -> SqliteSession:
         self._lock.acquire()
         try:
+            self._session.synchronise(self._lasting)
             self._session.execute("BEGIN IMMEDIATE")
             self._session.look()
         except sqlite3.Error as error:
