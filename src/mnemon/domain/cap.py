@@ -312,7 +312,10 @@ def attenuate(
     parent = _decode_claims(_payload(parts[-1]))
     child = narrow(parent)
     if not narrows(child, parent):
-        raise CapScopeMismatch("an attenuated cap can't grant more than the cap it is made from")
+        raise CapScopeMismatch(
+            "an attenuated cap can't grant more than the cap it is made from",
+            hint="Leave out what the cap does not have: 'mnemon cap show' lists it.",
+        )
     if len(parts) >= MAX_BLOCKS:
         raise CapMalformed(f"a cap has at most {MAX_BLOCKS} blocks")
     block = sign(child, key=secret, kid=parent.cnf.jwk.thumbprint())

@@ -42,7 +42,10 @@ def mint(case: Case, request: m.Mint) -> Outcome:
     )
     _check(claims)
     if not cap.narrows(claims, parent):
-        raise CapScopeMismatch("a cap can't mint one that grants more than itself")
+        raise CapScopeMismatch(
+            "a cap can't mint one that grants more than itself",
+            hint="Ask for less, or mint with a wider cap: 'mnemon cap whoami' shows this one.",
+        )
     kid, key = case.keyring.signer()
     block = cap.sign(claims, key=key, kid=kid)
     token = block if request.cnf else cap.bearer(block, secret)

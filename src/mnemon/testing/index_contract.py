@@ -43,7 +43,7 @@ IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
 TEA, MILK, CITY = 1, (1 << 64) - 1, 1 << 63
 """Blinded tokens: any 64-bit numbers."""
 
-_EXAMPLES = 150
+_EXAMPLES = 100
 _workspaces = count()
 
 Tokens = Mapping[int, int]

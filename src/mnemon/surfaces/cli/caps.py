@@ -61,7 +61,8 @@ def mint(
 @pass_shell
 def show(shell: Shell, token: str | None) -> None:
     """Print what a cap says. This verifies nothing."""
-    blocks, bound = cap.read_unverified(token or shell.token())
+    shown = token or shell.token()
+    blocks, bound = cap.read_unverified(shown)
 
     def text() -> str:
         last = blocks[-1]
@@ -76,11 +77,12 @@ def show(shell: Shell, token: str | None) -> None:
                 f"until       {datetime.fromtimestamp(last.exp, UTC):%Y-%m-%d %H:%M:%S} UTC",
                 f"id          {last.jti}",
                 f"made from   {', '.join([*(b.jti for b in blocks[:-1]), *blocks[0].par]) or '(the first)'}",
+                f"signed by   {cap.key_id(shown)}",
                 f"holder      {'bound to a key' if bound else 'bearer'}",
             ]
         )
 
-    shell.show({"blocks": blocks, "bound": bound}, text)
+    shell.show({"blocks": blocks, "bound": bound, "kid": cap.key_id(shown)}, text)
 
 
 @caps.command()

@@ -47,15 +47,13 @@ def run(open_house: OpenHouse, settings_from: SettingsFrom) -> int:
     """Run the command line and say how it ended."""
     shell = Shell(open_house, settings_from)
     try:
-        cli.main(prog_name="mnemon", obj=shell, standalone_mode=False)
+        ended = cli.main(prog_name="mnemon", obj=shell, standalone_mode=False)
     except MnemonError as error:
         _complain(error, as_json=shell.json)
         return exit_of(type(error))
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.exceptions.Exit as ended:
-        return ended.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
@@ -63,7 +61,7 @@ def run(open_house: OpenHouse, settings_from: SettingsFrom) -> int:
         return 0
     finally:
         shell.close()
-    return 0
+    return ended if isinstance(ended, int) else 0
 
 
 def _complain(error: MnemonError, *, as_json: bool) -> None:

@@ -43,7 +43,7 @@ def put(
     """Remember TEXT ('-' reads it from standard input)."""
     try:
         extra = msgspec.json.decode(metadata, type=dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InvalidInput(f"--metadata is not a JSON object: {error}") from None
     said = sys.stdin.read() if text == "-" else text
     request = m.Put(said, namespace, line_id, kind, session, extra, occurred_at)

@@ -11,10 +11,11 @@ import msgspec
 
 from mnemon import errors
 from mnemon.domain.proof import Bound
-from mnemon.errors import MnemonError, RateLimited, ServerUnreachable, Unsupported
+from mnemon.errors import InvalidInput, MnemonError, RateLimited, ServerUnreachable, Unsupported
 from mnemon.gate.admission import Credentials
 from mnemon.gate.messages import Request
 from mnemon.gate.operations import Operation
+from mnemon.surfaces.http.guard import is_loopback
 from mnemon.surfaces.http.openapi import Error
 from mnemon.surfaces.http.routes import BY_OPERATION, Route
 
@@ -25,8 +26,12 @@ class RemoteGate:
     """A gate behind a URL; it answers and raises what the gate there answers and raises."""
 
     def __init__(self, url: str) -> None:
-        self._client = httpx.Client(base_url=url.rstrip("/"), timeout=_TIMEOUT_SECONDS)
-        self._base = httpx.URL(url.rstrip("/")).path.rstrip("/")
+        base = httpx.URL(url.rstrip("/"))
+        self._base = base.path.rstrip("/")
+        # A cap for this machine is nothing for the environment's proxy to see.
+        self._client = httpx.Client(
+            base_url=base, timeout=_TIMEOUT_SECONDS, trust_env=not is_loopback(base.host)
+        )
 
     def bind(self, operation: Operation, request: Request) -> Bound:
         route = _route(operation)
@@ -66,13 +71,20 @@ def _route(operation: Operation) -> Route:
 
 def _target(route: Route, request: Request) -> tuple[str, bytes]:
     if route.method != "GET":
-        return route.path, msgspec.json.encode(request)
+        return route.path, _encoded(request)
     fields = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
     path = route.path
     for name in list(fields):
         if f"{{{name}}}" in path:
             path = path.replace(f"{{{name}}}", str(fields.pop(name)))
     return (f"{path}?{urlencode(fields)}" if fields else path), b""
+
+
+def _encoded(request: Request) -> bytes:
+    try:
+        return msgspec.json.encode(request)
+    except UnicodeEncodeError:
+        raise InvalidInput("the request holds a lone surrogate") from None
 
 
 def _raised(response: httpx.Response) -> MnemonError:

@@ -51,7 +51,7 @@ ROUTES = (
         "/v1/memory/put",
         o.PUT,
         "Append a line",
-        (*_ROOMS, *_OPENED, e.CapScopeMismatch, e.Conflict, e.LineTooLong),
+        (*_ROOMS, *_OPENED, e.CapScopeMismatch, e.Conflict, e.LineTooLong, e.LimitExceeded),
         201,
     ),
     Route("POST", "/v1/memory/get", o.GET, "Recall the lines that answer a question", (*_ROOMS, *_OPENED)),
