@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import stat
@@ -25,15 +26,16 @@ def make_private_folder(path: Path) -> None:
 def read_private(path: Path) -> str:
     """Raises: Misconfigured if the file is missing, a link, or open to others."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(path, encoding="utf-8", opener=_not_through_a_link) as file:
+            if os.fstat(file.fileno()).st_mode & _OTHERS:
+                raise Misconfigured(f"{path} is open to other users", hint=f"Run: chmod 600 {path}")
+            return file.read()
     except FileNotFoundError:
         raise Misconfigured(f"{path} is missing", hint="Run 'mnemon init', or restore it.") from None
+    except UnicodeDecodeError:
+        raise Misconfigured(f"{path} is not text") from None
     except OSError as error:
         raise Misconfigured(f"{path} can't be read: {error.strerror}") from None
-    with os.fdopen(descriptor, encoding="utf-8") as file:
-        if os.fstat(descriptor).st_mode & _OTHERS:
-            raise Misconfigured(f"{path} is open to other users", hint=f"Run: chmod 600 {path}")
-        return file.read()
 
 
 def write_private(path: Path, text: str) -> None:
@@ -46,6 +48,24 @@ def create_private(path: Path, text: str) -> None:
     """Make the file unless it is there already, whoever made it. Raises: StorageReadOnly."""
     with _written_beside(path, text) as fresh, suppress(FileExistsError):
         os.link(fresh, path)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold off every other process that asks for the same folder. Raises: StorageReadOnly."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StorageReadOnly(f"{folder} can't be opened: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _not_through_a_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
 @contextmanager

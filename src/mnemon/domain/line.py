@@ -70,6 +70,8 @@ def check_line(line: Line, *, chosen_id: bool, now: int, limits: Limits) -> Line
         _check_id_time(line.id, now, limits)
     if line.kind != TOMBSTONE:
         content.check_text(line.text)
+    elif line.text or line.supersedes is None:
+        raise InvalidInput(f"a line of kind {TOMBSTONE!r} says nothing and replaces another")
     if len(line.text.encode()) > limits.line_bytes:
         raise LineTooLong(f"the text is longer than {limits.line_bytes} bytes")
     if line.session is not None:

@@ -13,8 +13,11 @@ from array import array
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_UNSPACED = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힯฀-๿]")
+_WORD = re.compile(r"[0-9a-z\x80-\U0010ffff]+(?:'[0-9a-z\x80-\U0010ffff]+)?")
+_SCRIPTS = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_UNSPACED = re.compile(f"[{_SCRIPTS}]+")
+_RUN = re.compile(f"[{_SCRIPTS}]+|[^{_SCRIPTS}]+")
+_ACCENT = re.compile("[\u0300-\u036f]")
 _MAX_TERM = 64
 _MAX_COUNT = 255
 
@@ -30,15 +33,23 @@ def words(text: str) -> list[str]:
     """The text's words in order: case-folded, without accents; unspaced scripts by characters in pairs."""
     if text.isascii():
         return [word[:_MAX_TERM] for word in _WORD.findall(text.lower())]
-    folded = unicodedata.normalize("NFKD", text).casefold()
-    folded = unicodedata.normalize("NFC", "".join(c for c in folded if not unicodedata.combining(c)))
     found: list[str] = []
-    for word in _WORD.findall(folded):
-        if _UNSPACED.search(word):
-            found.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-        else:
-            found.append(word[:_MAX_TERM].replace("’", "'"))
+    for word in _WORD.findall(_folded(text)):
+        for run in _RUN.findall(word):
+            if _UNSPACED.match(run):
+                found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+            else:
+                found.append(run[:_MAX_TERM])
     return found
+
+
+def _folded(text: str) -> str:
+    """The text in lower case, without accents, and with a space for whatever is part of no word."""
+    plain = _ACCENT.sub("", unicodedata.normalize("NFKD", text).casefold()).replace("’", "'")
+    return "".join(
+        char if char < "\x80" or unicodedata.category(char)[0] in "LNM" else " "
+        for char in unicodedata.normalize("NFC", plain)
+    )
 
 
 def terms(text: str) -> dict[str, int]:

@@ -85,7 +85,7 @@ class Lines(Protocol):
         ...
 
     def invalidate(self, room: Room, target: str, by: str) -> bool:
-        """Mark the target as replaced; False, and no change, if it already is."""
+        """Mark the target as replaced; False, and no change, if it already is or is not there."""
         ...
 
     def delete(self, room: Room, line_id: str) -> bool:

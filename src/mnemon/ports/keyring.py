@@ -35,7 +35,8 @@ class Keyring(Protocol):
         ...
 
     def retire_old_roots(self) -> None:
-        """Destroy every root key but the current one."""
+        """Destroy the root keys that were there before this keyring's `add_root`, and no others: another
+        process may have begun a rotation of its own."""
         ...
 
     def signer(self) -> tuple[str, Ed25519PrivateKey]:

@@ -15,6 +15,7 @@ A book that keeps files, or talks to a server that does, is held to `StoredBookC
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +49,7 @@ IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
 
 THREADS = 8
 _WRITES_PER_THREAD = 12
+_SWITCH_SECONDS = 1e-5
 EVERYTHING = 1 << 31
 
 
@@ -158,6 +160,7 @@ class _TransactionContract:
                 fill(tx, room)
             tx.lines.delete(ROOM, IDS[0])
             tx.lines.append(sealed_line(IDS[2]))
+            tx.terms.add(ROOM, IDS[2], b"tokens 3", b"\x03")
             tx.terms.delete_room(ROOM)
             tx.keys.rewrap(tx.keys.every()[0]._replace(wrapped=b"other"))
             tx.caps.revoke(Revocation(ALL, "jti", "other", 2))
@@ -597,6 +600,23 @@ class _KeysContract:
         with book.read() as tx:
             assert [(key.epoch, key.wrapped) for key in tx.keys.every()] == [(1, b"new"), (2, b"old")]
 
+    def test_whoever_asks_again_is_told_of_every_change(self, book: Book) -> None:
+        key = WrappedKey(ROOM, "seal", 1, b"old")
+        steps: list[tuple[Callable[[Transaction], object], list[WrappedKey]]] = [
+            (lambda tx: tx.keys.add(key), [key]),
+            (lambda tx: tx.keys.rewrap(key._replace(wrapped=b"new")), [key._replace(wrapped=b"new")]),
+            (lambda tx: tx.keys.delete_room(ROOM), []),
+        ]
+        for change, expected in steps:
+            with book.write() as tx:
+                for namespaces in (None, ("work",), ("travel", "work")):
+                    tx.keys.of(WORKSPACE, OWNER, namespaces)
+                change(tx)
+                for namespaces in (None, ("work",), ("travel", "work")):
+                    assert tx.keys.of(WORKSPACE, OWNER, namespaces) == expected
+            with book.write() as tx:
+                assert tx.keys.of(WORKSPACE, OWNER) == expected
+
     def test_a_key_that_is_gone_does_not_come_back_by_rewrapping(self, book: Book) -> None:
         key = WrappedKey(ROOM, "seal", 1, b"k")
         with book.write() as tx:
@@ -661,6 +681,8 @@ class _CapsContract:
     def test_a_proof_is_remembered_until_its_time_and_no_longer(self, book: Book) -> None:
         with book.write() as tx:
             tx.caps.burn(WORKSPACE, "proof", 10, 20)
+            assert not tx.caps.burn(WORKSPACE, "proof", 20, 40)
+            tx.caps.burn("other", "proof", 100, 200)
             assert not tx.caps.burn(WORKSPACE, "proof", 20, 40)
             assert tx.caps.burn(WORKSPACE, "proof", 21, 41)
             assert not tx.caps.burn(WORKSPACE, "proof", 22, 42)
@@ -850,16 +872,21 @@ class _ThreadsContract:
 
 
 def in_many_threads(books: list[Book], work: Callable[[Book, int], None]) -> None:
-    """Let one thread for each book do the work, all beginning together."""
+    """Let one thread for each book do the work, all beginning together and often interrupted."""
     start = threading.Barrier(len(books))
+    usual = sys.getswitchinterval()
 
     def run(book: Book, number: int) -> None:
         start.wait()
         work(book, number)
 
-    with ThreadPoolExecutor(len(books)) as pool:
-        for running in [pool.submit(run, book, number) for number, book in enumerate(books)]:
-            running.result()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    try:
+        with ThreadPoolExecutor(len(books)) as pool:
+            for running in [pool.submit(run, book, number) for number, book in enumerate(books)]:
+                running.result()
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def write_and_log(book: Book, thread: int) -> None:

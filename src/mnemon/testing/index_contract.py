@@ -26,7 +26,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from mnemon.domain import ulid
@@ -223,6 +223,18 @@ class IndexContract:
             left.discard(IDS[n])
             assert set(search(book, index, about(TEA))) == left
 
+    def test_a_removed_line_no_longer_weighs_on_the_scores_of_others(
+        self, book: Book, index: Index, reference: Index
+    ) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 9, 5: 30}, {TEA: 1, MILK: 1}, {MILK: 2}, {MILK: 1, 5: 7})
+        for n in (1, 4, 3):
+            with book.read() as tx:
+                expect_same(index, reference, tx, [about(TEA, MILK)], 20, None)
+            with book.write() as tx:
+                tx.terms.remove(WORK, IDS[n])
+            with book.read() as tx:
+                expect_same(index, reference, tx, [about(TEA, MILK)], 20, None)
+
     def test_a_line_added_again_is_found_by_what_it_says_now(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {CITY: 1})
         assert search(book, index, about(TEA)) == [IDS[0]]
@@ -290,6 +302,7 @@ class IndexContract:
         max_examples=_EXAMPLES,
         deadline=None,
         derandomize=True,
+        phases=(Phase.explicit, Phase.generate, Phase.shrink),
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
     )
     @given(batches=_BATCHES)

@@ -83,6 +83,22 @@ class StoredBookContract(BookContract):
         finally:
             again.close()
 
+    def test_a_finished_write_that_need_not_last_outlives_the_book_all_the_same(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        for n, lasting in enumerate((True, False, False, True, False)):
+            with book.write(lasting=lasting) as tx:
+                tx.audit.append(WORKSPACE, event(str(n)))
+        with suppress(GiveUp), book.write(lasting=False) as tx:
+            tx.audit.append(WORKSPACE, event("never"))
+            raise GiveUp
+        book.close()
+        again = open_book()
+        try:
+            assert [row.event.detail for row in log(again)] == list("01234")
+        finally:
+            again.close()
+
     def test_a_write_that_raised_is_not_there_when_the_book_is_opened_again(
         self, book: Book, open_book: Callable[[], Book]
     ) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from mnemon.adapters.crypto import wrapping
-from mnemon.adapters.files import create_private, read_private, write_private
+from mnemon.adapters.files import create_private, locked, read_private, write_private
 from mnemon.domain.cap import HolderKey, b64, unb64
 from mnemon.domain.seal import KEY_BYTES, NONCE_BYTES
 from mnemon.errors import Misconfigured, WrongKey
@@ -29,6 +29,7 @@ class KeyFiles:
         """Raises: Misconfigured if a file is missing, damaged or open to others."""
         self._root_path = home / ROOT_FILE
         self._signing_path = home / SIGNING_FILE
+        self._retiring: set[str] = set()
         self._load_roots()
         self._load_signers()
 
@@ -66,15 +67,18 @@ class KeyFiles:
         return wrapping.unwrap(wrapped, root=self._roots[root_id], context=context)
 
     def add_root(self) -> None:
-        write_private(self._root_path, _encoded(_with_new_root(_read(self._root_path))))
+        with locked(self._root_path.parent):
+            content = _read(self._root_path)
+            self._retiring |= set(content["keys"])
+            write_private(self._root_path, _encoded(_with_new_root(content)))
         self._load_roots()
 
     def retire_old_roots(self) -> None:
-        content = _read(self._root_path)
-        current = content["current"]
-        write_private(
-            self._root_path, _encoded({"current": current, "keys": {current: content["keys"][current]}})
-        )
+        with locked(self._root_path.parent):
+            content = _read(self._root_path)
+            kept = {name: key for name, key in content["keys"].items() if name not in self._retiring}
+            write_private(self._root_path, _encoded({**content, "keys": kept}))
+        self._retiring.clear()
         self._load_roots()
 
     def signer(self) -> tuple[str, Ed25519PrivateKey]:
@@ -88,7 +92,8 @@ class KeyFiles:
         return self._issuers
 
     def rotate_signer(self) -> str:
-        write_private(self._signing_path, _encoded(_with_new_signer(_read(self._signing_path))))
+        with locked(self._signing_path.parent):
+            write_private(self._signing_path, _encoded(_with_new_signer(_read(self._signing_path))))
         self._load_signers()
         return self._current_signer
 
@@ -98,7 +103,9 @@ class KeyFiles:
         try:
             self._roots = {bytes.fromhex(name): unb64(key) for name, key in content["keys"].items()}
             self._current_root = bytes.fromhex(content["current"])
-            complete = len(self._roots[self._current_root]) == KEY_BYTES
+            complete = self._current_root in self._roots and all(
+                len(key) == KEY_BYTES for key in self._roots.values()
+            )
         except (KeyError, ValueError, TypeError, AttributeError):
             complete = False
         if not complete:

@@ -54,6 +54,8 @@ class _Segment:
 
     def postings(self, tokens: Sequence[int]) -> list[_Postings | None]:
         """For each token the lines that hold it and how often, or None where none does."""
+        if not len(self.tokens):
+            return [None] * len(tokens)
         wanted = np.array(tokens, dtype=np.uint64)
         places = np.searchsorted(self.tokens, wanted)
         known = self.tokens[np.minimum(places, len(self.tokens) - 1)] == wanted
@@ -210,15 +212,19 @@ class Bm25Index:
         index = self._rooms.get(room)
         if index is None or index.mark != mark:
             index = self._rooms[room] = _RoomIndex(mark)
-        changes = list(tx.terms.since(room, index.seq))
+        changes = list(tx.terms.since(room, index.seq - 1))
+        if index.seq and not changes:
+            index = _RoomIndex(mark)  # This view is older than what is cached, and is read on its own.
+            changes = list(tx.terms.since(room, 0))
+        elif changes and changes[0].seq == index.seq:
+            del changes[0]
         if changes:
             index.follow(changes)
-        self._rooms.move_to_end(room)
-        if changes:
             self._evict()
         return index.segments, index.lines, index.length
 
     def _evict(self) -> None:
+        """Drop the rooms asked about longest ago, but never the last one."""
         total = sum(index.bytes for index in self._rooms.values())
         while total > self._cache_bytes and len(self._rooms) > 1:
             total -= self._rooms.popitem(last=False)[1].bytes

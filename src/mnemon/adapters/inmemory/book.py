@@ -10,7 +10,9 @@ import copy
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from mnemon.domain import merkle
 from mnemon.domain.audit import GENESIS, Event, Row, leaf_of
@@ -52,7 +54,10 @@ class _Lines:
 
     def append(self, line: SealedLine) -> bool:
         room = self._state.lines.setdefault(line.room, {})
-        return room.setdefault(line.id, line) is line
+        if line.id in room:
+            return False
+        room[line.id] = line
+        return True
 
     def get(self, room: Room, line_id: str) -> SealedLine | None:
         return self._state.lines.get(room, {}).get(line_id)
@@ -74,8 +79,8 @@ class _Lines:
         return [line.id for line in self.walk(span)]
 
     def invalidate(self, room: Room, target: str, by: str) -> bool:
-        line = self._state.lines[room][target]
-        if line.invalidated_by is not None:
+        line = self._state.lines.get(room, {}).get(target)
+        if line is None or line.invalidated_by is not None:
             return False
         self._state.lines[room][target] = replace(line, invalidated_by=by)
         return True
@@ -101,10 +106,9 @@ class _Terms:
 
     def remove(self, room: Room, line_id: str) -> None:
         changes = self._state.terms.get(room, [])
-        kept = [change for change in changes if change.id != line_id]
+        kept = [change for change in changes if change.id != line_id or change.tokens is None]
         if len(kept) < len(changes):
-            self._state.terms[room] = kept
-            self.add(room, line_id, None, b"")
+            self._state.terms[room] = [*kept, TermsChange(changes[-1].seq + 1, line_id, None, b"")]
 
     def delete_room(self, room: Room) -> None:
         self._state.terms.pop(room, None)
@@ -127,7 +131,10 @@ class _Keys:
     def add(self, key: WrappedKey) -> None:
         self._state.keys[key.room, key.purpose, key.epoch] = key
 
-    rewrap = add
+    def rewrap(self, key: WrappedKey) -> None:
+        place = (key.room, key.purpose, key.epoch)
+        if place in self._state.keys:
+            self._state.keys[place] = key
 
     def next_epoch(self, workspace: str) -> int:
         return self._state.increase(workspace, "epoch")
@@ -148,7 +155,10 @@ class _Caps:
 
     def revoke(self, revocation: Revocation) -> None:
         one = revocation
-        self._state.revocations[one.workspace, one.kind, one.value, one.subject] = one
+        place = (one.workspace, one.kind, one.value, one.subject)
+        known = self._state.revocations.get(place)
+        if known is None or known.at < one.at:
+            self._state.revocations[place] = one
 
     def revocations(self, workspace: str) -> list[Revocation]:
         return [one for one in self._state.revocations.values() if one.workspace in (workspace, ALL)]

@@ -7,7 +7,8 @@ from mnemon.domain.cap import Revocation
 from mnemon.domain.names import ALL
 
 _REVOKE = """INSERT INTO revocations (workspace, kind, value, subject, at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (workspace, kind, value, subject) DO UPDATE SET at = excluded.at"""
+    ON CONFLICT (workspace, kind, value, subject) DO UPDATE SET at = excluded.at
+    WHERE excluded.at > revocations.at"""
 _BURN = "INSERT INTO burned_proofs (workspace, proof, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 

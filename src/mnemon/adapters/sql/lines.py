@@ -18,8 +18,8 @@ _APPEND = (
 _FROM = """FROM lines l LEFT JOIN invalidations i
     ON i.workspace = l.workspace AND i.owner = l.owner AND i.namespace = l.namespace AND i.target = l.id"""
 _GET = f"SELECT {_READ} {_FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ? AND l.id = ?"
-_INVALIDATE = """INSERT INTO invalidations (workspace, owner, namespace, target, by_id)
-    VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+_INVALIDATE = f"""INSERT INTO invalidations (workspace, owner, namespace, target, by_id)
+    SELECT workspace, owner, namespace, id, ? FROM lines WHERE {_ROOM} AND id = ? ON CONFLICT DO NOTHING"""
 
 
 class SqlLines:
@@ -81,7 +81,7 @@ class SqlLines:
         return self._session.rows(sql, (*values, span.limit))
 
     def invalidate(self, room: Room, target: str, by: str) -> bool:
-        return self._session.run(_INVALIDATE, (*room, target, by)) == 1
+        return self._session.run(_INVALIDATE, (by, *room, target)) == 1
 
     def delete(self, room: Room, line_id: str) -> bool:
         self._session.run(f"DELETE FROM invalidations WHERE {_ROOM} AND target = ?", (*room, line_id))

@@ -194,8 +194,9 @@ class _Writing:
         except sqlite3.Error as failed:
             error = failed
         finally:
-            if self._session.in_transaction:
+            if error is not None:
                 self._session.distrust()
+            if self._session.in_transaction:
                 self._session.execute("ROLLBACK")
             self._lock.release()
         if isinstance(error, sqlite3.Error):

@@ -12,6 +12,8 @@ _ROOM = "workspace = ? AND owner = ? AND namespace = ?"
 _ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
 
+_REMOVE = f"DELETE FROM terms WHERE {_ROOM} AND id = ? AND tokens IS NOT NULL"
+
 
 class SqlTerms:
     def __init__(self, session: Session) -> None:
@@ -19,19 +21,24 @@ class SqlTerms:
         self._last: dict[Room, int] = {}
 
     def add(self, room: Room, line_id: str, tokens: bytes | None, counts: bytes) -> None:
-        if room not in self._last:
-            found = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {_ROOM}", room)
-            self._last[room] = (found[0] if found else None) or 0
-        self._last[room] += 1
+        self._last[room] = self._end(room) + 1
         self._session.run(_ADD, (*room, self._last[room], line_id, tokens, counts))
 
     def remove(self, room: Room, line_id: str) -> None:
-        if self._session.run(f"DELETE FROM terms WHERE {_ROOM} AND id = ?", (*room, line_id)):
+        self._last[room] = self._end(room)
+        if self._session.run(_REMOVE, (*room, line_id)):
             self.add(room, line_id, None, b"")
 
     def delete_room(self, room: Room) -> None:
         self._last.pop(room, None)
         self._session.run(f"DELETE FROM terms WHERE {_ROOM}", room)
+
+    def _end(self, room: Room) -> int:
+        """The number of the last change, whatever was removed since it was looked up."""
+        if room in self._last:
+            return self._last[room]
+        found = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {_ROOM}", room)
+        return (found[0] if found else None) or 0
 
     def since(self, room: Room, seq: int) -> Iterable[TermsChange]:
         sql = f"SELECT seq, id, tokens, counts FROM terms WHERE {_ROOM} AND seq > ? ORDER BY seq"
