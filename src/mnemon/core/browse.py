@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.core.desk import Desk, opened
 from mnemon.domain import ulid
-from mnemon.domain.limits import SNAPSHOT_BYTES
+from mnemon.domain.limits import LIST_MOST, SNAPSHOT_BYTES
 from mnemon.domain.line import PROFILE, Line, SealedLine
 from mnemon.domain.moments import day
 from mnemon.ports.book import ALL_BEFORE, Span
@@ -33,6 +34,7 @@ def list_lines(desk: Desk, *, since: int | None, cursor: str | None, limit: int,
 
     Raises: InvalidInput if the cursor is not one of ours.
     """
+    limit = max(1, min(limit, LIST_MOST))
     after = None if since is None else (ulid.below(since), ALL_BEFORE)
     if cursor is not None:
         last_id, _, last_namespace = cursor.partition(".")
@@ -71,11 +73,12 @@ def snapshot(desk: Desk) -> tuple[str, list[str]]:
         sessions=desk.scope.sessions,
         limit=_SNAPSHOT_LINES,
     )
-    found = sorted(desk.tx.lines.walk(span), key=lambda line: line.kind != PROFILE)
+    profile = desk.tx.lines.walk(replace(span, profile=True))
+    others = [line for line in desk.tx.lines.walk(span) if line.kind != PROFILE]
     told: list[str] = []
     ids: list[str] = []
     room_left = SNAPSHOT_BYTES
-    for sealed in found:
+    for sealed in (*profile, *others):
         line = opened(sealed, rooms[sealed.room.namespace])
         said = " ".join(line.text.split())
         entry = f"- {day(line.occurred_at or line.created_at)} [{line.room.namespace}] {said}\n"

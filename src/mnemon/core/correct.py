@@ -5,7 +5,8 @@ from __future__ import annotations
 from mnemon.core.desk import Desk
 from mnemon.core.remember import Draft, remember
 from mnemon.domain import ulid
-from mnemon.domain.line import TOMBSTONE, Line
+from mnemon.domain.line import TOMBSTONE, Line, SealedLine
+from mnemon.domain.names import DEFAULT_KIND
 from mnemon.errors import Conflict
 
 
@@ -19,7 +20,7 @@ def correct(desk: Desk, target_id: str, text: str | None, new_id: str | None) ->
     target, _ = desk.find(ulid.check(target_id))
     draft = Draft(
         namespace=target.room.namespace,
-        kind=TOMBSTONE if text is None else target.kind,
+        kind=_kind(target, text),
         text=text or "",
         id=new_id,
         session=target.session,
@@ -34,3 +35,9 @@ def correct(desk: Desk, target_id: str, text: str | None, new_id: str | None) ->
         desk.tx.lines.invalidate(target.room, target.id, line.id)
         desk.tx.terms.remove(target.room, target.id)
     return line, duplicate
+
+
+def _kind(target: SealedLine, text: str | None) -> str:
+    if text is None:
+        return TOMBSTONE
+    return DEFAULT_KIND if target.kind == TOMBSTONE else target.kind

@@ -12,7 +12,7 @@ from mnemon.domain.limits import Limits
 from mnemon.domain.line import Line, SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.policy import Scope
-from mnemon.errors import NotFound
+from mnemon.errors import NotFound, Tampered
 from mnemon.ports.book import Transaction
 from mnemon.ports.clock import Entropy
 from mnemon.ports.index import Index
@@ -63,11 +63,21 @@ class Desk(Struct, frozen=True):
 
         Raises: NotFound, whether there is no such line or none that this cap may see.
         """
-        for keys in self.open_rooms().values():
-            line = self.tx.lines.get(keys.room, line_id)
-            if line is not None and self.scope.sees(line.session):
-                return line, keys
-        raise NotFound("there is no such line")
+        return self.find_all(line_id)[0]
+
+    def find_all(self, line_id: str) -> list[tuple[SealedLine, RoomKeys]]:
+        """The lines of that id in scope: rooms may share an id.
+
+        Raises: NotFound, as `find`.
+        """
+        found = [
+            (line, keys)
+            for keys in self.open_rooms().values()
+            if (line := self.tx.lines.get(keys.room, line_id)) is not None and self.scope.sees(line.session)
+        ]
+        if not found:
+            raise NotFound("there is no such line")
+        return found
 
 
 def opened(line: SealedLine, keys: RoomKeys) -> Line:
@@ -85,5 +95,12 @@ def opened(line: SealedLine, keys: RoomKeys) -> Line:
         occurred_at=line.occurred_at,
         supersedes=line.supersedes,
         cap=line.cap,
-        metadata=content.decode_metadata(line.metadata),
+        metadata=_metadata(line),
     )
+
+
+def _metadata(line: SealedLine) -> content.Metadata:
+    try:
+        return content.decode_metadata(line.metadata)
+    except ValueError:
+        raise Tampered(f"line {line.id} has metadata that can't be read") from None

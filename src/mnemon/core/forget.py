@@ -20,17 +20,24 @@ class Forgotten(Struct, frozen=True):
 
 def forget_line(desk: Desk, line_id: str) -> Forgotten:
     """Raises: InvalidInput, NotFound."""
-    line, _ = desk.find(ulid.check(line_id))
-    desk.tx.terms.remove(line.room, line.id)
-    desk.tx.lines.delete(line.room, line.id)
+    rooms = [line.room for line, _ in desk.find_all(ulid.check(line_id))]
+    for room in rooms:
+        desk.tx.terms.remove(room, line_id)
+        desk.tx.lines.delete(room, line_id)
     desk.tx.owe_scrub()
-    return Forgotten(lines=1, keys=0, namespaces=(line.room.namespace,))
+    return Forgotten(lines=len(rooms), keys=0, namespaces=tuple(room.namespace for room in rooms))
 
 
 def forget_rooms(desk: Desk) -> Forgotten:
     """Everything in scope. Nothing there is not an error: it says nothing about what was."""
     scope = desk.scope
-    rooms = {key.room for key in desk.tx.keys.of(scope.workspace, scope.owner, scope.namespaces)}
+    keyed = {key.room.namespace for key in desk.tx.keys.of(scope.workspace, scope.owner, scope.namespaces)}
+    filled = desk.tx.lines.namespaces(scope.workspace, scope.owner)
+    rooms = [
+        desk.room(namespace)
+        for namespace in sorted(keyed.union(filled))
+        if scope.namespaces is None or namespace in scope.namespaces
+    ]
     lines = keys = 0
     for room in rooms:
         lines += desk.tx.lines.delete_room(room)
@@ -39,4 +46,4 @@ def forget_rooms(desk: Desk) -> Forgotten:
     if rooms:
         desk.tx.touch(scope.workspace, rooms=True)
         desk.tx.owe_scrub()
-    return Forgotten(lines, keys, tuple(sorted(room.namespace for room in rooms)))
+    return Forgotten(lines, keys, tuple(room.namespace for room in rooms))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from mnemon.core.desk import Desk, opened
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import ulid, words
+from mnemon.domain.limits import RECALL_MOST
 from mnemon.domain.line import Line
 from mnemon.ports.book import ALL_BEFORE, Span
 from mnemon.ports.index import Question
@@ -44,6 +45,7 @@ def recall(desk: Desk, wish: Wish) -> list[Recalled]:
 
     Raises: Tampered if one of them does not open.
     """
+    wish = replace(wish, k=max(1, min(wish.k, RECALL_MOST)))
     rooms = desk.open_rooms()
     if not rooms:
         return []
@@ -74,7 +76,7 @@ def _by_terms(
         within = frozenset(desk.tx.lines.ids(_widened(span)))
     for hit in desk.tools.index.search(desk.tx, questions, wish.k, within):
         line = desk.tx.lines.get(hit.room, hit.id)
-        if line is not None and line.invalidated_by is None:
+        if line is not None and line.invalidated_by is None and desk.scope.sees(line.session):
             yield Recalled(opened(line, rooms[hit.room.namespace]), round(hit.score, 6), matched=True)
 
 

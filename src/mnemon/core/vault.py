@@ -56,13 +56,17 @@ class Vault:
     ) -> dict[str, RoomKeys]:
         """The keys of the owner's rooms that exist, by namespace.
 
-        Raises: WrongKey, Tampered.
+        Raises: WrongKey, Tampered, also for a room that has lines and no keys any more.
         """
         found = tx.keys.of(workspace, owner, namespaces)
-        return {
+        rooms = {
             room.namespace: self._room_keys(room, list(keys))
             for room, keys in groupby(found, key=lambda key: key.room)
         }
+        for namespace in tx.lines.namespaces(workspace, owner):
+            if namespace not in rooms and (namespaces is None or namespace in namespaces):
+                raise _lost(namespace)
+        return rooms
 
     def room(self, tx: Transaction, room: Room) -> RoomKeys:
         """The keys of a room, which is made if it does not exist."""
@@ -101,7 +105,7 @@ class Vault:
         seals = {key.epoch: self._open(key, AESGCM) for key in keys if key.purpose == SEAL}
         blinds = [self._open(key, bytes) for key in keys if key.purpose == BLIND]
         if not seals or not blinds:
-            raise Tampered(f"namespace {room.namespace!r} has lost one of its keys")
+            raise _lost(room.namespace)
         return RoomKeys(room, seals, max(seals), blinds[-1])
 
     def _open(self, key: WrappedKey, kind: type[_Key]) -> _Key:
@@ -113,3 +117,7 @@ class Vault:
             if len(self._opened) > _MOST_CACHED:
                 self._opened.popitem(last=False)
         return opened
+
+
+def _lost(namespace: str) -> Tampered:
+    return Tampered(f"namespace {namespace!r} has lost its keys")

@@ -79,6 +79,10 @@ class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     jwk: HolderKey
 
 
+Ancestor = tuple[str, str]
+"""The id and the actor of a cap that another was made from."""
+
+
 class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What one block says. A claim that this version does not know makes the cap malformed,
     because an unknown claim may be a restriction."""
@@ -97,7 +101,7 @@ class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     namespaces_allowed: tuple[str, ...] = ()
     peers: tuple[str, ...] = ()
     sessions: tuple[str, ...] | None = None
-    par: tuple[str, ...] = ()
+    par: tuple[Ancestor, ...] = ()
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -143,10 +147,10 @@ class Chain(Struct, frozen=True):
     grant: Grant
 
     @property
-    def lineage(self) -> Iterable[str]:
-        """The id of every cap that this one came from, itself included."""
+    def lineage(self) -> Iterable[Ancestor]:
+        """Every cap that this one came from, itself included."""
         for block in self.blocks:
-            yield block.jti
+            yield block.jti, block.sub
         yield from self.blocks[0].par
 
 
@@ -187,9 +191,9 @@ class Revocations(Struct, frozen=True):
             return False
         if chain.kid in self.by_key:
             return True
-        for jti in chain.lineage:
+        for jti, actor in chain.lineage:
             subjects = self.by_jti.get(jti, frozenset())
-            if ALL in subjects or chain.grant.actor in subjects:
+            if ALL in subjects or actor in subjects:
                 return True
         return any(chain.issued_ms <= self.by_actor.get(block.sub, -1) for block in chain.blocks)
 
@@ -273,10 +277,7 @@ def narrows(child: Claims, parent: Claims) -> bool:
         and set(child.ops) <= set(parent.ops)
         and _within(child.namespaces_allowed, parent.namespaces_allowed)
         and _within((child.sub, *child.peers), tuple(reach))
-        and (
-            parent.sessions is None
-            or (child.sessions is not None and _within(child.sessions, parent.sessions))
-        )
+        and _sessions_within(child.sessions, parent.sessions)
     )
 
 
@@ -426,6 +427,10 @@ def _grant(claims: Claims, *, bound: bool) -> Grant:
 def _issued_ms(first: Claims) -> int:
     """When the issuer made the cap: its jti is a ULID, finer than the seconds of `iat`."""
     return ulid.milliseconds(first.jti)
+
+
+def _sessions_within(child: Sequence[str] | None, parent: Sequence[str] | None) -> bool:
+    return parent is None or (child is not None and set(child) <= set(parent))
 
 
 def _within(child: Sequence[str], parent: Sequence[str]) -> bool:

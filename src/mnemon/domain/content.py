@@ -46,7 +46,13 @@ def encode_metadata(metadata: Metadata) -> str:
 
 
 def decode_metadata(encoded: str) -> Metadata:
-    return {} if encoded == "{}" else json.loads(encoded)
+    """Raises: ValueError if it is not the JSON object that was stored."""
+    if encoded == "{}":
+        return {}
+    found = json.loads(encoded) if isinstance(encoded, str) else None
+    if not isinstance(found, dict):
+        raise ValueError("metadata is not a JSON object")
+    return found
 
 
 def _check_characters(text: str, field: str) -> str:

@@ -61,7 +61,7 @@ class Porter:
 
     def check_alive(self, tx: Transaction, chain: Chain, now: int) -> None:
         """Raises: CapExpired, CapRevoked."""
-        workspace = home_of(chain.grant)
+        workspace = chain.grant.workspace
         mark = tx.marks(workspace).caps
         known = self._revoked.get(workspace)
         if known is None or known[0] != mark:
@@ -82,6 +82,6 @@ def burn_proof(tx: Transaction, credentials: Credentials, grant: Grant, now: int
         holder=grant.holder,
         now=now // 1000,
     )
-    until = now + 2 * proof.MAX_AGE_SECONDS * 1000
+    until = now + 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
     if not tx.caps.burn(home_of(grant), used, now, until):
         raise CapPopInvalid("the proof was used before")

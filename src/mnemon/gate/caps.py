@@ -29,7 +29,7 @@ def mint(case: Case, request: m.Mint) -> Outcome:
         sub=request.sub,
         jti=desk.fresh_id(),
         iat=now,
-        nbf=now,
+        nbf=max(now, parent.nbf),
         exp=min(now + request.ttl_seconds, parent.exp),
         wid=request.wid or desk.scope.workspace,
         cnf=request.cnf or Confirmation(HolderKey.of(secret.public_key())),
@@ -100,7 +100,7 @@ def attenuated(
             namespaces_allowed=_either(request.namespaces_allowed, parent.namespaces_allowed),
             peers=_either(request.peers, parent.peers if request.sub in (None, parent.sub) else ()),
             sessions=parent.sessions if request.sessions is None else request.sessions,
-            par=(parent.jti,),
+            par=((parent.jti, parent.sub),),
         )
         _check(claims)
         return claims

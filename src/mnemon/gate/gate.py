@@ -110,7 +110,7 @@ class Gate:
         if asked.operation.writes:
             with self._book.write() as tx:
                 outcome = self._perform(tx, asked, request)
-                return outcome, tx.audit.append(home_of(asked.chain.grant), _event(asked, OK, outcome.trace))
+                return outcome, _append(tx, asked, OK, outcome.trace)
         with self._book.read() as tx:
             outcome = self._perform(tx, asked, request)
         return outcome, self._record(asked, OK, outcome.trace, lasting=False)
@@ -123,7 +123,7 @@ class Gate:
         reach = operation.reach(message)
         asked.namespaces = reach.namespaces or ()
         scope = check_reach(grant, reach)
-        self._rate.check(grant.jti, asked.now)
+        self._rate.check(asked.chain.blocks[0].jti, asked.now)
         desk = Desk(tx, scope, grant.jti, asked.now, self._tools)
         return operation.work(
             Case(desk, asked.chain, asked.credentials.token or "", self._keyring, self._book), message
@@ -132,14 +132,15 @@ class Gate:
     def _record(self, asked: Asked, outcome: str, trace: Trace, *, lasting: bool = True) -> Row:
         try:
             with self._book.write(lasting=lasting) as tx:
-                return tx.audit.append(home_of(asked.chain.grant), _event(asked, outcome, trace))
+                return _append(tx, asked, outcome, trace)
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
 
 
-def _event(asked: Asked, outcome: str, trace: Trace) -> Event:
+def _append(tx: Transaction, asked: Asked, outcome: str, trace: Trace) -> Row:
+    """Raises: AuditUnavailable."""
     grant = asked.chain.grant
-    return Event(
+    event = Event(
         at=asked.now,
         actor=grant.actor,
         cap=grant.jti,
@@ -149,3 +150,7 @@ def _event(asked: Asked, outcome: str, trace: Trace) -> Event:
         lines=trace.lines,
         detail=trace.detail,
     )
+    try:
+        return tx.audit.append(home_of(grant), event)
+    except Unavailable as error:
+        raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error

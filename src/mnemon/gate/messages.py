@@ -13,11 +13,11 @@ from mnemon.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
 
 Moment = Annotated[datetime, Meta(tz=True)]
 Namespace = Annotated[
-    str, Meta(min_length=1, max_length=64, pattern="^[a-z0-9][a-z0-9._-]*$", examples=["travel"])
+    str, Meta(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9._-]*$(?!\n)", examples=["travel"])
 ]
 Namespaces = Annotated[tuple[Namespace, ...], Meta(max_length=64)]
 LineId = Annotated[
-    str, Meta(pattern="^[0-7][0-9A-HJKMNP-TV-Z]{25}$", examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"])
+    str, Meta(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)", examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"])
 ]
 Name = Annotated[str, Meta(min_length=1, max_length=256)]
 Names = Annotated[tuple[Name, ...], Meta(max_length=64)]
@@ -40,7 +40,7 @@ class Put(Request, frozen=True):
     text: str
     namespace: Namespace = DEFAULT_NAMESPACE
     id: LineId | None = None
-    kind: Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]{0,31}$")] = DEFAULT_KIND
+    kind: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}$(?!\n)")] = DEFAULT_KIND
     session: Name | None = None
     metadata: dict[str, Any] = {}
     occurred_at: Moment | None = None
@@ -355,7 +355,7 @@ class Reconcile(Request, frozen=True):
 
 class ReconcileAnswer(Answer, frozen=True):
     lines: int
-    missing: list[str]
+    findings: list[str]
 
 
 class Scrub(Request, frozen=True):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import msgspec
+from msgspec import Struct
 
 from mnemon.core.desk import Trace, opened
-from mnemon.domain.audit import OK, Row
+from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.names import Room
 from mnemon.errors import IntegrityError, NotFound
 from mnemon.gate import messages as m
@@ -43,7 +44,7 @@ def rotate(case: Case, request: m.RotateKeys) -> Outcome:
 
 def list_rooms(case: Case, request: m.Rooms) -> Outcome:
     tx = case.desk.tx
-    rooms = sorted({key.room for key in tx.keys.every()})
+    rooms = sorted({key.room for key in tx.keys.every()}.union(tx.lines.rooms()))
     answer = m.RoomsAnswer(
         workspaces=list(tx.workspaces()),
         rooms=[m.RoomAnswer(*room, lines=tx.lines.count(room)) for room in rooms],
@@ -88,33 +89,53 @@ def _index_findings(case: Case, room: Room, ids: set[str]) -> list[str]:
 
 
 def reconcile(case: Case, request: m.Reconcile) -> Outcome:
-    expected = _expected(case, request.workspace)
-    missing = sorted(line_id for room, line_id in expected if case.desk.tx.lines.get(room, line_id) is None)
-    answer = m.ReconcileAnswer(len(expected), missing)
-    return Outcome(answer, Trace((), (), f"missing={len(missing)}"))
+    told = _told(case, request.workspace)
+    findings: list[str] = []
+    for room, line_id in sorted(told.lines):
+        line = case.desk.tx.lines.get(room, line_id)
+        if line is None:
+            findings.append(f"line {line_id} was put, never forgotten, and is not there")
+        elif line.invalidated_by is not None and (room, line_id, line.invalidated_by) not in told.replaced:
+            findings.append(f"line {line_id} is hidden by a replacement that never was")
+    answer = m.ReconcileAnswer(len(told.lines), findings)
+    return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
 
-def _expected(case: Case, workspace: str) -> set[tuple[Room, str]]:
-    """The lines that were put and, by the log, never forgotten."""
-    expected: set[tuple[Room, str]] = set()
+class _Told(Struct):
+    """What the audit log says: the lines put and not forgotten, and what replaced what."""
+
+    lines: set[tuple[Room, str]]
+    replaced: set[tuple[Room, str, str]]
+
+
+def _told(case: Case, workspace: str) -> _Told:
+    told = _Told(set(), set())
     first = 0
     while rows := case.desk.tx.audit.rows(workspace, first, _PAGE):
         first = rows[-1].seq + 1
-        for event in (row.event for row in rows if row.event.outcome == OK):
-            match event.operation:
-                case "memory.put" | "memory.invalidate":
-                    room = Room(workspace, event.actor, event.namespaces[0])
-                    expected.add((room, event.lines[-1]))
-                case "memory.forget":
-                    owner = msgspec.json.decode(event.detail)["owner"]
-                    rooms = {Room(workspace, owner, namespace) for namespace in event.namespaces}
-                    gone = set(event.lines)
-                    expected = {
-                        (room, line_id)
-                        for room, line_id in expected
-                        if room not in rooms or (gone and line_id not in gone)
-                    }
-    return expected
+        for row in rows:
+            if row.event.outcome == OK:
+                _retell(told, workspace, row.event)
+    return told
+
+
+def _retell(told: _Told, workspace: str, event: Event) -> None:
+    match event.operation:
+        case "memory.put":
+            told.lines.add((Room(workspace, event.actor, event.namespaces[0]), event.lines[0]))
+        case "memory.invalidate":
+            room, (target, by) = Room(workspace, event.actor, event.namespaces[0]), event.lines
+            told.lines.add((room, by))
+            told.replaced.add((room, target, by))
+        case "memory.forget":
+            owner = msgspec.json.decode(event.detail)["owner"]
+            rooms = {Room(workspace, owner, namespace) for namespace in event.namespaces}
+            gone = set(event.lines)
+            told.lines = {
+                (room, line_id)
+                for room, line_id in told.lines
+                if room not in rooms or (gone and line_id not in gone)
+            }
 
 
 def scrub(case: Case, request: m.Scrub) -> Outcome:

@@ -64,6 +64,8 @@ class Span(Struct, frozen=True):
     after: tuple[str, str] | None = None
     before: str | None = None
     sessions: Collection[str] | None = None
+    profile: bool = False
+    """Only lines of kind 'profile'."""
     history: bool = False
     newest_first: bool = True
     limit: int = 100
@@ -97,6 +99,14 @@ class Lines(Protocol):
         ...
 
     def count(self, room: Room) -> int: ...
+
+    def namespaces(self, workspace: str, owner: str) -> list[str]:
+        """The namespaces of an owner that hold any line, in order of name."""
+        ...
+
+    def rooms(self) -> list[Room]:
+        """Every room of every workspace that holds any line, in order."""
+        ...
 
 
 class Terms(Protocol):

@@ -166,6 +166,29 @@ class StoredBookContract(BookContract):
         for workspace in (WORKSPACE, "other"):
             audit.verify(workspace, log(book, workspace))
 
+    def test_a_scrub_hides_nothing_that_another_open_book_wrote(self, book: Book, second: Book) -> None:
+        with book.write() as tx:
+            fill(tx)
+        contents(book)
+        with second.write() as tx:
+            tx.keys.delete_room(ROOM)
+            fill(tx, TRAVEL)
+        assert book.scrub()
+        assert contents(book) == contents(second)
+
+    def test_a_scrub_brings_nothing_back_of_a_write_that_raised(self, book: Book) -> None:
+        with book.write() as tx:
+            fill(tx)
+        assert book.scrub()
+        before = contents(book)
+        with suppress(GiveUp), book.write() as tx:
+            fill(tx, TRAVEL)
+            tx.keys.of(*TRAVEL[:2])
+            tx.marks(WORKSPACE)
+            raise GiveUp
+        assert book.scrub()
+        assert contents(book) == before
+
     def test_many_threads_on_two_open_books_lose_nothing(self, book: Book, second: Book) -> None:
         in_many_threads([book, second] * (THREADS // 2), write_and_log)
         expect_all_written(second)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mnemon.domain import merkle
 from mnemon.domain.audit import GENESIS, Event, Row, leaf_of
 from mnemon.domain.cap import Revocation
-from mnemon.domain.line import TOMBSTONE, SealedLine
+from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
 from mnemon.domain.names import ALL, Room
 from mnemon.ports.book import Marks, Span, TermsChange, WrappedKey
 
@@ -70,6 +70,7 @@ class _Lines:
             if (span.after is None or (line.id, namespace) > span.after)
             and (span.before is None or line.id < span.before)
             and (span.sessions is None or line.session in span.sessions)
+            and (not span.profile or line.kind == PROFILE)
             and (span.history or (line.invalidated_by is None and line.kind != TOMBSTONE))
         ]
         found.sort(key=lambda line: (line.id, line.room.namespace), reverse=span.newest_first)
@@ -93,6 +94,12 @@ class _Lines:
 
     def count(self, room: Room) -> int:
         return len(self._state.lines.get(room, {}))
+
+    def namespaces(self, workspace: str, owner: str) -> list[str]:
+        return [room.namespace for room in self.rooms() if room[:2] == (workspace, owner)]
+
+    def rooms(self) -> list[Room]:
+        return sorted(room for room, lines in self._state.lines.items() if lines)
 
 
 class _Terms:

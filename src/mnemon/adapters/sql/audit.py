@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mnemon.adapters.sql.engine import Session, SqlRow
+from mnemon.adapters.sql.engine import Session, SqlRow, as_bytes
 from mnemon.domain import merkle
 from mnemon.domain.audit import GENESIS, Event, Row, leaf_of
+from mnemon.errors import BrokenAuditChain
 
 _LAST = "SELECT seq, leaf FROM audit WHERE workspace = ? ORDER BY seq DESC LIMIT 1"
 _APPEND = """INSERT INTO audit
@@ -82,14 +83,9 @@ def _pack(names: Sequence[str]) -> str:
 
 def _row(workspace: str, found: SqlRow) -> Row:
     seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf = found
-    event = Event(
-        at,
-        actor,
-        cap,
-        operation,
-        outcome,
-        tuple(msgspec.json.decode(namespaces)),
-        tuple(msgspec.json.decode(lines)),
-        detail,
-    )
-    return Row(workspace, seq, event, leaf)
+    try:
+        places, ids = (msgspec.json.decode(part, type=tuple[str, ...]) for part in (namespaces, lines))
+        event = Event(at, actor, cap, operation, outcome, places, ids, detail)
+    except (msgspec.MsgspecError, ValueError, TypeError):
+        raise BrokenAuditChain(f"audit row {seq} can't be read") from None
+    return Row(workspace, seq, event, as_bytes(leaf))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from mnemon.adapters.sql.counters import SqlCounters
-from mnemon.adapters.sql.engine import Session, SqlRow
+from mnemon.adapters.sql.engine import Session, SqlRow, as_bytes
 from mnemon.domain.names import Room
 from mnemon.ports.book import WrappedKey
 
@@ -59,4 +59,5 @@ class SqlKeys:
 
 
 def _key(row: SqlRow) -> WrappedKey:
-    return WrappedKey(Room(*row[:3]), *row[3:])
+    workspace, owner, namespace, purpose, epoch, wrapped = row
+    return WrappedKey(Room(workspace, owner, namespace), purpose, epoch, as_bytes(wrapped))

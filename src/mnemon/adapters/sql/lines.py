@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mnemon.adapters.sql.engine import Session, SqlRow
-from mnemon.domain.line import TOMBSTONE, SealedLine
+from mnemon.adapters.sql.engine import Session, SqlRow, as_bytes
+from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
 from mnemon.domain.names import Room
 from mnemon.ports.book import Span
 
@@ -18,6 +18,8 @@ _APPEND = (
 _FROM = """FROM lines l LEFT JOIN invalidations i
     ON i.workspace = l.workspace AND i.owner = l.owner AND i.namespace = l.namespace AND i.target = l.id"""
 _GET = f"SELECT {_READ} {_FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ? AND l.id = ?"
+_NEXT_NAMESPACE = """SELECT namespace FROM lines
+    WHERE workspace = ? AND owner = ? AND namespace > ? ORDER BY namespace LIMIT 1"""
 _INVALIDATE = f"""INSERT INTO invalidations (workspace, owner, namespace, target, by_id)
     SELECT workspace, owner, namespace, id, ? FROM lines WHERE {_ROOM} AND id = ? ON CONFLICT DO NOTHING"""
 
@@ -73,6 +75,8 @@ class SqlLines:
             marks = ", ".join("?" * len(span.sessions))
             where.append(f"l.session IN ({marks})")
             values.extend(span.sessions)
+        if span.profile:
+            where.append(f"l.kind = '{PROFILE}'")
         if not span.history:
             where.append("i.by_id IS NULL AND l.kind <> ?")
             values.append(TOMBSTONE)
@@ -95,9 +99,18 @@ class SqlLines:
         row = self._session.row(f"SELECT count(*) FROM lines WHERE {_ROOM}", room)
         return row[0] if row else 0
 
+    def namespaces(self, workspace: str, owner: str) -> list[str]:
+        found: list[str] = []
+        while row := self._session.row(_NEXT_NAMESPACE, (workspace, owner, found[-1] if found else "")):
+            found.append(row[0])
+        return found
+
+    def rooms(self) -> list[Room]:
+        sql = "SELECT DISTINCT workspace, owner, namespace FROM lines ORDER BY workspace, owner, namespace"
+        return [Room(*row) for row in self._session.rows(sql)]
+
 
 def _line(row: SqlRow) -> SealedLine:
-    sealed = row[12]
     return SealedLine(
         room=Room(row[0], row[1], row[2]),
         id=row[3],
@@ -109,6 +122,6 @@ def _line(row: SqlRow) -> SealedLine:
         cap=row[9],
         metadata=row[10],
         epoch=row[11],
-        sealed=sealed if isinstance(sealed, bytes) else str(sealed).encode(),
+        sealed=as_bytes(row[12]),
         invalidated_by=row[13],
     )

@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,6 +29,8 @@ BUSY_SECONDS = 10.0
 _SCRUB_BUSY_MS = 2000
 
 _PRIMARY_CODE = 0xFF
+_READABLE = partial(str, encoding="utf-8", errors="replace")
+"""A text that someone spoiled is still read, so that the row it stands in can be named."""
 
 
 class SqliteEngine:
@@ -51,6 +54,7 @@ class SqliteEngine:
             self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA temp_store = MEMORY")
+        connection.text_factory = _READABLE
         return SqliteSession(connection)
 
     def read(self) -> _Reading:

@@ -66,6 +66,7 @@ def show(shell: Shell, token: str | None) -> None:
 
     def text() -> str:
         last = blocks[-1]
+        ancestors = [*(block.jti for block in blocks[:-1]), *(jti for jti, _ in blocks[0].par)]
         return "\n".join(
             [
                 f"actor       {last.sub}",
@@ -76,7 +77,7 @@ def show(shell: Shell, token: str | None) -> None:
                 f"sessions    {'any' if last.sessions is None else ', '.join(last.sessions) or '(none)'}",
                 f"until       {datetime.fromtimestamp(last.exp, UTC):%Y-%m-%d %H:%M:%S} UTC",
                 f"id          {last.jti}",
-                f"made from   {', '.join([*(b.jti for b in blocks[:-1]), *blocks[0].par]) or '(the first)'}",
+                f"made from   {', '.join(ancestors) or '(the first)'}",
                 f"signed by   {cap.key_id(shown)}",
                 f"holder      {'bound to a key' if bound else 'bearer'}",
             ]

@@ -96,10 +96,7 @@ def doctor(shell: Shell) -> None:
     for workspace in overview.workspaces:
         try:
             rows += verify_log(shell, workspace)
-            missing = shell.call(o.RECONCILE, m.Reconcile(workspace)).missing
-            findings += [
-                f"line {line_id} was put and never forgotten, and is not there" for line_id in missing
-            ]
+            findings += shell.call(o.RECONCILE, m.Reconcile(workspace)).findings
         except IntegrityError as error:
             findings.append(f"workspace {workspace!r}: {error.detail}")
     if overview.scrub_pending and not shell.call(o.SCRUB, m.Scrub()).scrubbed:

@@ -17,6 +17,8 @@ CREATE TABLE lines (
 
 CREATE INDEX lines_by_session ON lines (workspace, owner, session, id) WHERE session IS NOT NULL;
 
+CREATE INDEX lines_of_profile ON lines (workspace, owner, namespace, id) WHERE kind = 'profile';
+
 CREATE TABLE invalidations (
     workspace TEXT NOT NULL,
     owner TEXT NOT NULL,
