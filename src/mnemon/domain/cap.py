@@ -193,7 +193,7 @@ class Revocations(Struct, frozen=True):
             return True
         for jti, actor in chain.lineage:
             subjects = self.by_jti.get(jti, frozenset())
-            if ALL in subjects or actor in subjects:
+            if subjects & {ALL, actor, chain.grant.actor}:
                 return True
         return any(chain.issued_ms <= self.by_actor.get(block.sub, -1) for block in chain.blocks)
 

@@ -83,5 +83,5 @@ def burn_proof(tx: Transaction, credentials: Credentials, grant: Grant, now: int
         now=now // 1000,
     )
     until = now + 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
-    if not tx.caps.burn(home_of(grant), used, now, until):
+    if not tx.caps.burn(home_of(grant), f"{grant.holder.thumbprint()}.{used}", now, until):
         raise CapPopInvalid("the proof was used before")

@@ -64,11 +64,11 @@ class Span(Struct, frozen=True):
     after: tuple[str, str] | None = None
     before: str | None = None
     sessions: Collection[str] | None = None
-    profile: bool = False
-    """Only lines of kind 'profile'."""
     history: bool = False
     newest_first: bool = True
     limit: int = 100
+    profile: bool = False
+    """Only lines of kind 'profile'."""
 
 
 class Lines(Protocol):

@@ -48,6 +48,14 @@ class SqlTransaction:
     def owe_scrub(self) -> None:
         self._counters.increase(ALL, _SCRUB)
 
+    def owed_scrubs(self) -> int:
+        return self._counters.values(ALL).get(_SCRUB, 0)
+
+    def settle_scrub(self, owed: int) -> None:
+        """Nothing is owed any more, unless something was deleted meanwhile."""
+        if self.owed_scrubs() == owed:
+            self._counters.reset(ALL, _SCRUB)
+
 
 class _Opened:
     """A transaction over an engine's session."""
@@ -89,18 +97,16 @@ class SqlBook:
         owed = self._owed()
         if not self._engine.reclaim():
             return False
-        with self._engine.write() as session:
-            counters = SqlCounters(session)
-            if counters.values(ALL).get(_SCRUB, 0) == owed:
-                counters.reset(ALL, _SCRUB)
+        with self.write() as tx:
+            tx.settle_scrub(owed)
         return True
 
     def scrub_pending(self) -> bool:
         return self._owed() > 0
 
     def _owed(self) -> int:
-        with self._engine.read() as session:
-            return SqlCounters(session).values(ALL).get(_SCRUB, 0)
+        with self.read() as tx:
+            return tx.owed_scrubs()
 
     def close(self) -> None:
         self._engine.close()

@@ -75,7 +75,7 @@ def show(shell: Shell, token: str | None) -> None:
                 f"namespaces  {', '.join(last.namespaces_allowed) or '(none)'}",
                 f"data class  {last.data_class}",
                 f"sessions    {'any' if last.sessions is None else ', '.join(last.sessions) or '(none)'}",
-                f"until       {datetime.fromtimestamp(last.exp, UTC):%Y-%m-%d %H:%M:%S} UTC",
+                f"until       {_moment(last.exp)}",
                 f"id          {last.jti}",
                 f"made from   {', '.join(ancestors) or '(the first)'}",
                 f"signed by   {cap.key_id(shown)}",
@@ -173,6 +173,14 @@ def rotate(shell: Shell, signing: bool) -> None:
         )
 
     shell.show(answer, text)
+
+
+def _moment(seconds: int) -> str:
+    """The moment as people write it; a cap not verified may name one that no calendar has."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds} seconds after 1970"
 
 
 def _write_once(path: Path, text: str) -> None:
