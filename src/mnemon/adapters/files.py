@@ -32,8 +32,6 @@ def read_private(path: Path) -> str:
             return file.read()
     except FileNotFoundError:
         raise Misconfigured(f"{path} is missing", hint="Run 'mnemon init', or restore it.") from None
-    except UnicodeDecodeError:
-        raise Misconfigured(f"{path} is not text") from None
     except OSError as error:
         raise Misconfigured(f"{path} can't be read: {error.strerror}") from None
 

@@ -34,7 +34,7 @@ from mnemon.domain.cap import Chain
 from mnemon.domain.limits import Limits
 from mnemon.domain.policy import check_need, check_reach
 from mnemon.domain.proof import Bound
-from mnemon.errors import AuditUnavailable, MnemonError, Unauthenticated, Unavailable
+from mnemon.errors import AuditUnavailable, InvalidInput, MnemonError, Unauthenticated, Unavailable
 from mnemon.gate.admission import Credentials, Porter, burn_proof, home_of
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.messages import Request
@@ -69,6 +69,9 @@ class Gate:
     @property
     def limits(self) -> Limits:
         return self._tools.limits
+
+    def close(self) -> None:
+        """Nothing of the gate's own is open; whoever opened the book closes it."""
 
     def bind(self, operation: Operation, request: Request) -> Bound:
         """What a proof of possession is made over when the gate is called in process."""
@@ -119,7 +122,7 @@ class Gate:
         grant, operation = asked.chain.grant, asked.operation
         self._porter.check_alive(tx, asked.chain, asked.now)
         check_need(grant, operation.need)
-        message = request() if callable(request) else request
+        message = request() if callable(request) else _checked(request)
         reach = operation.reach(message)
         asked.namespaces = reach.namespaces or ()
         scope = check_reach(grant, reach)
@@ -135,6 +138,17 @@ class Gate:
                 return _append(tx, asked, outcome, trace)
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
+
+
+def _checked(request: Request) -> Request:
+    """The request that a caller in this process made, held to the same rules as one that was read.
+
+    Raises: InvalidInput.
+    """
+    try:
+        return msgspec.convert(msgspec.to_builtins(request), type(request))
+    except (msgspec.MsgspecError, TypeError) as error:
+        raise InvalidInput(f"the request is not well formed: {error}") from None
 
 
 def _append(tx: Transaction, asked: Asked, outcome: str, trace: Trace) -> Row:

@@ -19,7 +19,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import product
 from typing import Any
 
@@ -50,6 +50,7 @@ IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
 THREADS = 8
 _WRITES_PER_THREAD = 12
 _SWITCH_SECONDS = 1e-5
+_PATIENCE_SECONDS = 30
 EVERYTHING = 1 << 31
 
 
@@ -851,6 +852,22 @@ class _ThreadsContract:
         in_many_threads([book] * THREADS, write_and_log)
         expect_all_written(book)
 
+    def test_a_writer_waits_for_the_one_before_it(self, book: Book) -> None:
+        begun = threading.Event()
+
+        def write_next() -> int:
+            begun.set()
+            with book.write() as tx:
+                return tx.lines.count(ROOM)
+
+        with often_interrupted(), ThreadPoolExecutor(1) as pool:
+            with book.write() as tx:
+                following = pool.submit(write_next)
+                assert begun.wait(_PATIENCE_SECONDS)
+                for n in range(500):
+                    tx.lines.append(sealed_line(numbered(0, n)))
+            assert following.result() == 500
+
     def test_a_reader_never_sees_half_of_a_write(self, book: Book) -> None:
         done = threading.Event()
 
@@ -872,19 +889,25 @@ class _ThreadsContract:
 
 
 def in_many_threads(books: list[Book], work: Callable[[Book, int], None]) -> None:
-    """Let one thread for each book do the work, all beginning together and often interrupted."""
+    """Let one thread for each book do the work, all beginning together."""
     start = threading.Barrier(len(books))
-    usual = sys.getswitchinterval()
 
     def run(book: Book, number: int) -> None:
         start.wait()
         work(book, number)
 
+    with often_interrupted(), ThreadPoolExecutor(len(books)) as pool:
+        for running in [pool.submit(run, book, number) for number, book in enumerate(books)]:
+            running.result()
+
+
+@contextmanager
+def often_interrupted() -> Iterator[None]:
+    """Have the interpreter switch between threads as often as it can."""
+    usual = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:
-        with ThreadPoolExecutor(len(books)) as pool:
-            for running in [pool.submit(run, book, number) for number, book in enumerate(books)]:
-                running.result()
+        yield
     finally:
         sys.setswitchinterval(usual)
 

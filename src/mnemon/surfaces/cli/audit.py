@@ -17,7 +17,7 @@ from mnemon.errors import BrokenAuditChain, InvalidInput
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.surfaces.cli.options import Group, pass_shell
-from mnemon.surfaces.cli.shell import Shell
+from mnemon.surfaces.cli.shell import Shell, say
 
 _PAGE = 1000
 
@@ -60,7 +60,7 @@ def verify_(shell: Shell, checkpoint: str | None, rows: str | None) -> None:
 def checkpoint(shell: Shell) -> None:
     """Print the log's size and root, to be kept away from this machine."""
     answer = shell.call(o.CHECKPOINT, m.AuditCheckpoint())
-    click.echo(msgspec.json.encode(answer).decode())
+    say(msgspec.json.encode(answer).decode())
 
 
 @audit.command()
@@ -77,7 +77,7 @@ def proof(shell: Shell, seq: int | None, old: int | None, size: int | None) -> N
     answer = shell.call(o.PROOF, m.AuditProof(size, seq, old))
     if not _holds(answer, seq, old):
         raise BrokenAuditChain("the proof does not hold")
-    click.echo(msgspec.json.encode(answer).decode())
+    say(msgspec.json.encode(answer).decode())
 
 
 def verify_log(shell: Shell, workspace: str) -> int:

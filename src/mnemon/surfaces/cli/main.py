@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 import msgspec
 
@@ -56,9 +54,6 @@ def run(open_house: OpenHouse, settings_from: SettingsFrom) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
     finally:
         shell.close()
     return ended if isinstance(ended, int) else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.domain import cap, proof, ulid
 from mnemon.domain.proof import Bound
-from mnemon.errors import InvalidInput
+from mnemon.errors import CapMissing, InvalidInput
 from mnemon.gate.admission import Credentials
 from mnemon.gate.caps import attenuated
 from mnemon.gate.messages import Attenuate, CapAnswer, Request
@@ -28,6 +29,8 @@ class Caller(Protocol):
     def bind(self, operation: Operation, request: Request) -> Bound: ...
 
     def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
+
+    def close(self) -> None: ...
 
 
 class Settings(Protocol):
@@ -117,9 +120,9 @@ class Shell:
     def show(self, answer: Any, lines: Callable[[], str]) -> None:
         """Print an answer: as JSON if asked for, else as `lines` says."""
         if self.json:
-            click.echo(msgspec.json.encode(answer).decode())
+            say(msgspec.json.encode(answer).decode())
         elif text := lines():
-            click.echo(text)
+            say(text)
 
     def renew(self) -> None:
         """Open the data folder anew, with a new owner's cap."""
@@ -127,8 +130,9 @@ class Shell:
         self.house(renew_owner_cap=True)
 
     def close(self) -> None:
-        if self._house is not None:
-            self._house.close()
+        for opened in (self._caller, self._house):
+            if opened is not None:
+                opened.close()
 
     def _connected(self) -> Caller:
         if self._caller is None:
@@ -148,7 +152,7 @@ class Shell:
         try:
             return path.read_text("utf-8").strip()
         except OSError:
-            raise InvalidInput(
+            raise CapMissing(
                 f"no cap was given and there is none at {path}", hint="Give one with --cap or MNEMON_CAP."
             ) from None
 
@@ -170,6 +174,15 @@ class Shell:
             ) from None
 
 
+def say(text: str) -> None:
+    """Print a line, and end quietly if nobody reads any more."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise click.exceptions.Exit(0) from None
+
+
 def fresh_ulid() -> str:
     return ulid.compose(time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES))
 
@@ -182,3 +195,5 @@ def _text_of(given: str) -> str:
         return Path(given[1:]).expanduser().read_text("utf-8").strip()
     except OSError as error:
         raise InvalidInput(f"{given[1:]} can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{given[1:]} is not text") from None

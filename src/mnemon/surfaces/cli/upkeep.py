@@ -14,7 +14,7 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.surfaces.cli.audit import verify_log
 from mnemon.surfaces.cli.options import Command, pass_shell
-from mnemon.surfaces.cli.shell import Shell
+from mnemon.surfaces.cli.shell import Shell, say
 
 DEFAULT_PORT = 8787
 
@@ -118,7 +118,7 @@ def completion(shell: Shell, name: str) -> None:
     root = click.get_current_context().find_root().command
     if kind is None:
         raise MnemonError(f"no completion for {name}")
-    click.echo(kind(root, {}, "mnemon", "_MNEMON_COMPLETE").source())
+    say(kind(root, {}, "mnemon", "_MNEMON_COMPLETE").source())
 
 
 def _room_name(room: m.RoomAnswer | None) -> str | None:

@@ -12,14 +12,17 @@ from typing import Any
 import anyio.to_thread
 import msgspec
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as WebRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemon.domain.proof import Bound
 from mnemon.errors import (
     BodyTooLarge,
+    HostRefused,
     InvalidInput,
     MethodNotAllowed,
     MnemonError,
@@ -41,7 +44,7 @@ _encode = msgspec.json.Encoder().encode
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(gate: Gate, *, allowed_hosts: Collection[str] | None = None) -> Starlette:
+def make_app(gate: Gate, *, allowed_hosts: Collection[str] | None = None) -> Guarded:
     """The ASGI application. `allowed_hosts` None means that it is served on loopback only."""
     description = _encode(describe(ROUTES, __version__))
 
@@ -51,31 +54,48 @@ def make_app(gate: Gate, *, allowed_hosts: Collection[str] | None = None) -> Sta
     async def openapi(request: Request) -> Response:
         return Response(description, media_type="application/json", headers=_HEADERS)
 
-    def guarded(endpoint: Endpoint) -> Endpoint:
-        async def answer(request: Request) -> Response:
+    app = Starlette(
+        routes=[
+            WebRoute("/health", health),
+            WebRoute("/openapi.json", openapi),
+            *(WebRoute(route.path, _endpoint(gate, route), methods=[route.method]) for route in ROUTES),
+        ],
+        exception_handlers={
+            MnemonError: _refused,
+            HTTPException: _unrouted,
+            Exception: _unexpected,
+        },
+    )
+    app.router.redirect_slashes = False
+    return Guarded(app, allowed_hosts)
+
+
+class Guarded:
+    """The application behind the guard, which every request passes first, whatever it asks for."""
+
+    def __init__(self, app: ASGIApp, allowed_hosts: Collection[str] | None) -> None:
+        self._app = app
+        self._allowed_hosts = allowed_hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._app
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
             try:
-                host = request.headers.get("host")
-                check_host(host, allowed_hosts)
-                check_origin(request.headers.get("origin"), host)
-                return await endpoint(request)
-            except MnemonError as error:
-                return _refusal(error)
-
-        return answer
-
-    routes = [
-        WebRoute("/health", guarded(health)),
-        WebRoute("/openapi.json", guarded(openapi)),
-        *(WebRoute(route.path, guarded(_endpoint(gate, route)), methods=[route.method]) for route in ROUTES),
-    ]
-    return Starlette(routes=routes, exception_handlers={HTTPException: _unrouted, Exception: _unexpected})
+                check_host(headers.get("host"), self._allowed_hosts)
+                check_origin(headers.get("origin"), headers.get("host"))
+            except HostRefused as error:
+                answer = _refusal(error)
+        await answer(scope, receive, send)
 
 
 def _endpoint(gate: Gate, route: Route) -> Endpoint:
     decoder = msgspec.json.Decoder(route.operation.request)
 
     async def answer(request: Request) -> Response:
-        body, complete = await _body(request, gate.limits.body_bytes)
+        body, complete = b"", True
+        if route.method == "POST":
+            body, complete = await _body(request, gate.limits.body_bytes)
         credentials = Credentials(
             _token(request), request.headers.get("dpop"), Bound(request.method, _target(request), body)
         )
@@ -146,6 +166,11 @@ def _refusal(error: MnemonError) -> Response:
         headers["www-authenticate"] = f'Bearer error="invalid_token", error_description="{error.code}"'
     body = {"error": error.code, "detail": error.detail, "hint": error.hint}
     return _json(status_of(type(error)), body, headers)
+
+
+async def _refused(request: Request, raised: Exception) -> Response:
+    assert isinstance(raised, MnemonError)  # noqa: S101 - Starlette calls this for nothing else
+    return _refusal(raised)
 
 
 async def _unrouted(request: Request, raised: Exception) -> Response:

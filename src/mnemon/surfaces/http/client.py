@@ -53,7 +53,10 @@ class RemoteGate:
             raise ServerUnreachable(f"no answer from the server: {error}") from error
         if response.status_code != route.status:
             raise _raised(response)
-        return msgspec.json.decode(response.content, type=operation.answer)
+        try:
+            return msgspec.json.decode(response.content, type=operation.answer)
+        except (msgspec.MsgspecError, ValueError):
+            raise ServerUnreachable("what answers there is not Mnemon") from None
 
     def close(self) -> None:
         self._client.close()
@@ -90,7 +93,7 @@ def _encoded(request: Request) -> bytes:
 def _raised(response: httpx.Response) -> MnemonError:
     try:
         told = msgspec.json.decode(response.content, type=Error)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, ValueError):
         return ServerUnreachable(f"the server answered {response.status_code}, and not as Mnemon does")
     kind = _BY_CODE.get(told.error, MnemonError)
     if kind is RateLimited:

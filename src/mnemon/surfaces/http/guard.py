@@ -37,8 +37,15 @@ def check_origin(origin: str | None, host: str | None) -> None:
     """Raises: HostRefused for a request that a page of another origin made."""
     if origin is None:
         return
-    if origin == "null" or urlsplit(origin).netloc.lower() != (host or "").lower():
+    if _authority(origin) != (host or "").lower():
         raise HostRefused("requests from pages of another origin are refused")
+
+
+def _authority(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower() or None
+    except ValueError:
+        return None
 
 
 def _name(url: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -35,7 +36,7 @@ def serve(
             hint="Add --allow-remote if that is meant, and put TLS in front.",
         )
     listener = _listen(host, port)
-    allowed = None if is_loopback(host) else frozenset(host_names)
+    allowed = None if is_loopback(host) else frozenset(name.lower() for name in host_names)
     config = uvicorn.Config(
         make_app(gate, allowed_hosts=allowed),
         log_level="warning",
@@ -47,6 +48,7 @@ def serve(
     )
     bound_host, bound_port = listener.getsockname()[:2]
     _greet(f"http://{f'[{bound_host}]' if ':' in bound_host else bound_host}:{bound_port}", home, made)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
