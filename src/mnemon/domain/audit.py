@@ -79,7 +79,10 @@ def verify(workspace: str, rows: Iterable[Row], checkpoint: Checkpoint | None = 
     for expected, row in enumerate(rows):
         if row.seq != expected:
             raise BrokenAuditChain(f"audit row {expected} is missing: row {row.seq} stands in its place")
-        previous = leaf_of(workspace, row.seq, row.event, previous)
+        try:
+            previous = leaf_of(workspace, row.seq, row.event, previous)
+        except (OverflowError, TypeError, ValueError):
+            raise BrokenAuditChain(f"audit row {row.seq} holds what no row can hold") from None
         if previous != row.leaf:
             raise BrokenAuditChain(f"audit row {row.seq} was altered, or the row before it was")
         leaves.append(previous)

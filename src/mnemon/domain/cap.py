@@ -104,7 +104,7 @@ class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     par: tuple[Ancestor, ...] = ()
 
 
-class _Header(msgspec.Struct, frozen=True):
+class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     alg: str
     typ: str = ""
     kid: str = ""

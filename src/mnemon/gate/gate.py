@@ -34,10 +34,10 @@ from mnemon.domain.cap import Chain
 from mnemon.domain.limits import Limits
 from mnemon.domain.policy import check_need, check_reach
 from mnemon.domain.proof import Bound
-from mnemon.errors import AuditUnavailable, InvalidInput, MnemonError, Unauthenticated, Unavailable
+from mnemon.errors import AuditUnavailable, MnemonError, Unauthenticated, Unavailable
 from mnemon.gate.admission import Credentials, Porter, burn_proof, home_of
 from mnemon.gate.case import Case, Outcome
-from mnemon.gate.messages import Request
+from mnemon.gate.messages import Request, checked
 from mnemon.gate.operations import Operation
 from mnemon.gate.rate import RateLimit
 from mnemon.ports.book import Book, Transaction
@@ -122,7 +122,7 @@ class Gate:
         grant, operation = asked.chain.grant, asked.operation
         self._porter.check_alive(tx, asked.chain, asked.now)
         check_need(grant, operation.need)
-        message = request() if callable(request) else _checked(request)
+        message = request() if callable(request) else checked(request)
         reach = operation.reach(message)
         asked.namespaces = reach.namespaces or ()
         scope = check_reach(grant, reach)
@@ -138,17 +138,6 @@ class Gate:
                 return _append(tx, asked, outcome, trace)
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
-
-
-def _checked(request: Request) -> Request:
-    """The request that a caller in this process made, held to the same rules as one that was read.
-
-    Raises: InvalidInput.
-    """
-    try:
-        return msgspec.convert(msgspec.to_builtins(request), type(request))
-    except (msgspec.MsgspecError, TypeError) as error:
-        raise InvalidInput(f"the request is not well formed: {error}") from None
 
 
 def _append(tx: Transaction, asked: Asked, outcome: str, trace: Trace) -> Row:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta, MsgspecError, Struct, convert, to_builtins
 
 from mnemon.domain.cap import MAX_TOKEN_CHARS, Confirmation
 from mnemon.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
 from mnemon.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
+from mnemon.errors import InvalidInput
 
 Moment = Annotated[datetime, Meta(tz=True)]
 Namespace = Annotated[
@@ -34,6 +35,17 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Answer(Struct, frozen=True):
     """Base of what is answered."""
+
+
+def checked(request: Request) -> Request:
+    """A request that was made in this process, held to the same rules as one that was read.
+
+    Raises: InvalidInput.
+    """
+    try:
+        return convert(to_builtins(request), type(request))
+    except (MsgspecError, TypeError) as error:
+        raise InvalidInput(f"the request is not well formed: {error}") from None
 
 
 class Put(Request, frozen=True):

@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from mnemon.domain import audit, merkle, ulid
 from mnemon.domain.audit import Event
 from mnemon.domain.cap import Revocation
-from mnemon.domain.line import TOMBSTONE, SealedLine
+from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
 from mnemon.domain.names import ALL, Room
 from mnemon.ports.book import ALL_BEFORE, Book, Span, TermsChange, Transaction, WrappedKey
 
@@ -132,7 +132,11 @@ def contents(book: Book, rooms: Sequence[Room] = (ROOM, *ELSEWHERE)) -> dict[obj
 
 
 def _told(tx: Transaction, rooms: Sequence[Room]) -> dict[object, object]:
-    found: dict[object, object] = {"keys": tx.keys.every(), "workspaces": list(tx.workspaces())}
+    found: dict[object, object] = {
+        "keys": tx.keys.every(),
+        "rooms": tx.lines.rooms(),
+        "workspaces": list(tx.workspaces()),
+    }
     for room in rooms:
         whole = Span(room.workspace, room.owner, (room.namespace,), history=True)
         found[room] = (
@@ -382,10 +386,20 @@ class _LinesContract:
             assert old == tx.lines.get(ROOM, IDS[0]) == sealed_line(IDS[0], invalidated_by=IDS[1])
             assert tombstone.kind == TOMBSTONE
 
+    def test_a_walk_of_the_profile_gives_only_its_lines(self, book: Book) -> None:
+        kinds = (PROFILE, "memory", PROFILE, TOMBSTONE, PROFILE)
+        append(book, *(sealed_line(IDS[n], kind=kind) for n, kind in enumerate(kinds)))
+        with book.write() as tx:
+            tx.lines.invalidate(ROOM, IDS[2], IDS[3])
+        assert walked(book, span(profile=True)) == [(IDS[0], "work"), (IDS[4], "work")]
+        assert walked(book, span(profile=True, limit=1, newest_first=True)) == [(IDS[4], "work")]
+        assert walked(book, span(profile=True, history=True)) == [(IDS[n], "work") for n in (0, 2, 4)]
+
     def test_ids_are_those_that_a_walk_gives(self, book: Book) -> None:
         append(
             book,
             *(sealed_line(IDS[n], room, session="ab"[n % 2]) for n in range(4) for room in (ROOM, TRAVEL)),
+            sealed_line(IDS[5], kind=PROFILE, session="a"),
             sealed_line(IDS[4], kind=TOMBSTONE),
         )
         with book.write() as tx:
@@ -398,6 +412,7 @@ class _LinesContract:
             [False, True],
             [False, True],
             [1, 3, 100],
+            [False, True],
         )
         with book.read() as tx:
             for choice in choices:
@@ -464,6 +479,23 @@ class _LinesContract:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
         with book.read() as tx:
             assert tx.lines.count(ROOM) == 2
+
+    def test_rooms_and_namespaces_are_told_in_order_while_they_hold_a_line(self, book: Book) -> None:
+        names = ("work", "a", "travel", "a.b", "a-b")
+        rooms = [ROOM._replace(namespace=name) for name in names] + [*ELSEWHERE[:2]]
+        append(book, *(sealed_line(room=room) for room in rooms))
+        with book.write() as tx:
+            assert tx.lines.namespaces(WORKSPACE, OWNER) == sorted(names)
+            assert tx.lines.rooms() == sorted(rooms)
+            assert tx.lines.namespaces("other", "bob") == []
+            tx.lines.invalidate(ROOM, IDS[0], IDS[1])
+            tx.lines.delete(TRAVEL, IDS[0])
+            tx.lines.delete_room(ROOM._replace(namespace="a"))
+        with book.read() as tx:
+            assert tx.lines.namespaces(WORKSPACE, OWNER) == ["a-b", "a.b", "work"]
+            assert tx.lines.rooms() == sorted(
+                room for room in rooms if room != TRAVEL and room.namespace != "a"
+            )
 
 
 class _TermsContract:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -273,19 +272,6 @@ class IndexContract:
             assert index.search(earlier, [about(TEA)], 20) == before
         assert search(book, index, about(TEA)) == [IDS[1], IDS[0]]
 
-    def test_a_write_is_searched_with_its_own_changes_and_leaves_none_if_it_raises(
-        self, book: Book, index: Index
-    ) -> None:
-        index_lines(book, WORK, {TEA: 1})
-        with suppress(_Undone), book.write() as tx:
-            add(tx, WORK, IDS[1], {TEA: 1})
-            assert [hit.id for hit in index.search(tx, [about(TEA)], 20)] == [IDS[1], IDS[0]]
-            raise _Undone
-        assert search(book, index, about(TEA)) == [IDS[0]]
-        with book.write() as tx:
-            add(tx, WORK, IDS[2], {TEA: 1})
-        assert search(book, index, about(TEA)) == [IDS[2], IDS[0]]
-
     def test_many_threads_search_what_they_see(self, book: Book, index: Index, reference: Index) -> None:
         def put_and_search(book: Book, thread: int) -> None:
             for n in range(6):
@@ -320,10 +306,6 @@ class IndexContract:
             with book.read() as tx:
                 expect_same(index, reference, tx, questions, batch.k, within)
                 expect_same(index, reference, tx, questions[:1], batch.k, within)
-
-
-class _Undone(Exception):
-    pass
 
 
 def _write(tx: Transaction, rooms: Sequence[Room], batch: _Batch, present: set[tuple[int, int]]) -> None:

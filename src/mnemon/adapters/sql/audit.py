@@ -19,7 +19,8 @@ _ROWS = """SELECT seq, at, actor, cap, operation, outcome, namespaces, lines, de
     FROM audit WHERE workspace = ? AND seq >= ? ORDER BY seq LIMIT ?"""
 _LEAVES = "SELECT leaf FROM audit WHERE workspace = ? AND seq >= ? AND seq < ? ORDER BY seq"
 _TILES = "SELECT hash FROM audit_tiles WHERE workspace = ? AND tile >= ? AND tile < ? ORDER BY tile"
-_ADD_TILE = "INSERT INTO audit_tiles (workspace, tile, hash) VALUES (?, ?, ?)"
+_ADD_TILE = """INSERT INTO audit_tiles (workspace, tile, hash) VALUES (?, ?, ?)
+    ON CONFLICT (workspace, tile) DO UPDATE SET hash = excluded.hash"""
 
 
 class SqlAudit:
@@ -67,14 +68,14 @@ class SqlAudit:
         """The number of the next row, and the leaf that it is linked to."""
         if workspace not in self._last:
             last = self._session.row(_LAST, (workspace,))
-            self._last[workspace] = (0, GENESIS) if last is None else (last[0] + 1, last[1])
+            self._last[workspace] = (0, GENESIS) if last is None else (last[0] + 1, as_bytes(last[1]))
         return self._last[workspace]
 
     def _leaves(self, workspace: str, first: int, end: int) -> list[bytes]:
         return self._hashes(_LEAVES, workspace, first, end)
 
     def _hashes(self, sql: str, workspace: str, first: int, end: int) -> list[bytes]:
-        return [row[0] for row in self._session.rows(sql, (workspace, first, end))]
+        return [as_bytes(row[0]) for row in self._session.rows(sql, (workspace, first, end))]
 
 
 def _pack(names: Sequence[str]) -> str:

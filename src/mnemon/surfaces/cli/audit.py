@@ -114,7 +114,10 @@ def _row(workspace: str, row: m.AuditRow) -> Row:
     event = Event(
         row.at, row.actor, row.cap, row.operation, row.outcome, row.namespaces, row.lines, row.detail
     )
-    return Row(workspace, row.seq, event, bytes.fromhex(row.leaf))
+    try:
+        return Row(workspace, row.seq, event, bytes.fromhex(row.leaf))
+    except ValueError:
+        raise BrokenAuditChain(f"audit row {row.seq} has a leaf that is no hash") from None
 
 
 def _told(row: m.AuditRow) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 import msgspec
 
@@ -47,10 +49,13 @@ def run(open_house: OpenHouse, settings_from: SettingsFrom) -> int:
     try:
         ended = cli.main(prog_name="mnemon", obj=shell, standalone_mode=False)
     except MnemonError as error:
-        _complain(error, as_json=shell.json)
+        _complain(error.code, error.detail, error.hint, as_json=shell.json)
         return exit_of(type(error))
     except click.ClickException as error:
-        error.show()
+        if "--json" in sys.argv:
+            _complain("usage", error.format_message(), "See 'mnemon --help'.", as_json=True)
+        else:
+            error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
@@ -59,11 +64,11 @@ def run(open_house: OpenHouse, settings_from: SettingsFrom) -> int:
     return ended if isinstance(ended, int) else 0
 
 
-def _complain(error: MnemonError, *, as_json: bool) -> None:
+def _complain(code: str, detail: str, hint: str, *, as_json: bool) -> None:
     if as_json:
-        body = {"error": error.code, "detail": error.detail, "hint": error.hint}
+        body = {"error": code, "detail": detail, "hint": hint}
         click.echo(msgspec.json.encode(body).decode(), err=True)
     else:
-        click.echo(f"{error.code}: {error.detail}", err=True)
-        if error.hint:
-            click.echo(f"  {error.hint}", err=True)
+        click.echo(f"{code}: {detail}", err=True)
+        if hint:
+            click.echo(f"  {hint}", err=True)

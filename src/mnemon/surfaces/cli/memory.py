@@ -45,10 +45,17 @@ def put(
         extra = msgspec.json.decode(metadata, type=dict[str, Any])
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InvalidInput(f"--metadata is not a JSON object: {error}") from None
-    said = sys.stdin.read() if text == "-" else text
+    said = _standard_input() if text == "-" else text
     request = m.Put(said, namespace, line_id, kind, session, extra, occurred_at)
     answer = shell.call(o.PUT, request)
     shell.show(answer, lambda: f"{answer.id}{'  (was there already)' if answer.duplicate else ''}")
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise InvalidInput("standard input is not text in UTF-8") from None
 
 
 @click.command(cls=Command)

@@ -101,8 +101,10 @@ class Shell:
 
     def token(self, workspace: str | None = None) -> str:
         """The cap of this invocation, narrowed to a workspace if one was named."""
-        given = self.cap or os.environ.get("MNEMON_CAP")
-        token = _text_of(given) if given else self._owner_cap()
+        given = os.environ.get("MNEMON_CAP") if self.cap is None else self.cap
+        token = self._owner_cap() if given is None else _text_of(given)
+        if not token:
+            raise CapMissing("the cap that was given is empty")
         named = workspace or self.workspace
         return self.attenuated(token, Attenuate(wid=named)).cap if named else token
 

@@ -80,8 +80,8 @@ def status(shell: Shell) -> None:
 @pass_shell
 def doctor(shell: Shell) -> None:
     """Open every line, follow every link, verify every audit log; exit 10 if anything is wrong."""
-    findings = _open_to_others(shell.settings.home)
     overview = shell.call(o.ROOMS, m.Rooms())
+    findings = _open_to_others(shell.settings.home)
     lines = rows = 0
     with click.progressbar(
         overview.rooms, label="lines", file=sys.stderr, item_show_func=_room_name
