@@ -1,4 +1,4 @@
-from conftest import run_mnemon
+from processes import run_mnemon
 
 
 def test_a_line_put_today_is_recalled_by_a_fresh_process_with_a_narrower_cap(home):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mnemon.adapters.crypto.keyfiles import KeyFiles
-from mnemon.adapters.files import make_private_folder, read_private, write_private
+from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
+from mnemon.adapters.files import exists, locked, make_private_folder, read_private, write_private
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.system import SystemClock, SystemEntropy
@@ -51,11 +51,11 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False) -> House:
     Raises: MnemonError.
     """
     home = settings.home
-    made = not settings.book.exists()
     make_private_folder(home)
-    if not made and not (home / "root.key").exists():
+    made = not exists(settings.book)
+    if not made and not exists(home / ROOT_FILE):
         raise Misconfigured(
-            f"{home / 'root.key'} is missing, and without it the lines of this store can't be opened",
+            f"{home / ROOT_FILE} is missing, and without it the lines of this store can't be opened",
             hint="Restore root.key from a backup.",
         )
     keyring = KeyFiles.create(home)
@@ -105,7 +105,7 @@ def _owner_cap(path: Path, keyring: KeyFiles, renew: bool) -> str:
     """The cap in the file, or a new one if that is missing, ends soon or was signed by an older key."""
     now = SystemClock().now()
     kid, key = keyring.signer()
-    if path.exists() and not renew:
+    if exists(path) and not renew:
         token = read_private(path).strip()
         try:
             claims = cap.authenticate(token, keys=keyring.issuers(kid), audience=keyring.instance).blocks[0]
@@ -122,7 +122,8 @@ def _owner_cap(path: Path, keyring: KeyFiles, renew: bool) -> str:
         holder=HolderKey.of(secret.public_key()),
     )
     token = cap.bearer(cap.sign(claims, key=key, kid=kid), secret)
-    write_private(path, token + "\n")
+    with locked(path.parent):
+        write_private(path, token + "\n")
     return token
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
@@ -10,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mnemon.errors import Misconfigured, StorageReadOnly
+from mnemon.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
 
+_UNFINISHED = ".tmp"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -20,7 +22,15 @@ def make_private_folder(path: Path) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageReadOnly(f"the data folder {path} can't be made: {error.strerror}") from error
+        raise _translation(f"the data folder {path} can't be made", error) from error
+
+
+def exists(path: Path) -> bool:
+    """Raises: StorageUnavailable if the folder does not let us look."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise _translation(f"{path} can't be looked at", error) from error
 
 
 def read_private(path: Path) -> str:
@@ -36,25 +46,31 @@ def read_private(path: Path) -> str:
         raise Misconfigured(f"{path} can't be read: {error.strerror}") from None
 
 
+def sweep(folder: Path) -> None:
+    """Remove what processes that were killed left behind. To be called, as writing is, in `locked`."""
+    for left in folder.glob(f".*{_UNFINISHED}"):
+        left.unlink(missing_ok=True)
+
+
 def write_private(path: Path, text: str) -> None:
-    """Make or replace the file. Raises: StorageReadOnly."""
+    """Make or replace the file. Raises: StorageUnavailable."""
     with _written_beside(path, text) as fresh:
         os.replace(fresh, path)
 
 
 def create_private(path: Path, text: str) -> None:
-    """Make the file unless it is there already, whoever made it. Raises: StorageReadOnly."""
+    """Make the file unless it is there already, whoever made it. Raises: StorageUnavailable."""
     with _written_beside(path, text) as fresh, suppress(FileExistsError):
         os.link(fresh, path)
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold off every other process that asks for the same folder. Raises: StorageReadOnly."""
+    """Hold off every other process that asks for the same folder. Raises: StorageUnavailable."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise StorageReadOnly(f"{folder} can't be opened: {error.strerror}") from error
+        raise _translation(f"{folder} can't be opened", error) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -68,7 +84,7 @@ def _not_through_a_link(path: str, flags: int) -> int:
 
 @contextmanager
 def _written_beside(path: Path, text: str) -> Iterator[Path]:
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
@@ -81,7 +97,12 @@ def _written_beside(path: Path, text: str) -> Iterator[Path]:
             fresh.unlink(missing_ok=True)
         _sync_folder(path.parent)
     except OSError as error:
-        raise StorageReadOnly(f"{path} can't be written: {error.strerror}") from error
+        raise _translation(f"{path} can't be written", error) from error
+
+
+def _translation(what: str, error: OSError) -> StorageUnavailable:
+    kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
+    return kind(f"{what}: {error.strerror}")
 
 
 def _sync_folder(folder: Path) -> None:

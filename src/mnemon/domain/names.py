@@ -53,8 +53,8 @@ def name(text: str, field: str) -> str:
     """
     if not 0 < len(text) <= _MAX_NAME:
         raise InvalidInput(f"{field} must have 1 to {_MAX_NAME} characters")
-    if text == ALL or text != text.strip():
-        raise InvalidInput(f"{field} must not be '*' nor begin or end with white space")
+    if text == ALL or text != text.strip() or "Cf" in map(unicodedata.category, (text[0], text[-1])):
+        raise InvalidInput(f"{field} must not be '*' nor begin or end with something that can't be seen")
     if any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text):
         raise InvalidInput(f"{field} holds a control character or a lone surrogate")
     return text

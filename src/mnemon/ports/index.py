@@ -1,7 +1,8 @@
 """The index: which lines of some rooms answer a question best.
 
 Contract. `search` reads the rooms' blinded tokens through the reading transaction it is given and
-sees exactly what that sees; it may cache, and drops what `marks` declares stale. Each
+sees all that this sees, and perhaps what was committed since; it may cache, and drops what `marks`
+declares stale. Each
 question names a room and, in the same order for every room, the blinded tokens of the question's
 terms under that room's key. Hits come best first; equal scores, newest id first; never more than
 `k`, never a line that matches no token, never one outside `within` when that is given.

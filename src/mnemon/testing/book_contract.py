@@ -482,7 +482,8 @@ class _LinesContract:
 
     def test_rooms_and_namespaces_are_told_in_order_while_they_hold_a_line(self, book: Book) -> None:
         names = ("work", "a", "travel", "a.b", "a-b")
-        rooms = [ROOM._replace(namespace=name) for name in names] + [*ELSEWHERE[:2]]
+        rooms = [ROOM._replace(namespace=name) for name in names]
+        rooms += [*ELSEWHERE[:2], ROOM._replace(owner="bob", namespace="a")]
         append(book, *(sealed_line(room=room) for room in rooms))
         with book.write() as tx:
             assert tx.lines.namespaces(WORKSPACE, OWNER) == sorted(names)
@@ -490,12 +491,10 @@ class _LinesContract:
             assert tx.lines.namespaces("other", "bob") == []
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
             tx.lines.delete(TRAVEL, IDS[0])
-            tx.lines.delete_room(ROOM._replace(namespace="a"))
+            tx.lines.delete_room(rooms[1])
         with book.read() as tx:
             assert tx.lines.namespaces(WORKSPACE, OWNER) == ["a-b", "a.b", "work"]
-            assert tx.lines.rooms() == sorted(
-                room for room in rooms if room != TRAVEL and room.namespace != "a"
-            )
+            assert tx.lines.rooms() == sorted(room for room in rooms if room not in (TRAVEL, rooms[1]))
 
 
 class _TermsContract:

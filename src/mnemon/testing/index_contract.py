@@ -262,16 +262,6 @@ class IndexContract:
             assert index.search(tx, [about(TEA, MILK)], 20) == before
         assert len(before) == 3
 
-    def test_an_earlier_view_is_searched_as_it_was(self, book: Book, index: Index) -> None:
-        index_lines(book, WORK, {TEA: 1})
-        with book.read() as earlier:
-            before = index.search(earlier, [about(TEA)], 20)
-            with book.write() as tx:
-                add(tx, WORK, IDS[1], {TEA: 1})
-            assert search(book, index, about(TEA)) == [IDS[1], IDS[0]]
-            assert index.search(earlier, [about(TEA)], 20) == before
-        assert search(book, index, about(TEA)) == [IDS[1], IDS[0]]
-
     def test_many_threads_search_what_they_see(self, book: Book, index: Index, reference: Index) -> None:
         def put_and_search(book: Book, thread: int) -> None:
             for n in range(6):

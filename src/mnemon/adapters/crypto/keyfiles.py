@@ -15,7 +15,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from mnemon.adapters.crypto import wrapping
-from mnemon.adapters.files import create_private, locked, read_private, write_private
+from mnemon.adapters.files import create_private, locked, read_private, sweep, write_private
 from mnemon.domain.cap import HolderKey, b64, unb64
 from mnemon.domain.seal import KEY_BYTES, NONCE_BYTES
 from mnemon.errors import Misconfigured, WrongKey
@@ -36,11 +36,13 @@ class KeyFiles:
     @classmethod
     def create(cls, home: Path) -> KeyFiles:
         """The keyring of a data folder, made on its first use."""
-        if not (home / ROOT_FILE).exists():
-            create_private(home / ROOT_FILE, _encoded(_with_new_root({"keys": {}})))
-        if not (home / SIGNING_FILE).exists():
-            fresh = {"instance": f"urn:mnemon:{os.urandom(8).hex()}", "keys": {}}
-            create_private(home / SIGNING_FILE, _encoded(_with_new_signer(fresh)))
+        with locked(home):
+            sweep(home)
+            if not (home / ROOT_FILE).exists():
+                create_private(home / ROOT_FILE, _encoded(_with_new_root({"keys": {}})))
+            if not (home / SIGNING_FILE).exists():
+                fresh = {"instance": f"urn:mnemon:{os.urandom(8).hex()}", "keys": {}}
+                create_private(home / SIGNING_FILE, _encoded(_with_new_signer(fresh)))
         return cls(home)
 
     @property
@@ -104,7 +106,8 @@ class KeyFiles:
             self._roots = {bytes.fromhex(name): unb64(key) for name, key in content["keys"].items()}
             self._current_root = bytes.fromhex(content["current"])
             complete = self._current_root in self._roots and all(
-                len(key) == KEY_BYTES for key in self._roots.values()
+                len(name) == wrapping.ROOT_ID_BYTES and len(key) == KEY_BYTES
+                for name, key in self._roots.items()
             )
         except (KeyError, ValueError, TypeError, AttributeError):
             complete = False

@@ -212,12 +212,8 @@ class Bm25Index:
         index = self._rooms.get(room)
         if index is None or index.mark != mark:
             index = self._rooms[room] = _RoomIndex(mark)
-        changes = list(tx.terms.since(room, index.seq - 1))
-        if index.seq and not changes:
-            index = _RoomIndex(mark)  # This view is older than what is cached, and is read on its own.
-            changes = list(tx.terms.since(room, 0))
-        elif changes and changes[0].seq == index.seq:
-            del changes[0]
+        self._rooms.move_to_end(room)
+        changes = list(tx.terms.since(room, index.seq))
         if changes:
             index.follow(changes)
             self._evict()

@@ -200,9 +200,11 @@ class _Writing:
         finally:
             if error is not None:
                 self._session.distrust()
-            if self._session.in_transaction:
-                self._session.execute("ROLLBACK")
-            self._lock.release()
+            try:
+                if self._session.in_transaction:
+                    self._session.execute("ROLLBACK")
+            finally:
+                self._lock.release()
         if isinstance(error, sqlite3.Error):
             raise _translation(error) from error
 
@@ -218,6 +220,8 @@ def translated() -> Iterator[None]:
 
 def _translation(error: sqlite3.Error) -> StorageUnavailable | IntegrityError:
     code = getattr(error, "sqlite_errorcode", None)
+    if code in (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMMAP):
+        return StorageFull("the disk has no room for the store's shared memory")
     match None if code is None else code & _PRIMARY_CODE:
         case sqlite3.SQLITE_FULL:
             return StorageFull("the disk is full")

@@ -200,7 +200,7 @@ def _forged(token: str, *namespaces: str) -> str:
     *blocks, secret = token.split("~")
     parent: Claims = caps.read_unverified(token)[0][-1]
     claims = msgspec.structs.replace(
-        parent, jti=fresh_ulid(), par=(parent.jti,), namespaces_allowed=namespaces
+        parent, jti=fresh_ulid(), par=((parent.jti, parent.sub),), namespaces_allowed=namespaces
     )
     holder = Ed25519PrivateKey.from_private_bytes(caps.unb64(secret))
     block = caps.sign(claims, key=holder, kid=parent.cnf.jwk.thumbprint())

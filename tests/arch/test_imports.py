@@ -1,0 +1,95 @@
+"""What the package loads, and when: a host agent may start a process for every turn."""
+
+import os
+import statistics
+import subprocess
+import sys
+
+HEAVY = {
+    "sqlite3",
+    "cryptography",
+    "jwt",
+    "msgspec",
+    "numpy",
+    "click",
+    "httpx",
+    "starlette",
+    "uvicorn",
+    "anyio",
+    "asyncio",
+    "ssl",
+}
+RUNS = 9
+BUDGET_SECONDS = 0.060
+
+
+def loaded_by(script, *arguments):
+    """The top-level modules that a fresh interpreter has loaded after the script, beyond its own."""
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import sys\nbefore = set(sys.modules)\n{script}\nprint(*set(sys.modules) - before)",
+            *arguments,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {name.partition(".")[0] for name in told.stdout.split()}
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    loaded = loaded_by("import mnemon")
+    assert "mnemon" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_naming_an_error_loads_nothing_heavy():
+    assert loaded_by("import mnemon; mnemon.MnemonError") & HEAVY == set()
+
+
+def test_what_is_not_there_is_an_attribute_error():
+    script = "import mnemon\ntry:\n    mnemon.nothing\nexcept AttributeError:\n    import this_is_missing"
+    failed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "ModuleNotFoundError" in failed.stderr
+
+
+PUT = """
+from mnemon import open_house, settings_from
+house = open_house(settings_from({}, sys.argv[1]))
+from mnemon.gate import messages as m, operations as o
+from mnemon.gate.admission import Credentials
+house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put("hello"))
+house.close()
+"""
+
+
+def test_a_put_loads_neither_the_index_nor_the_web(home):
+    loaded = loaded_by(PUT, str(home))
+    assert "sqlite3" in loaded
+    assert loaded & {"numpy", "starlette", "uvicorn", "httpx", "anyio", "asyncio", "click"} == set()
+
+
+def test_the_command_line_loads_the_web_only_to_use_it(home):
+    script = """
+sys.argv = ["mnemon", "--home", sys.argv[1], "put", "hello"]
+from mnemon.surfaces.cli.main import run
+from mnemon.bootstrap import open_house, settings_from
+run(open_house, settings_from)
+"""
+    assert loaded_by(script, str(home)) & {"numpy", "starlette", "uvicorn", "httpx", "anyio"} == set()
+
+
+def cpu_seconds(script):
+    """What a fresh interpreter spends on the script: user and system time, whatever else runs here."""
+    child = os.posix_spawn(sys.executable, [sys.executable, "-c", script], os.environ)
+    _, status, used = os.wait4(child, 0)
+    assert status == 0
+    return used.ru_utime + used.ru_stime
+
+
+def test_importing_the_package_costs_little_beyond_the_interpreter():
+    cpu_seconds("import mnemon")
+    costs = [cpu_seconds("import mnemon") - cpu_seconds("pass") for _ in range(RUNS)]
+    assert statistics.median(costs) < BUDGET_SECONDS

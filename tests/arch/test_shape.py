@@ -1,0 +1,70 @@
+"""The shape of the source: small modules, small functions, and no error swallowed whole."""
+
+import ast
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "mnemon"
+MODULES = sorted(SOURCE.rglob("*.py"))
+MOST_LINES = 600
+MOST_FUNCTION_LINES = 60
+
+
+def tree(path):
+    return ast.parse(path.read_text("utf-8"))
+
+
+def functions(path):
+    return [node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def caught(handler):
+    """The names of what a handler catches; nothing for a bare one."""
+    if handler.type is None:
+        return {""}
+    parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return {ast.unparse(part) for part in parts}
+
+
+def offenders(found):
+    """What each module is guilty of, by the module's path; only the guilty."""
+    return {str(path.relative_to(SOURCE)): guilt for path in MODULES if (guilt := found(path))}
+
+
+def test_there_is_source_to_look_at():
+    assert len(MODULES) > 50
+
+
+def test_every_module_fits_in_a_head():
+    def too_long(path):
+        lines = len(path.read_text("utf-8").splitlines())
+        return lines if lines > MOST_LINES else None
+
+    suites = {"testing/book_contract.py"}  # One promise after the other, to be looked up, not read through.
+    assert set(offenders(too_long)) == suites
+
+
+def test_every_function_fits_on_a_screen():
+    def too_long(path):
+        sizes = {node.name: node.end_lineno - node.lineno + 1 for node in functions(path)}
+        return {name: lines for name, lines in sizes.items() if lines > MOST_FUNCTION_LINES}
+
+    assert offenders(too_long) == {}
+
+
+def test_no_handler_catches_everything_without_a_written_reason():
+    def broad(path):
+        lines = path.read_text("utf-8").splitlines()
+        handlers = [node for node in ast.walk(tree(path)) if isinstance(node, ast.ExceptHandler)]
+        return [
+            node.lineno
+            for node in handlers
+            if caught(node) & {"", "Exception", "BaseException"}
+            and "# noqa: BLE001 - " not in lines[node.lineno - 1]
+        ]
+
+    assert offenders(broad) == {}
+
+
+def test_every_module_is_named_after_what_it_is():
+    empty = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+    assert offenders(lambda path: empty & set(path.relative_to(SOURCE).with_suffix("").parts)) == {}

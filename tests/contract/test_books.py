@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from mnemon.adapters.inmemory.book import MemoryBook
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.domain import audit
+from mnemon.errors import IntegrityError, StorageReadOnly, StorageUnavailable
+from mnemon.testing.book_contract import (
+    IDS,
+    TRAVEL,
+    WORKSPACE,
+    BookContract,
+    append,
+    contents,
+    fill,
+    log,
+    sealed_line,
+)
+from mnemon.testing.stored_book_contract import StoredBookContract
+
+
+class TestMemoryBook(BookContract):
+    @pytest.fixture
+    def book(self):
+        return MemoryBook()
+
+
+class TestSqliteBook(StoredBookContract):
+    @pytest.fixture
+    def open_book(self, tmp_path):
+        return lambda: SqlBook(SqliteEngine(tmp_path / "book.db"))
+
+    @pytest.fixture
+    def stored_bytes(self, tmp_path):
+        return lambda: b"".join(path.read_bytes() for path in sorted(tmp_path.iterdir()))
+
+    def test_a_file_that_is_no_database_is_damaged_and_not_replaced(self, tmp_path):
+        (tmp_path / "book.db").write_bytes(b"not a database, and long enough to look like one" * 100)
+        before = (tmp_path / "book.db").read_bytes()
+        with pytest.raises(IntegrityError):
+            SqlBook(SqliteEngine(tmp_path / "book.db"))
+        assert (tmp_path / "book.db").read_bytes() == before
+
+    def test_a_folder_that_is_not_there_is_no_place_for_a_book(self, tmp_path):
+        with pytest.raises(StorageReadOnly):
+            SqlBook(SqliteEngine(tmp_path / "nowhere" / "book.db"))
+
+    def test_an_error_of_the_database_arrives_as_ours_and_changes_nothing(self, tmp_path, open_book):
+        book = open_book()
+        with closing(sqlite3.connect(tmp_path / "book.db")) as foreign:
+            foreign.execute("DROP TABLE terms")
+        with pytest.raises(StorageUnavailable), book.write() as tx:
+            tx.touch("acme", caps=True)
+            tx.terms.delete_room(("acme", "ann", "work"))
+        with book.read() as tx:
+            assert tx.marks("acme").caps == 0
+        book.close()
+
+    def test_a_scrub_takes_out_what_another_program_deleted_carelessly(self, tmp_path, book, stored_bytes):
+        append(book, sealed_line(sealed=b"<gone 7f3a9c>" * 5000), sealed_line(IDS[1]))
+        with closing(sqlite3.connect(tmp_path / "book.db", isolation_level=None)) as foreign:
+            foreign.execute("PRAGMA secure_delete = OFF")
+            foreign.execute("DELETE FROM lines WHERE id = ?", (IDS[0],))
+        assert b"<gone 7f3a9c>" in stored_bytes()
+        assert book.scrub()
+        assert b"<gone 7f3a9c>" not in stored_bytes()
+
+    def test_a_write_that_the_database_itself_undid_leaves_no_trace(self, tmp_path, book):
+        with book.write() as tx:
+            fill(tx)
+        before = contents(book)
+        with closing(sqlite3.connect(tmp_path / "book.db")) as foreign:
+            foreign.execute(
+                "CREATE TRIGGER undo BEFORE INSERT ON lines WHEN NEW.kind = 'last straw' "
+                "BEGIN SELECT RAISE(ROLLBACK, 'as a full disk does'); END"
+            )
+        with pytest.raises(StorageUnavailable), book.write() as tx:
+            fill(tx, TRAVEL)
+            tx.keys.of(*TRAVEL[:2])
+            tx.marks(TRAVEL.workspace)
+            tx.lines.append(sealed_line(IDS[5], kind="last straw"))
+        assert contents(book) == before
+        with book.write() as tx:
+            fill(tx, TRAVEL)
+        assert audit.verify(WORKSPACE, log(book)).size == 2

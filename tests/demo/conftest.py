@@ -1,0 +1,31 @@
+"""How the demo is run as a user runs it: a process of its own, with an environment of the test's choosing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """Where the demo will put its throwaway folder."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def run_demo(temporary: Path):
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "mnemon", "demo", *arguments],
+            env={"TMPDIR": str(temporary), **environment},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=180,
+        )
+
+    return run

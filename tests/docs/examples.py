@@ -1,0 +1,156 @@
+"""Runs the examples of a page of the documentation, as a reader would.
+
+In a ```console block, `$ ` begins a command and what follows is what it prints; a ```bash block is
+commands alone. The commands of a page run in order, by one bash, in a home of their own with this
+environment's programs first on the path. Three things stand for others in what is written:
+
+    make serve, mnemon serve    a server in the background, on a free port
+    127.0.0.1:8787              that server's address
+    /home/you                   the page's home
+
+What differs from run to run matches whatever has its shape: ids, times, hashes, caps, keys; `...`
+matches anything. A command must succeed, unless its output begins with the code of an error.
+
+    python tests/docs/examples.py PAGE      prints what each command of the page really prints
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+_FENCE = re.compile(r"^```(console|bash)\n(.*?)^```$", re.M | re.S)
+_SERVE = re.compile(r"(?:make|mnemon) serve(?: &)?")
+_SECONDS = 120
+
+_VOLATILE = (
+    (r"\.\.\.", r"[^\n]*"),
+    (r"127\.0\.0\.1:8787", r"127\.0\.0\.1:\d+"),
+    (r"eyJ[\w.~-]+", r"eyJ[\w.~-]+"),
+    (r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b", r"[0-7][0-9A-HJKMNP-TV-Z]{25}"),
+    (r"\b[0-9a-f]{64}\b", r"[0-9a-f]{64}"),
+    (r"\b\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d[\d:.Z]*)?", r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d[\d:.Z]*)?"),
+    (r"(?<![\w-])[\w-]{43}(?![\w-])", r"[\w-]{43}"),
+)
+_SHAPES = re.compile("(" + "|".join(f"(?:{shape})" for shape, _ in _VOLATILE) + ")")
+
+
+@dataclass(frozen=True)
+class Example:
+    command: str
+    output: str
+
+    @property
+    def serves(self) -> bool:
+        return _SERVE.fullmatch(self.command) is not None
+
+
+@dataclass(frozen=True)
+class Played:
+    example: Example
+    exit_code: int
+    printed: str
+
+
+def pages() -> list[Path]:
+    docs = ROOT / "docs"
+    return [ROOT / "README.md", *sorted(docs.glob("tutorial/*.md")), *sorted(docs.glob("howto/*.md"))]
+
+
+def examples(page: Path) -> list[Example]:
+    found: list[Example] = []
+    for kind, body in _FENCE.findall(page.read_text("utf-8")):
+        found += [Example(body.strip(), "")] if kind == "bash" else _session(body)
+    return found
+
+
+def _session(body: str) -> list[Example]:
+    """The commands of a console block, each with what it prints; '\\' carries a command on."""
+    found: list[Example] = []
+    for part in re.split(r"^\$ ", body, flags=re.M)[1:]:
+        lines = part.splitlines()
+        end = next(at for at, line in enumerate(lines) if not line.endswith("\\")) + 1
+        found.append(Example("\n".join(lines[:end]), "\n".join(lines[end:]).strip("\n")))
+    return found
+
+
+def play(page: Path, home: Path) -> list[Played]:
+    found = examples(page)
+    work = home / "work"
+    work.mkdir(parents=True)
+    script = home / "script.sh"
+    script.write_text(_script(found, home), "utf-8")
+    environment = {
+        "HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}",
+        "LC_ALL": "C.UTF-8",
+        "COLUMNS": "100",
+    }
+    bash = subprocess.Popen(
+        ["bash", str(script)],
+        cwd=work,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        bash.wait(_SECONDS)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(bash.pid, signal.SIGKILL)
+        bash.wait()
+    return [
+        Played(one, int((home / f"{at}.code").read_text()), _output(home / f"{at}.out"))
+        for at, one in enumerate(found)
+    ]
+
+
+def _output(path: Path) -> str:
+    return path.read_text("utf-8").strip("\n")
+
+
+def _script(found: list[Example], home: Path) -> str:
+    place = shlex.quote(str(home))
+    parts = ["trap 'test -n \"$SERVER\" && kill $SERVER && wait $SERVER' EXIT"]
+    for at, one in enumerate(found):
+        out, code = f"{place}/{at}.out", f"{place}/{at}.code"
+        if one.serves:
+            parts += [
+                f"mkfifo {place}/{at}.fifo",
+                f"mnemon serve --port 0 > {place}/{at}.fifo 2> {place}/server.log &",
+                "SERVER=$!",
+                f"head -n 2 {place}/{at}.fifo > {out}",
+                f"ADDRESS=$(grep -o '127.0.0.1:[0-9]*' {out} | head -n 1); echo 0 > {code}",
+            ]
+        else:
+            command = one.command.replace("127.0.0.1:8787", "$ADDRESS").replace("/home/you", str(home))
+            parts.append(f"{{ {command}\n}} > {out} 2>&1\necho $? > {code}")
+    return "\n".join(parts) + "\n"
+
+
+def matches(expected: str, printed: str, home: Path) -> bool:
+    """Whether what was printed is what the page shows, up to what differs from run to run."""
+    pieces = _SHAPES.split(expected.replace("/home/you", str(home)))
+    pattern = "".join(_alike(piece) if at % 2 else re.escape(piece) for at, piece in enumerate(pieces))
+    return re.fullmatch(pattern, printed) is not None
+
+
+def _alike(piece: str) -> str:
+    return next(pattern for shape, pattern in _VOLATILE if re.fullmatch(shape, piece))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        for played in play(Path(sys.argv[1]).resolve(), Path(folder)):
+            told = played.printed.replace(folder, "/home/you")
+            mark = "" if matches(played.example.output, played.printed, Path(folder)) else "   # DIFFERS"
+            print(f"$ {played.example.command}{mark}\n{told}")

@@ -1,0 +1,178 @@
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from examples import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_pages import MADE, REFERENCE, every_command, every_error, renewed
+
+from mnemon import config
+from mnemon.domain import cap
+from mnemon.domain.framing import frame
+from mnemon.gate import gate
+from mnemon.gate.operations import EVERY
+from mnemon.surfaces.http.routes import ROUTES
+
+PAGES = sorted(REFERENCE.glob("*.md"))
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+HELP = dict(every_command())
+COMMANDS = set(HELP)
+OPTIONS = set(re.findall(r"--[a-z][a-z-]+", " ".join(HELP.values())))
+SOURCES = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".sql")]
+SOURCE = "\n".join(path.read_text("utf-8") for path in SOURCES).lower()
+
+
+def text(name):
+    return (REFERENCE / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_page_says_what_the_code_does(page):
+    told = page.read_text("utf-8")
+    assert told == renewed(told), "run: python tests/docs/reference_pages.py"
+
+
+def test_every_part_that_is_made_from_the_code_stands_in_one_page():
+    found = [name for page in PAGES for name in re.findall(r"<!-- made: (\w+) -->", page.read_text("utf-8"))]
+    assert sorted(found) == sorted(MADE)
+
+
+def test_every_command_error_setting_route_and_operation_is_in_its_page():
+    assert {f"### {name}" for name in COMMANDS} <= set(text("cli.md").splitlines())
+    assert all(f"| `{kind.code}` |" in text("errors.md") for kind in every_error())
+    assert all(f"| `{name}` |" in text("settings.md") for name in config.VARIABLES)
+    assert all(f"### {route.method} {route.path}\n" in text("http.md") for route in ROUTES)
+    assert all(f"| `{operation.name}` |" in text("cap.md") for operation in EVERY)
+
+
+@pytest.mark.parametrize("command", ["mnemon", "mnemon cap mint", "mnemon demo"])
+def test_the_help_in_the_page_is_what_the_program_prints(command):
+    printed = subprocess.run(
+        [sys.executable, "-m", *command.split(), "--help"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+    assert f"### {command}\n\n```text\n{printed.strip()}\n```\n" in text("cli.md")
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
+class TestNothingIsNamedThatDoesNotExist:
+    def test_settings(self, page):
+        assert set(re.findall(r"\bMNEMON_\w*[A-Z]", page.read_text("utf-8"))) <= set(config.VARIABLES)
+
+    def test_paths(self, page):
+        named = set(re.findall(r"/v1/[\w/{}]*\w}?", page.read_text("utf-8")))
+        assert named <= {route.path for route in ROUTES}
+
+    def test_operations(self, page):
+        told = page.read_text("utf-8")
+        named = set(re.findall(r"\b(?:memory|caps|audit|keys|doctor)\.(?!md\b|json\b)[a-z]+\b", told))
+        assert named <= {operation.name for operation in EVERY}
+
+    def test_commands(self, page):
+        for words in re.findall(r"(?:`|\$ |\$\()mnemon ([^`\n|>)]*)", page.read_text("utf-8")):
+            assert _known_command(words), words
+
+    def test_options(self, page):
+        assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text("utf-8"))) <= OPTIONS
+
+    def test_names_in_code(self, page):
+        named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", page.read_text("utf-8")))
+        assert {name for name in named if not re.search(rf"\b{name}\b", SOURCE)} == set()
+
+
+def _known_command(words):
+    """Whether the first words name a command, whatever options stand before it."""
+    path = "mnemon"
+    for word in re.sub(
+        r"--(?:home|url|cap|holder-key|workspace) (?:\"[^\"]*\"|\S+)|--json", "", words
+    ).split():
+        if f"{path} {word}" not in COMMANDS:
+            break
+        path = f"{path} {word}"
+    return path not in ("mnemon", "mnemon cap", "mnemon key", "mnemon audit") or words.startswith("--version")
+
+
+def test_the_gate_in_the_architecture_page_is_the_gate():
+    order = re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", gate.__doc__)
+    page = (ROOT / "docs/explanation/architecture.md").read_text("utf-8")
+    table = page[page.index("| step |") : page.index("Steps 1 to 3")]
+    assert re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", table) == order
+
+
+def test_the_example_cap_verifies_and_says_what_the_page_decodes():
+    page = text("cap.md")
+    token = "".join(re.search(r"```text cap\n(.*?)```", page, re.S)[1].split())
+    public = Ed25519PublicKey.from_public_bytes(cap.unb64(re.search(r"^`([\w-]{43})`", page, re.M)[1]))
+    kid = cap.HolderKey.of(public).thumbprint()
+    chain = cap.authenticate(token, keys={kid: public}, audience="urn:mnemon:0011223344556677")
+    shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", page, re.S)]
+    said = [json.loads(cap.unb64(block.split(".")[1])) for block in token.split("~")[:-1]]
+    assert said == shown
+    assert len(chain.blocks) == 2
+    assert not chain.bound
+
+
+def packed(value):
+    """MessagePack as the format page spells it out, and nothing else of it."""
+    match value:
+        case None:
+            return b"\xc0"
+        case bytes():
+            return _headed(len(value), None, b"\xc4\xc5\xc6") + value
+        case str():
+            raw = value.encode()
+            return _headed(len(raw), (0xA0, 32), b"\xd9\xda\xdb") + raw
+        case list() | tuple():
+            return _headed(len(value), (0x90, 16), b"\0\xdc\xdd") + b"".join(packed(item) for item in value)
+        case int() if value >= 0:
+            return _number(value, range(128), b"\xcc\xcd\xce\xcf", signed=False)
+        case int():
+            return _number(value, range(-32, 0), b"\xd0\xd1\xd2\xd3", signed=True)
+
+
+def _headed(length, short, heads):
+    if short and length < short[1]:
+        return bytes([short[0] + length])
+    sizes = [(head, size) for head, size in zip(heads, (1, 2, 4), strict=True) if head]
+    return next(
+        bytes([head]) + length.to_bytes(size, "big") for head, size in sizes if length < 1 << 8 * size
+    )
+
+
+def _number(value, short, heads, *, signed):
+    if value in short:
+        return bytes([value % 0x100])
+    for head, size in zip(heads, (1, 2, 4, 8), strict=True):
+        bits = 8 * size - (1 if signed else 0)
+        if -(1 << bits) <= value < 1 << bits:
+            return bytes([head]) + value.to_bytes(size, "big", signed=signed)
+    raise AssertionError(value)
+
+
+fields = st.one_of(
+    st.none(),
+    st.binary(max_size=300),
+    st.text(max_size=40),
+    st.integers(-(1 << 63), (1 << 64) - 1),
+    st.lists(st.text(max_size=5), max_size=20),
+    st.sampled_from([0, 127, 128, 255, 256, 65535, 65536, 1 << 32, -1, -32, -33, -128, -129]),
+    st.sampled_from(["é" * 16, "x" * 70000]),
+)
+
+
+@given(st.lists(fields, max_size=18))
+def test_the_framing_rules_of_the_format_page_are_those_of_the_code(given_fields):
+    assert frame(*given_fields) == packed(given_fields)
+
+
+def test_the_framing_example_of_the_format_page_is_right():
+    page = " ".join(text("format.md").split())
+    shown = re.search(r'`frame\("a", absent, 300, \["b"\]\)` is `([0-9a-f ]+)`', page)[1]
+    assert bytes.fromhex(shown) == frame("a", None, 300, ["b"])

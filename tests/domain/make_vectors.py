@@ -1,0 +1,226 @@
+"""Writes the test vectors of the stored formats, from fixed keys and nonces: always the same bytes.
+
+    python tests/domain/make_vectors.py
+
+The vectors are for whoever reads these formats with other code. Every value is hexadecimal unless it
+is a name, a text or a number of the format itself.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from mnemon.adapters.crypto import wrapping
+from mnemon.domain import merkle, seal, ulid, words
+from mnemon.domain.audit import GENESIS, Event, leaf_of, verify
+from mnemon.domain.audit import Row as AuditRow
+from mnemon.domain.line import TOMBSTONE, Line
+from mnemon.domain.names import Room
+
+FOLDER = Path(__file__).parent / "vectors"
+
+
+def counted(first: int, size: int) -> bytes:
+    """Bytes that count up: recognisable, and never taken for a real key."""
+    return bytes((first + n) % 256 for n in range(size))
+
+
+ROOM = Room("default", "ann", "travel")
+ID = ulid.compose(1_700_000_000_000, counted(0, 10))
+OLDER_ID = ulid.compose(1_600_000_000_000, counted(16, 10))
+LINES = {
+    "a line with all its optional fields": {
+        "session": "Tuesday",
+        "occurred_at": 1_716_595_200_000,
+        "supersedes": OLDER_ID,
+    },
+    "a line with none of them": {},
+    "text and names beyond ASCII": {
+        "room": Room("Büro", "Ünal 会", "travel"),
+        "session": "旅行 🗂",
+        "text": "五月去成都 — naïve café 🎉",
+    },
+    "a time before 1970 and the largest epoch": {"occurred_at": -62_135_596_800_000, "epoch": (1 << 32) - 1},
+    "a tombstone": {"kind": TOMBSTONE, "text": "", "supersedes": OLDER_ID},
+}
+
+
+def line_of(
+    *,
+    room: Room = ROOM,
+    kind: str = "memory",
+    text: str = "Trip to Chengdu, May 25-29",
+    session: str | None = None,
+    occurred_at: int | None = None,
+    supersedes: str | None = None,
+) -> Line:
+    return Line(
+        room=room,
+        id=ID,
+        kind=kind,
+        text=text,
+        session=session,
+        created_at=1_700_000_000_123,
+        occurred_at=occurred_at,
+        supersedes=supersedes,
+        cap="",
+        metadata={},
+    )
+
+
+def seal_vectors() -> list[dict[str, object]]:
+    made = []
+    for n, (name, fields) in enumerate(LINES.items()):
+        epoch = fields.get("epoch", n + 1)
+        line = line_of(**{key: value for key, value in fields.items() if key != "epoch"})
+        key, nonce = counted(n, 32), counted(128 + n, 12)
+        made.append(
+            {
+                "name": name,
+                "key": key.hex(),
+                "nonce": nonce.hex(),
+                "data_class": seal.DATA_CLASS,
+                "workspace": line.room.workspace,
+                "owner": line.room.owner,
+                "namespace": line.room.namespace,
+                "kind": line.kind,
+                "session": line.session,
+                "id": line.id,
+                "created_at": line.created_at,
+                "occurred_at": line.occurred_at,
+                "supersedes": line.supersedes,
+                "epoch": epoch,
+                "text": line.text,
+                "associated_data": seal.place(line, epoch).hex(),
+                "envelope": seal.seal(line, key=AESGCM(key), epoch=epoch, nonce=nonce).hex(),
+            }
+        )
+    return made
+
+
+def wrapped_key_vectors() -> list[dict[str, object]]:
+    made = []
+    places = [
+        (ROOM, "seal", 1),
+        (ROOM, "blind", 1),
+        (Room("Büro", "Ünal 会", "personal"), "seal", (1 << 32) - 1),
+    ]
+    for n, (room, purpose, epoch) in enumerate(places):
+        root_id, root, nonce, key = (
+            counted(64 + n, 8),
+            counted(32 + n, 32),
+            counted(160 + n, 12),
+            counted(200 + n, 32),
+        )
+        context = seal.key_place(room, purpose, epoch)
+        wrapped = wrapping.wrap(key, root_id=root_id, root=root, context=context, nonce=nonce)
+        made.append(
+            {
+                "root_id": root_id.hex(),
+                "root": root.hex(),
+                "nonce": nonce.hex(),
+                "data_class": seal.DATA_CLASS,
+                "workspace": room.workspace,
+                "owner": room.owner,
+                "namespace": room.namespace,
+                "purpose": purpose,
+                "epoch": epoch,
+                "key": key.hex(),
+                "associated_data": context.hex(),
+                "wrapped": wrapped.hex(),
+            }
+        )
+    return made
+
+
+def audit_vectors() -> dict[str, object]:
+    workspace = "Büro"
+    events = [
+        Event(1_700_000_000_000, "ann", ID, "put", "ok", ("travel",), (ID,), '{"duplicate":false}'),
+        Event(1_700_000_000_001, "Ünal 会", OLDER_ID, "get", "namespace_denied", ("personal", "work")),
+        Event(1_700_000_000_002, "ann", ID, "get", "ok", ("*",), (ID, OLDER_ID)),
+        Event(-1, "ann", "", "forget", "ok", detail="x" * 40),
+        Event(1_700_000_000_003, "ann", ID, "audit", "ok"),
+    ]
+    rows: list[AuditRow] = []
+    for seq, event in enumerate(events):
+        previous = rows[-1].leaf if rows else GENESIS
+        rows.append(AuditRow(workspace, seq, event, leaf_of(workspace, seq, event, previous)))
+    leaves = [row.leaf for row in rows]
+    tree = merkle.Tree(
+        size=len(leaves), leaves=lambda first, end: leaves[first:end], tiles=lambda first, end: []
+    )
+    return {
+        "workspace": workspace,
+        "genesis": GENESIS.hex(),
+        "rows": [
+            {
+                "seq": row.seq,
+                "at": row.event.at,
+                "actor": row.event.actor,
+                "cap": row.event.cap,
+                "operation": row.event.operation,
+                "outcome": row.event.outcome,
+                "namespaces": list(row.event.namespaces),
+                "lines": list(row.event.lines),
+                "detail": row.event.detail,
+                "leaf": row.leaf.hex(),
+            }
+            for row in rows
+        ],
+        "roots": [verify(workspace, rows[:size]).root.hex() for size in range(len(rows) + 1)],
+        "inclusion": [
+            {"seq": seq, "size": 5, "path": [step.hex() for step in tree.inclusion(seq, 5)]}
+            for seq in range(5)
+        ],
+        "consistency": [
+            {"old": old, "size": 5, "path": [step.hex() for step in tree.consistency(old, 5)]}
+            for old in range(1, 6)
+        ],
+    }
+
+
+def blinded_token_vectors() -> list[dict[str, object]]:
+    made = []
+    texts = [
+        "Trip to Chengdu, May 25-29: the trip of the year",
+        "bob@corp.io said: don't",
+        "Naïve CAFÉ, Straße",
+        "五月去成都",
+        "한국어",
+        "the who",
+        "tea " * 300,
+    ]
+    for n, text in enumerate(texts):
+        key = counted(n, 32)
+        found = words.terms(text)
+        made.append(
+            {
+                "key": key.hex(),
+                "text": text,
+                "terms": list(found),
+                "tokens": words.blind(key, found).tobytes().hex(),
+                "counts": bytes(found.values()).hex(),
+            }
+        )
+    return made
+
+
+def vectors() -> dict[str, str]:
+    """The content of every file, by its name."""
+    made = {
+        "seal.json": seal_vectors(),
+        "wrapped-key.json": wrapped_key_vectors(),
+        "audit.json": audit_vectors(),
+        "blinded-tokens.json": blinded_token_vectors(),
+    }
+    return {name: json.dumps(content, indent=2, ensure_ascii=False) + "\n" for name, content in made.items()}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, content in vectors().items():
+        (FOLDER / name).write_text(content, encoding="utf-8")

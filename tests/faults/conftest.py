@@ -1,0 +1,111 @@
+"""Small disks, and folders that can be read but not written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from mnemon import open_house, settings_from
+from mnemon.adapters.crypto.keyfiles import KeyFiles
+from mnemon.adapters.inmemory.index import ReferenceIndex
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.adapters.system import SystemClock, SystemEntropy
+from mnemon.core.desk import Tools
+from mnemon.core.vault import Vault
+from mnemon.gate.gate import Gate
+from surfaces.door import mnemon
+
+NOBODY = 65534
+
+
+@dataclass
+class SmallDisk:
+    """A file system with little room, part of which can be freed."""
+
+    home: Path
+    filler: Path
+
+    def open(self):
+        house = open_house(settings_from({}, str(self.home)))
+        return house.gate, house.close
+
+    def free(self):
+        self.filler.unlink()
+
+
+class CappedEngine(SqliteEngine):
+    """SQLite's own full disk: a file that may have only so many pages."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.cap(80)
+
+    def cap(self, pages):
+        self._writer.execute(f"PRAGMA max_page_count = {pages}")
+
+
+@dataclass
+class CappedBook:
+    """A book that is full when its file has so many pages."""
+
+    home: Path
+    engine: CappedEngine | None = None
+
+    def open(self):
+        self.engine = CappedEngine(self.home / "mnemon.db")
+        book, entropy, keyring = SqlBook(self.engine), SystemEntropy(), KeyFiles.create(self.home)
+        tools = Tools(Vault(keyring, entropy), ReferenceIndex(), entropy)
+        return Gate(book=book, keyring=keyring, clock=SystemClock(), tools=tools), book.close
+
+    def free(self):
+        self.engine.cap(100_000)
+
+
+def mounted(folder: Path) -> bool:
+    asked = ["mount", "-t", "tmpfs", "-o", "size=1536k", "tmpfs", str(folder)]
+    return subprocess.run(asked, capture_output=True).returncode == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A tmpfs of 1.5 MiB where mounting is allowed, else a book that may not grow."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if mounted(disk):
+        try:
+            filler = disk / "filler"
+            filler.write_bytes(bytes(1024 * 1024))
+            mnemon("init", home=disk / "home")
+            yield SmallDisk(disk / "home", filler)
+        finally:
+            subprocess.run(["umount", "--lazy", str(disk)], check=True)
+    else:
+        yield _capped(tmp_path)
+
+
+@pytest.fixture
+def capped_book(tmp_path):
+    return _capped(tmp_path)
+
+
+def _capped(folder):
+    mnemon("init", home=folder / "home")
+    return CappedBook(folder / "home")
+
+
+@pytest.fixture
+def reader():
+    """A user who is not root, and a folder of theirs. Root may write everywhere and would prove nothing."""
+    user = NOBODY if os.getuid() == 0 else None
+    with TemporaryDirectory() as folder:
+        if user is not None:
+            os.chown(folder, user, user)
+        yield user, Path(folder) / "home"
+        for path in (Path(folder) / "home", *(Path(folder) / "home").glob("*")):
+            path.chmod(0o700)

@@ -1,0 +1,42 @@
+"""Ctrl-C at the command line: an orderly end, and nothing half done."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from surfaces.door import PATIENCE_SECONDS, environment, mnemon, ordinary_signals
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("put", "hello"), ("get",), ("key", "rotate"), ("forget", "-n", "personal"), ("audit", "verify")],
+    ids=" ".join,
+)
+def test_ctrl_c_ends_a_command_with_130_and_leaves_all_as_it_was(tmp_path, asked):
+    """The command waits for its cap in a named pipe: when the other end opens, it is known to be waiting."""
+    home, pipe = tmp_path / "home", tmp_path / "cap"
+    line = mnemon("put", "kept", home=home).out.strip()
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mnemon", "--cap", f"@{pipe}", *asked],
+        env=environment(MNEMON_HOME=str(home)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=ordinary_signals,
+    )
+    watchdog = threading.Timer(PATIENCE_SECONDS, os.open, (pipe, os.O_RDONLY | os.O_NONBLOCK))
+    watchdog.start()
+    with open(pipe, "w"):
+        watchdog.cancel()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+    assert [found["id"] for found in mnemon("--json", "list", home=home).json()["lines"]] == [line]
+    mnemon("doctor", home=home)

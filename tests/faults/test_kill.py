@@ -1,0 +1,94 @@
+"""A writer under kill -9: what was acknowledged stays, and nothing half-written is left."""
+
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+from mnemon import open_house, settings_from
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from surfaces.door import environment, mnemon
+
+WRITER = Path(__file__).with_name("writer.py")
+
+
+def killed_again_and_again(home, kills, job):
+    """What the writer acknowledged in all its lives: the hash of each line's text by id."""
+    told = subprocess.run(
+        [sys.executable, str(WRITER), str(home), str(kills), "2026", job],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert told.returncode == 0, told.stderr
+    assert told.stderr == ""
+    return dict(line.split() for line in told.stdout.splitlines())
+
+
+def every_line(house):
+    """The id of every line there is, replaced ones too."""
+    cursor = None
+    while True:
+        request = m.List(cursor=cursor, limit=1000, history=True)
+        page = house.gate.call(o.LIST, Credentials(house.owner_cap), request)
+        yield from page.lines
+        if (cursor := page.cursor) is None:
+            return
+
+
+def read(house, line_id):
+    return house.gate.call(o.LINE, Credentials(house.owner_cap), m.GetLine(line_id)).text
+
+
+def test_two_hundred_kills_lose_nothing_that_was_acknowledged(home):
+    kills = 200
+    acknowledged = killed_again_and_again(home, kills, "put")
+    assert len(acknowledged) > kills, "the writer hardly lived"
+    assert "lines open" in mnemon("doctor", home=home).out
+    assert mnemon("audit", "verify", home=home).out.startswith("ok: ")
+    house = open_house(settings_from({}, str(home)))
+    found = {line.id: sha256(read(house, line.id).encode()).hexdigest() for line in every_line(house)}
+    house.close()
+    assert {line_id: found.get(line_id) for line_id in acknowledged} == acknowledged
+    assert len(found) <= len(acknowledged) + kills
+
+
+def test_kills_during_key_rotation_leave_every_line_readable(home):
+    acknowledged = killed_again_and_again(home, 60, "rotate")
+    assert acknowledged
+    mnemon("doctor", home=home)
+    mnemon("key", "rotate", home=home)
+    house = open_house(settings_from({}, str(home)))
+    for line_id, said in acknowledged.items():
+        assert sha256(read(house, line_id).encode()).hexdigest() == said
+    house.close()
+    assert (home / "root.key").read_text().count(":") == 3, "old root keys are left behind"
+
+
+def test_kills_during_correction_and_forgetting_leave_no_half_done_work(home):
+    acknowledged = killed_again_and_again(home, 60, "correct")
+    assert acknowledged
+    mnemon("doctor", home=home)
+    assert mnemon("audit", "verify", home=home).out.startswith("ok: ")
+    assert mnemon("--json", "status", home=home).json()["scrub_pending"] is False
+    house = open_house(settings_from({}, str(home)))
+    for line_id, said in acknowledged.items():
+        assert sha256(read(house, line_id).encode()).hexdigest() == said
+    house.close()
+
+
+def test_a_key_that_a_killed_process_left_half_written_does_not_stay(home):
+    """A process that dies between writing a key file and giving it its name leaves the key behind."""
+    mnemon("put", "hello", home=home)
+    left = home / ".root.key.0123456789abcdef.tmp"
+    left.write_text((home / "root.key").read_text())
+    left.chmod(0o600)
+    long_ago = (home / "root.key").stat().st_mtime - 7 * 24 * 3600
+    os.utime(left, (long_ago, long_ago))
+    mnemon("key", "rotate", home=home)
+    mnemon("status", home=home)
+    assert not left.exists()

@@ -1,0 +1,169 @@
+"""Two processes on one data folder: each sees at once what the other did."""
+
+from mnemon.adapters.crypto.keyfiles import KeyFiles
+from mnemon.domain import cap
+from surfaces.door import Running, at_once, mnemon, serving
+
+WRITERS = 4
+ROUNDS = 5
+
+
+def put(client, text, namespace="travel"):
+    answer = client.post("/v1/memory/put", json={"text": text, "namespace": namespace})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def recalled(client, query):
+    answer = client.post("/v1/memory/get", json={"query": query})
+    assert answer.status_code == 200, answer.text
+    return [line["text"] for line in answer.json()["lines"] if line["matched"]]
+
+
+def test_four_processes_that_start_a_new_folder_together_share_one_set_of_keys(tmp_path):
+    for attempt in range(ROUNDS):
+        home = tmp_path / f"home-{attempt}"
+        written = at_once(*(("put", f"from {n}") for n in range(WRITERS)), home=home)
+        ids = [one.out.strip() for one in written]
+        texts = {mnemon("--json", "line", line, home=home).json()["text"] for line in ids}
+        assert texts == {f"from {n}" for n in range(WRITERS)}
+        mnemon("doctor", home=home)
+
+
+def test_four_processes_that_start_a_new_folder_together_issue_caps_that_last(tmp_path):
+    mint = ("cap", "mint", "--sub", "guest", "--ops", "get", "--namespaces", "travel")
+    for attempt in range(ROUNDS):
+        home = tmp_path / f"home-{attempt}"
+        for minted in at_once(*[mint] * WRITERS, home=home):
+            mnemon("--cap", minted.out.strip(), "cap", "whoami", home=home)
+
+
+def test_a_server_and_several_commands_write_at_once_and_nothing_is_lost(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        commands = [Running("put", f"command {n}", "-n", "travel", home=home) for n in range(WRITERS)]
+        served = {put(server.owner, f"server {n}"): f"server {n}" for n in range(40)}
+        printed = {one.finish().out.strip(): f"command {n}" for n, one in enumerate(commands)}
+        for line, text in {**served, **printed}.items():
+            assert server.owner.get(f"/v1/memory/lines/{line}").json()["text"] == text
+        assert mnemon("--json", "status", home=home).json()["namespaces"] == [
+            {"namespace": "travel", "lines": 40 + WRITERS}
+        ]
+    mnemon("doctor", home=home)
+    assert mnemon("audit", "verify", home=home).out.startswith("ok: ")
+
+
+def test_a_line_put_by_a_command_is_recalled_by_the_server_on_its_next_request(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        put(server.owner, "Trip to Chengdu")
+        assert recalled(server.owner, "trip") == ["Trip to Chengdu"]
+        mnemon("put", "Trip to Oslo", "-n", "travel", home=home)
+        assert set(recalled(server.owner, "trip")) == {"Trip to Chengdu", "Trip to Oslo"}
+        put(server.owner, "Trip to Xi'an")
+        assert "Xi'an" in mnemon("get", "trip", home=home).out
+
+
+def test_a_revocation_by_a_command_is_seen_by_the_server_on_its_next_request(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        token = server.mint("guest")
+        guest = server.client(token)
+        assert guest.get("/v1/caps/whoami").status_code == 200
+        mnemon("cap", "revoke", token, home=home)
+        refused = guest.get("/v1/caps/whoami")
+        assert (refused.status_code, refused.json()["error"]) == (401, "cap_revoked")
+
+
+def test_a_revocation_by_the_server_is_seen_by_the_next_command(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        token = server.mint("guest")
+        mnemon("--cap", token, "get", home=home)
+        server.owner.post("/v1/caps/revoke", json={"sub": "guest"})
+        assert mnemon("--cap", token, "get", home=home, exit_code=4).err.startswith("cap_revoked: ")
+
+
+def test_keys_rotated_by_a_command_serve_the_running_server_and_the_next_one(tmp_path):
+    home = tmp_path / "home"
+    texts = {}
+    with serving(home) as server:
+        for attempt in range(3):
+            for namespace in ("travel", f"room-{attempt}"):
+                text = f"before rotation {attempt} in {namespace}"
+                texts[put(server.owner, text, namespace)] = text
+            mnemon("key", "rotate", home=home)
+            for namespace in (f"new-room-{attempt}", "travel", f"room-{attempt}"):
+                text = f"after rotation {attempt} in {namespace}"
+                texts[put(server.owner, text, namespace)] = text
+            assert recalled(server.owner, "rotation")
+        for line, text in texts.items():
+            assert server.owner.get(f"/v1/memory/lines/{line}").json()["text"] == text
+    with serving(home) as server:
+        for line, text in texts.items():
+            assert server.owner.get(f"/v1/memory/lines/{line}").json()["text"] == text
+    mnemon("doctor", home=home)
+
+
+def test_a_signing_key_rotated_by_a_command_signs_the_running_servers_next_cap(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        old = server.mint("guest")
+        mnemon("key", "rotate", "--signing", home=home)
+        new = server.owner.post(
+            "/v1/caps", json={"sub": "guest", "ops": ["get"], "namespaces_allowed": ["travel"]}
+        )
+        assert new.status_code == 201, new.text
+        assert cap.key_id(new.json()["cap"]) != cap.key_id(old)
+        mnemon("cap", "revoke", "--kid", cap.key_id(old), home=home)
+        assert server.client(old).get("/v1/caps/whoami").json()["error"] == "cap_revoked"
+        assert server.client(new.json()["cap"]).get("/v1/caps/whoami").status_code == 200
+
+
+def test_a_rotation_that_overtakes_another_destroys_no_key_that_is_in_use(tmp_path):
+    """The first has wrapped its keys and not yet retired the old root when the second adds its own."""
+    first = KeyFiles.create(tmp_path)
+    first.add_root()
+    wrapped = first.wrap(b"k" * 32, b"context")
+    KeyFiles(tmp_path).add_root()
+    first.retire_old_roots()
+    assert KeyFiles(tmp_path).unwrap(wrapped, b"context") == b"k" * 32
+
+
+def test_rotations_at_once_leave_every_line_readable(tmp_path):
+    home = tmp_path / "home"
+    lines = [mnemon("put", f"line {n}", home=home).out.strip() for n in range(3)]
+    at_once(*[("key", "rotate")] * WRITERS, home=home)
+    for number, line in enumerate(lines):
+        assert mnemon("--json", "line", line, home=home).json()["text"] == f"line {number}"
+    mnemon("doctor", home=home)
+
+
+def test_what_a_command_forgets_the_server_forgets_at_once_whatever_it_had_in_memory(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        line = put(server.owner, "Trip to Chengdu")
+        put(server.owner, "Trip to Oslo")
+        assert set(recalled(server.owner, "trip")) == {"Trip to Chengdu", "Trip to Oslo"}
+        mnemon("forget", line, home=home)
+        assert server.owner.get(f"/v1/memory/lines/{line}").status_code == 404
+        assert recalled(server.owner, "trip") == ["Trip to Oslo"]
+        mnemon("forget", "-n", "travel", home=home)
+        assert recalled(server.owner, "trip") == []
+        assert server.owner.post("/v1/memory/list", json={"history": True}).json()["lines"] == []
+        assert "Chengdu" not in server.owner.post("/v1/memory/snapshot", json={}).text
+        put(server.owner, "Trip to Lima")
+        assert recalled(server.owner, "trip") == ["Trip to Lima"]
+
+
+def test_what_the_server_forgets_beside_other_processes_is_gone_from_every_file(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        put(server.owner, "Trip to Chengdu")
+        before = (home / "mnemon.db").read_bytes() + (home / "mnemon.db-wal").read_bytes()
+        mnemon("get", "trip", home=home)
+        told = server.owner.post("/v1/memory/forget", json={"namespace": "travel"}).json()
+        assert (told["lines"], told["scrubbed"]) == (1, True)
+        after = (home / "mnemon.db").read_bytes() + (home / "mnemon.db-wal").read_bytes()
+    assert b"travelseal" in before
+    assert b"travelseal" not in after

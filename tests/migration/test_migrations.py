@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, contextmanager, suppress
+
+import pytest
+
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.migrations import migrate, shipped
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.domain.audit import Event
+from mnemon.errors import Misconfigured, StorageFull
+
+KNOWN = shipped()
+STATEMENTS = 1 + sum(migration.text.count(";\n") + 1 for migration in KNOWN)
+"""The table of migrations, each statement, and each migration's own row."""
+
+
+class FailingEngine:
+    """SQLite on a disk that is full from a given statement on."""
+
+    def __init__(self, engine, statements):
+        self._engine = engine
+        self._left = statements
+        self.types = engine.types
+
+    @contextmanager
+    def write(self, **how):
+        with self._engine.write(**how) as session:
+            self._session = session
+            yield self
+
+    def run(self, sql, values=()):
+        if not self._left:
+            raise StorageFull("the disk is full")
+        self._left -= 1
+        return self._session.run(sql, values)
+
+    def rows(self, sql, values=()):
+        return self._session.rows(sql, values)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "book.db"
+
+
+@contextmanager
+def database(path):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        yield connection
+
+
+def schema(path):
+    """Every table with its columns and keys, every index, and the migrations that made them."""
+    with database(path) as connection:
+        made = connection.execute(
+            "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
+        ).fetchall()
+        columns = {
+            name: connection.execute(f"PRAGMA table_info({name})").fetchall()
+            for kind, name, *_ in made
+            if kind == "table"
+        }
+        applied = []
+        with suppress(sqlite3.OperationalError):
+            applied = connection.execute("SELECT * FROM migrations ORDER BY number").fetchall()
+    return made, columns, applied
+
+
+def opened(path):
+    book = SqlBook(SqliteEngine(path))
+    book.close()
+    return schema(path)
+
+
+def store_of(path, count):
+    """A store as a version left it that knew only the first migrations, made without our own code."""
+    with database(path) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(
+            """CREATE TABLE IF NOT EXISTS migrations (
+    number BIGINT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL)"""
+        )
+        for migration in KNOWN[:count]:
+            connection.executescript(migration.text.format(blob="BLOB", clustered=" WITHOUT ROWID"))
+            connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (*migration[:2], migration.hash))
+
+
+def test_migrations_are_numbered_without_gaps_and_named_after_their_number():
+    assert [migration.number for migration in KNOWN] == list(range(1, len(KNOWN) + 1))
+    assert all(migration.name.startswith(f"{migration.number:04}_") for migration in KNOWN)
+
+
+@pytest.mark.parametrize("count", range(len(KNOWN) + 1))
+def test_a_store_of_any_age_ends_with_the_schema_of_a_new_one(tmp_path, path, count):
+    store_of(path, count)
+    assert opened(path) == opened(tmp_path / "fresh.db")
+
+
+def test_a_new_store_knows_every_migration_by_its_hash(path):
+    *_, applied = opened(path)
+    assert applied == [(migration.number, migration.name, migration.hash) for migration in KNOWN]
+
+
+def test_migrating_again_changes_nothing(path):
+    first = opened(path)
+    before = path.read_bytes()
+    assert opened(path) == first
+    assert path.read_bytes() == before
+
+
+def test_migrating_keeps_what_is_stored(path):
+    book = SqlBook(SqliteEngine(path))
+    with book.write() as tx:
+        row = tx.audit.append("acme", Event(1, "ann", "cap", "put", "ok"))
+    book.close()
+    book = SqlBook(SqliteEngine(path))
+    with book.read() as tx:
+        assert tx.audit.rows("acme", 0, 9) == [row]
+    book.close()
+
+
+def test_two_books_may_be_opened_on_a_new_store_at_once(path):
+    books = [SqlBook(SqliteEngine(path)) for _ in range(2)]
+    for book in books:
+        book.close()
+    assert len(schema(path)[2]) == len(KNOWN)
+
+
+@pytest.mark.parametrize("number", [migration.number for migration in KNOWN])
+def test_a_store_made_by_an_altered_migration_is_refused_and_left_alone(path, number):
+    opened(path)
+    with database(path) as connection:
+        connection.execute("UPDATE migrations SET hash = ? WHERE number = ?", ("0" * 64, number))
+    before = schema(path)
+    engine = SqliteEngine(path)
+    with pytest.raises(Misconfigured, match=f"{number:04}_"):
+        SqlBook(engine)
+    engine.close()
+    assert schema(path) == before
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_alone(path):
+    opened(path)
+    with database(path) as connection:
+        connection.execute("CREATE TABLE later (id TEXT)")
+        connection.execute(
+            "INSERT INTO migrations VALUES (?, ?, ?)", (len(KNOWN) + 1, "9999_later.sql", "0" * 64)
+        )
+    before = schema(path)
+    engine = SqliteEngine(path)
+    with pytest.raises(Misconfigured, match="9999_later") as refused:
+        SqlBook(engine)
+    engine.close()
+    assert "Upgrade" in refused.value.hint
+    assert schema(path) == before
+
+
+@pytest.mark.parametrize("statements", range(STATEMENTS))
+def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(tmp_path, path, statements):
+    engine = SqliteEngine(path)
+    with pytest.raises(StorageFull):
+        migrate(FailingEngine(engine, statements))
+    assert schema(path) == ([], {}, [])
+    migrate(engine)
+    engine.close()
+    assert schema(path) == opened(tmp_path / "fresh.db")
+
+
+def test_a_migration_whose_every_statement_succeeds_is_applied(path):
+    engine = SqliteEngine(path)
+    migrate(FailingEngine(engine, STATEMENTS))
+    engine.close()
+    assert len(schema(path)[2]) == len(KNOWN)
