@@ -81,7 +81,8 @@ def snapshot(desk: Desk) -> tuple[str, list[str]]:
     for sealed in (*profile, *others):
         line = opened(sealed, rooms[sealed.room.namespace])
         said = " ".join(line.text.split())
-        entry = f"- {day(line.occurred_at or line.created_at)} [{line.room.namespace}] {said}\n"
+        happened = line.created_at if line.occurred_at is None else line.occurred_at
+        entry = f"- {day(happened)} [{line.room.namespace}] {said}\n"
         size = len(entry.encode())
         if size <= room_left:
             room_left -= size

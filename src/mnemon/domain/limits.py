@@ -17,7 +17,7 @@ class Limits(Struct, frozen=True):
 
 RECALL_DEFAULT = 5
 RECALL_MOST = 20
-"""The model never sees the whole memory: no request opens more lines than this."""
+"""The model never sees the whole memory: no recall tells more lines than this."""
 
 LIST_DEFAULT = 100
 LIST_MOST = 1000

@@ -1,0 +1,120 @@
+"""The gate's decision told a second time, from the design's prose and in plain dictionaries.
+
+What only keys can tell comes with the question. No line has an id that a request names.
+"""
+
+SKEW = PROOF_AGE = 60
+RIGHTS = {f"memory.{op}": op for op in ("put", "get", "list", "snapshot", "invalidate", "forget")}
+RIGHTS |= {f"audit.{part}": "audit" for part in ("list", "checkpoint", "proof")}
+RIGHTS |= {"memory.line": "get", "status": "list", "caps.mint": "grant", "caps.revoke": "revoke"}
+ONE_OF = {"memory.forget": {"id", "namespace", "owner"}, "caps.revoke": {"jti", "sub", "kid"}}
+NAMES_ACTOR = {"memory.forget": "owner", "caps.mint": "sub", "caps.revoke": "sub"}
+
+
+def decide(cap, request, state):
+    """The code of the answer; `cap` is None or a dict, `state` is what the installation knows by now."""
+    order = (admission, rights, reading, scope, work)
+    return next(filter(None, (check(cap, request, state) for check in order)))
+
+
+def admission(cap, request, state):
+    if cap is None or not cap["readable"]:
+        return "cap_missing" if cap is None else "cap_malformed"
+    blocks, now = cap["blocks"], state["now"] // 1000
+    foreign = any({block["iss"], block["aud"]} != {state["installation"]} for block in blocks)
+    if not cap["signed"] or foreign or any(map(wider, blocks[1:], blocks)):
+        return "cap_sig_invalid"
+    if any(b["exp"] <= now or max(b["nbf"], b["iat"]) > now + SKEW for b in blocks):
+        return "cap_expired"
+    if any(withdrawn(cap, one) for one in state["revocations"]):
+        return "cap_revoked"
+    proof = request["proof"]
+    proved = proof and proof["by_holder"] and proof["of_this_request"] and not proof["burned"]
+    proved = proved and abs(proof["at"] - now) <= PROOF_AGE
+    return None if cap["bearer"] or proved else "cap_pop_invalid"
+
+
+def rights(cap, request, state):
+    said, right = cap["blocks"][-1], RIGHTS.get(request["operation"])
+    if right and right not in said.get("ops", ()):
+        return "cap_op_mismatch"
+    return None if said.get("data_class") in ("memory", "*") else "cap_data_class_mismatch"
+
+
+def reading(cap, request, state):
+    body, choices = request["body"], ONE_OF.get(request["operation"])
+    if request["size"] > state["body_bytes"]:
+        return "body_too_large"
+    return "invalid_input" if body is None or (choices and len(body.keys() & choices) != 1) else None
+
+
+def scope(cap, request, state):
+    said, body, operation = cap["blocks"][-1], request["body"], request["operation"]
+    putting, forgetting = operation == "memory.put", operation == "memory.forget" and "id" not in body
+    actor, sessions = body.get(NAMES_ACTOR.get(operation)), said.get("sessions")
+    elsewhere = operation == "caps.mint" and "wid" in body and said["wid"] not in ("*", body["wid"])
+    stranger = actor is not None and not {actor, "*"} & reach(said)
+    whole = forgetting or operation == "status"
+    walled = sessions is not None and (whole or (putting and body.get("session") not in sessions))
+    if elsewhere or stranger or walled:
+        return "cap_scope_mismatch"
+    asked = body.get("namespaces", ())
+    if putting or forgetting:
+        asked = [body.get("namespace", "personal" if putting else "*")]
+    return None if within(asked, said.get("namespaces_allowed", ())) else "namespace_denied"
+
+
+def work(cap, request, state):
+    said, body, operation = cap["blocks"][-1], request["body"], request["operation"]
+    if state["asked"] >= state["per_minute"]:
+        return "rate_limited"
+    if operation == "memory.put":
+        long = len(body["text"].encode()) > state["line_bytes"]
+        return "invalid_input" if not body["text"].strip() else "line_too_long" if long else "ok"
+    if operation == "caps.revoke" and "kid" in body:
+        operates = said["wid"] == "*" and "*" in reach(said) and "*" in said.get("namespaces_allowed", ())
+        return "cap_scope_mismatch" if not operates else "conflict" if body["kid"] == state["kid"] else "ok"
+    if operation in ("caps.mint", "caps.attenuate"):
+        made = asked_for(said, body, mint=operation == "caps.mint")
+        unknown = set(made.get("ops", ())) - set(RIGHTS.values())
+        if unknown or (operation == "caps.attenuate" and not cap["bearer"]):
+            return "invalid_input"
+        return "cap_scope_mismatch" if wider(made, said) else "ok"
+    return "not_found" if "id" in body else "ok"
+
+
+def asked_for(parent, body, *, mint):
+    time, home = {name: parent[name] for name in ("exp", "nbf")}, parent["wid"].replace("*", "default")
+    peers = {} if body.get("sub", parent["sub"]) == parent["sub"] else {"peers": ()}
+    return {"wid": home, "data_class": "memory", **time, **body} if mint else {**parent, **peers, **body}
+
+
+def wider(child, parent):
+    """Whether the child grants anything that its parent does not."""
+    limit, sessions = parent.get("sessions"), child.get("sessions")
+    return not (
+        (child["exp"] <= parent["exp"] and child["nbf"] >= parent["nbf"])
+        and all(parent.get(name) in ("*", child.get(name)) for name in ("wid", "data_class"))
+        and (limit is None or (sessions is not None and set(sessions) <= set(limit)))
+        and set(child.get("ops", ())) <= set(parent.get("ops", ()))
+        and within(child.get("namespaces_allowed", ()), parent.get("namespaces_allowed", ()))
+        and within(reach(child), reach(parent))
+    )
+
+
+def reach(claims):
+    return {claims["sub"], *claims.get("peers", ())}
+
+
+def within(asked, allowed):
+    return "*" in allowed or set(asked) <= set(allowed)
+
+
+def withdrawn(cap, one):
+    """Whether a revocation meets the cap: by id with all it came from, by actor so far, by key."""
+    blocks, value = cap["blocks"], one["value"]
+    lineage = [*((block["jti"], block["sub"]) for block in blocks), *blocks[0].get("par", ())]
+    by_jti = any(value == jti and one["subject"] in ("*", sub, blocks[-1]["sub"]) for jti, sub in lineage)
+    by_sub = value in {block["sub"] for block in blocks} and cap["issued"] <= one["at"]
+    met = {"jti": by_jti, "sub": by_sub, "kid": value == cap["kid"]}[one["kind"]]
+    return met and one["workspace"] in ("*", blocks[-1]["wid"])

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import pytest
+
+from gate.world import KINDS, World, each_kind, on_sqlite
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+
+
+@pytest.fixture(params=KINDS)
+def world(request, tmp_path):
+    with each_kind(request.param, tmp_path) as made:
+        yield made
+
+
+def forget(world, cap, **fields):
+    return world.call(o.FORGET, cap, m.Forget(**fields))
+
+
+def furnish(world):
+    """Alice has two rooms, bob one, and alice one in another workspace."""
+    cap = world.issue()
+    lines = [world.put(cap, f"harbour {n}", "travel") for n in range(3)]
+    world.put(cap, "harbour in childhood", "personal")
+    world.put(world.issue(sub="bob"), "harbour of bob", "travel")
+    world.put(world.issue(wid="team"), "harbour of the team", "travel")
+    return cap, lines
+
+
+def left(world):
+    caps = (world.issue(), world.issue(sub="bob"), world.issue(wid="team"))
+    return sorted(text for cap in caps for text in world.texts(cap, "harbour", k=20))
+
+
+OTHERS = ["harbour of bob", "harbour of the team"]
+
+
+def test_a_forgotten_line_is_gone_for_every_way_of_asking(world):
+    cap, [line, *_] = furnish(world)
+    answer = forget(world, cap, id=line)
+    assert (answer.lines, answer.keys, answer.namespaces, answer.scrubbed) == (1, 0, ["travel"], True)
+    assert world.code(o.LINE, cap, m.GetLine(line)) == "not_found"
+    assert line not in world.ids(cap, history=True)
+    assert left(world) == sorted(["harbour 1", "harbour 2", "harbour in childhood", *OTHERS])
+    assert "harbour 0" not in world.call(o.SNAPSHOT, cap, m.Snapshot()).profile
+
+
+def test_a_forgotten_namespace_is_gone_with_its_keys_and_nothing_else_is(world):
+    cap, _ = furnish(world)
+    answer = forget(world, cap, namespace="travel")
+    assert (answer.lines, answer.keys, answer.namespaces) == (3, 2, ["travel"])
+    assert left(world) == sorted(["harbour in childhood", *OTHERS])
+
+
+def test_a_forgotten_owner_is_gone_from_the_cap_s_workspace(world):
+    cap, _ = furnish(world)
+    answer = forget(world, cap, owner="alice")
+    assert (answer.lines, answer.keys, answer.namespaces) == (4, 4, ["personal", "travel"])
+    assert left(world) == OTHERS
+
+
+def test_what_was_forgotten_twice_is_only_gone_once(world):
+    cap, [line, *_] = furnish(world)
+    forget(world, cap, id=line)
+    assert world.code(o.FORGET, cap, m.Forget(id=line)) == "not_found"
+    forget(world, cap, namespace="travel")
+    assert forget(world, cap, namespace="travel").lines == 0
+
+
+def test_a_forgotten_room_can_be_furnished_anew(world):
+    cap, [line, *_] = furnish(world)
+    forget(world, cap, namespace="travel")
+    assert not world.call(o.PUT, cap, m.Put(text="harbour again", namespace="travel", id=line)).duplicate
+    assert world.texts(cap, "harbour", namespaces=("travel",)) == ["harbour again"]
+
+
+def test_a_forgotten_line_s_id_can_be_used_again(world):
+    cap, [line, *_] = furnish(world)
+    forget(world, cap, id=line)
+    assert not world.call(o.PUT, cap, m.Put(text="harbour again", namespace="travel", id=line)).duplicate
+
+
+def test_forgetting_leaves_a_receipt_that_is_in_the_log(world):
+    cap, _ = furnish(world)
+    receipt = forget(world, cap, namespace="travel").receipt
+    row = world.rows()[receipt.seq]
+    assert row.leaf.hex() == receipt.leaf
+    assert (row.event.operation, row.event.outcome) == ("memory.forget", "ok")
+    assert row.event.namespaces == ("travel",)
+
+
+def test_forgetting_a_correction_does_not_bring_back_what_it_corrected(world):
+    cap = world.issue()
+    old = world.put(cap, "Trip to Chengdu")
+    new = world.call(o.INVALIDATE, cap, m.Invalidate(old, "Trip to Xi'an")).id
+    forget(world, cap, id=new)
+    assert world.texts(cap) == []
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {},
+        {"id": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M", "namespace": "travel"},
+        {"namespace": "travel", "owner": "alice"},
+        {"id": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M", "owner": "alice"},
+        {"id": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M", "namespace": "travel", "owner": "alice"},
+    ],
+)
+def test_exactly_one_thing_is_named(world, named):
+    cap, _ = furnish(world)
+    assert world.code(o.FORGET, cap, m.Forget(**named)) == "invalid_input"
+    assert len(left(world)) == 6
+
+
+REFUSED = {
+    "another owner": ({}, {"owner": "bob"}, "cap_scope_mismatch"),
+    "another owner, with a peer": ({"peers": ["carol"]}, {"owner": "bob"}, "cap_scope_mismatch"),
+    "another room": ({"namespaces_allowed": ["travel"]}, {"namespace": "personal"}, "namespace_denied"),
+    "an owner, with one room": ({"namespaces_allowed": ["travel"]}, {"owner": "alice"}, "namespace_denied"),
+    "a room, with one session": ({"sessions": ["s1"]}, {"namespace": "travel"}, "cap_scope_mismatch"),
+    "an owner, with one session": ({"sessions": ["s1"]}, {"owner": "alice"}, "cap_scope_mismatch"),
+    "without the right": ({"ops": ["put", "invalidate"]}, {"namespace": "travel"}, "cap_op_mismatch"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_more_than_the_cap_reaches_is_not_forgotten(name):
+    world = World()
+    furnish(world)
+    claims, named, code = REFUSED[name]
+    assert world.code(o.FORGET, world.issue(**claims), m.Forget(**named)) == code
+    assert len(left(world)) == 6
+
+
+def test_a_peer_can_be_forgotten_with_a_cap_that_opens_all_its_rooms():
+    world = World()
+    furnish(world)
+    assert forget(world, world.issue(peers=["bob"]), owner="bob").lines == 1
+    assert "harbour of bob" not in left(world)
+
+
+def test_a_cap_of_one_session_forgets_lines_of_that_session_only():
+    world = World()
+    limited = world.issue(sessions=["s1"])
+    mine, other = world.put(limited, "mine", session="s1"), world.put(world.issue(), "other", session="s2")
+    assert world.code(o.FORGET, limited, m.Forget(id=other)) == "not_found"
+    assert forget(world, limited, id=mine).lines == 1
+
+
+def test_of_an_id_that_two_rooms_share_no_line_is_left_behind():
+    world = World()
+    cap, line_id = world.issue(), world.ulid()
+    for namespace in ("personal", "travel"):
+        world.put(cap, f"secret in {namespace}", namespace, id=line_id)
+    forget(world, cap, id=line_id)
+    assert world.texts(cap) == []
+
+
+def test_another_process_reads_nothing_of_it_from_then_on(tmp_path):
+    world = on_sqlite(tmp_path / "book.db")
+    other = on_sqlite(tmp_path / "book.db", keyring=world.keyring, clock=world.clock, seed=2)
+    cap, [line, *_] = furnish(world)
+    assert len(other.texts(cap, "harbour", k=20)) == 4
+    forget(world, cap, id=line)
+    assert other.code(o.LINE, cap, m.GetLine(line)) == "not_found"
+    assert len(other.texts(cap, "harbour", k=20)) == 3
+    forget(world, cap, namespace="travel")
+    assert other.texts(cap, "harbour", k=20) == ["harbour in childhood"]
+    forget(world, cap, owner="alice")
+    assert other.texts(cap, "harbour", k=20) == []
+    world.book.close()
+    other.book.close()

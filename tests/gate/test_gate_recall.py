@@ -1,0 +1,237 @@
+"""Recall v0, on the reference parts and on those that a house has."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import msgspec
+import pytest
+
+from gate.world import KINDS, World, each_kind, on_sqlite
+from mnemon.domain.moments import to_datetime
+from mnemon.errors import InvalidInput
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+
+
+@pytest.fixture(params=KINDS)
+def world(request, tmp_path):
+    with each_kind(request.param, tmp_path) as made:
+        yield made
+
+
+def told(world, cap, *texts, namespace="travel"):
+    """Put the texts one second apart; their ids."""
+    ids = []
+    for text in texts:
+        ids.append(world.put(cap, text, namespace))
+        world.clock.advance(seconds=1)
+    return ids
+
+
+def test_the_line_that_shares_more_of_the_question_comes_first(world):
+    cap = world.issue()
+    told(world, cap, "hotel in Chengdu near the river", "hotel in Porto", "lunch with Mara")
+    found = world.get(cap, "which hotel in Chengdu?", k=2)
+    assert [line.text for line in found] == ["hotel in Chengdu near the river", "hotel in Porto"]
+    assert found[0].score > found[1].score > 0
+    assert all(line.matched for line in found)
+
+
+def test_a_rare_word_tells_more_than_a_common_one(world):
+    cap = world.issue()
+    told(world, cap, "visa for Bhutan", "hotel one", "hotel two", "hotel three")
+    assert world.texts(cap, "hotel Bhutan", k=1) == ["visa for Bhutan"]
+
+
+def test_lines_that_match_equally_come_newest_first(world):
+    cap = world.issue()
+    told(world, cap, "coffee at noon", "coffee at noon", "coffee at noon")
+    found = world.get(cap, "coffee")
+    assert [line.id for line in found] == sorted((line.id for line in found), reverse=True)
+    assert len({line.score for line in found}) == 1
+
+
+def test_after_the_words_come_the_lines_that_hold_a_term_inside_a_word(world):
+    cap = world.issue()
+    told(world, cap, "sunflowers in the garden", "a flower for Mara", "lunch")
+    found = world.get(cap, "flower")
+    assert [(line.text, line.matched) for line in found] == [
+        ("a flower for Mara", True),
+        ("sunflowers in the garden", True),
+        ("lunch", False),
+    ]
+    assert found[0].score > 0
+    assert found[1].score == 0
+    assert found[2].score is None
+
+
+def test_a_question_that_shares_no_word_with_its_answer_gets_the_newest_lines_unmatched(world):
+    cap = world.issue()
+    told(world, cap, *(f"note {number}" for number in range(7)), "Trip to Chengdu, May 25-29")
+    found = world.get(cap, "where am I going this weekend?")
+    assert [line.text for line in found] == [
+        "Trip to Chengdu, May 25-29",
+        "note 6",
+        "note 5",
+        "note 4",
+        "note 3",
+    ]
+    assert not any(line.matched for line in found)
+
+
+def test_without_a_question_the_newest_lines_are_told_unmatched(world):
+    cap = world.issue()
+    told(world, cap, "first", "second", "third")
+    assert [(line.text, line.matched) for line in world.get(cap, k=2)] == [
+        ("third", False),
+        ("second", False),
+    ]
+
+
+def test_no_line_is_told_twice(world):
+    cap = world.issue()
+    told(world, cap, "flower", "sunflower", "flowers and flower")
+    found = world.texts(cap, "flower", k=20)
+    assert sorted(found) == ["flower", "flowers and flower", "sunflower"]
+
+
+def test_five_lines_are_told_unless_more_are_asked_for(world):
+    cap = world.issue()
+    told(world, cap, *(f"note {number}" for number in range(30)))
+    assert len(world.get(cap, "note")) == 5
+    assert len(world.get(cap, "note", k=20)) == 20
+    assert len(world.get(cap)) == 5
+
+
+@pytest.mark.parametrize("k", [0, 21, -1, 1000])
+def test_more_than_twenty_can_not_be_asked_for(k):
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"k": k}, m.Get)
+
+
+@pytest.mark.parametrize("k", [-1, 0, 21, 1000])
+def test_the_gate_itself_never_tells_more_than_twenty_lines(k):
+    world = World()
+    cap = world.issue()
+    told(world, cap, *(f"note {number}" for number in range(30)))
+    assert max(lines_told(world, cap, query, k) for query in ("note", "ote", None)) <= 20
+
+
+def lines_told(world, cap, query, k):
+    try:
+        return len(world.get(cap, query, k=k))
+    except InvalidInput:
+        return 0
+
+
+def spoil_all_but(path, kept):
+    with sqlite3.connect(path) as raw:
+        marks = ", ".join("?" * len(kept))
+        raw.execute(f"UPDATE lines SET sealed = zeroblob(60) WHERE id NOT IN ({marks})", kept)
+    raw.close()
+
+
+@pytest.mark.parametrize(("query", "k"), [("harbour", 20), ("harbour", 5), (None, 20), ("???", 20)])
+def test_only_the_lines_that_are_told_are_opened(tmp_path, query, k):
+    world = on_sqlite(tmp_path / "book.db")
+    cap = world.issue()
+    told(world, cap, *(f"note {number}" for number in range(40)))
+    told(world, cap, *(f"harbour {number}" for number in range(20)))
+    expected = [line.id for line in world.get(cap, query, k=k)]
+    assert len(expected) == k
+    spoil_all_but(tmp_path / "book.db", expected)
+    assert [line.id for line in world.get(cap, query, k=k)] == expected
+    world.book.close()
+
+
+def test_an_invalidated_line_is_not_told(world):
+    cap = world.issue()
+    old, _ = told(world, cap, "Trip to Chengdu", "lunch")
+    world.call(o.INVALIDATE, cap, m.Invalidate(old, "Trip to Xi'an"))
+    for query in ("Chengdu", "chengd", None):
+        assert "Trip to Chengdu" not in world.texts(cap, query)
+
+
+def test_an_invalidated_line_takes_no_place_from_one_that_matches(world):
+    cap = world.issue()
+    told(world, cap, "dinner with Mara on the harbour terrace")
+    [old] = told(world, cap, "harbour harbour")
+    world.get(cap, "harbour")
+    world.call(o.INVALIDATE, cap, m.Invalidate(old))
+    [found] = world.get(cap, "harbour", k=1)
+    assert found.text == "dinner with Mara on the harbour terrace"
+    assert found.score > 0
+
+
+def test_a_forgotten_line_takes_no_place_in_another_process_either(tmp_path):
+    world = on_sqlite(tmp_path / "book.db")
+    other = on_sqlite(tmp_path / "book.db", keyring=world.keyring, clock=world.clock, seed=2)
+    cap = world.issue()
+    told(world, cap, "dinner with Mara on the harbour terrace")
+    [newest] = told(world, cap, "harbour harbour")
+    other.get(cap, "harbour")
+    world.call(o.FORGET, cap, m.Forget(id=newest))
+    [found] = other.get(cap, "harbour", k=1)
+    assert found.text == "dinner with Mara on the harbour terrace"
+    assert found.score > 0
+    world.book.close()
+    other.book.close()
+
+
+def test_history_stays_visible_to_its_owner(world):
+    cap = world.issue()
+    [old] = told(world, cap, "Trip to Chengdu")
+    new = world.call(o.INVALIDATE, cap, m.Invalidate(old, "Trip to Xi'an")).id
+    gone = world.call(o.LINE, cap, m.GetLine(old))
+    assert (gone.text, gone.invalidated_by) == ("Trip to Chengdu", new)
+    assert world.call(o.LINE, cap, m.GetLine(new)).supersedes == old
+    assert world.ids(cap) == [new]
+    assert world.ids(cap, history=True) == sorted([old, new])
+
+
+def test_only_the_rooms_that_were_asked_for_are_searched(world):
+    cap = world.issue()
+    told(world, cap, "Trip to Chengdu", namespace="travel")
+    told(world, cap, "Chengdu is where Mara was born", namespace="family")
+    assert world.texts(cap, "Chengdu", namespaces=("travel",)) == ["Trip to Chengdu"]
+    assert len(world.texts(cap, "Chengdu", namespaces=("travel", "family"))) == 2
+    assert world.texts(cap, "Chengdu", namespaces=()) == []
+    travel_only = world.issue(namespaces_allowed=["travel"])
+    assert world.texts(travel_only, "Chengdu") == ["Trip to Chengdu"]
+
+
+def test_nothing_of_another_owner_or_workspace_is_found(world):
+    told(world, world.issue(sub="bob"), "Bob goes to Chengdu")
+    told(world, world.issue(wid="team"), "The team goes to Chengdu")
+    told(world, world.issue(), "Trip to Chengdu")
+    assert world.texts(world.issue(), "Chengdu", k=20) == ["Trip to Chengdu"]
+
+
+def test_a_span_of_time_includes_its_beginning_and_not_its_end(world):
+    cap = world.issue()
+    start = world.clock.ms
+    told(world, cap, "note one", "note two", "note three")
+    since, until = to_datetime(start + 1000), to_datetime(start + 2000)
+    assert sorted(world.texts(cap, "note", since=since)) == ["note three", "note two"]
+    assert world.texts(cap, "note", since=since, until=until) == ["note two"]
+    assert world.texts(cap, until=until) == ["note two", "note one"]
+    assert world.texts(cap, "note", since=until, until=since) == []
+
+
+def test_the_same_question_gets_the_same_answer(world):
+    cap = world.issue()
+    told(world, cap, *(f"harbour {number % 3} note {number}" for number in range(25)))
+    assert world.get(cap, "harbour 2 note", k=20) == world.get(cap, "harbour 2 note", k=20)
+
+
+def test_both_kinds_of_parts_tell_the_same_lines_with_the_same_scores(tmp_path):
+    answers = []
+    for kind in KINDS:
+        with each_kind(kind, tmp_path) as world:
+            cap = world.issue()
+            told(world, cap, *(f"harbour {n % 5} {'note ' * (n % 4)}walk" for n in range(40)))
+            told(world, cap, *(f"walk {n}" for n in range(5)), namespace="family")
+            found = [world.get(cap, query, k=20) for query in ("harbour 3", "walk note", "arbou", "nothing")]
+            answers.append([[(line.text, line.score, line.matched) for line in lines] for lines in found])
+    assert answers[0] == answers[1]

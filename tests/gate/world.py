@@ -1,0 +1,244 @@
+"""A gate with everything behind its ports in the test's hands, and caps made by hand."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from mnemon.adapters.index.bm25 import Bm25Index
+from mnemon.adapters.inmemory.book import MemoryBook
+from mnemon.adapters.inmemory.index import ReferenceIndex
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.core.desk import Tools
+from mnemon.core.vault import Vault
+from mnemon.domain import proof, ulid
+from mnemon.domain.cap import OPS, Revocation, b64
+from mnemon.domain.limits import Limits
+from mnemon.domain.proof import Bound
+from mnemon.errors import MnemonError, WrongKey
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from mnemon.gate.gate import Gate
+
+INSTANCE = "urn:mnemon:test"
+START = 1_750_000_000_000
+
+
+class FakeClock:
+    def __init__(self, ms=START):
+        self.ms = ms
+
+    def now(self):
+        return self.ms
+
+    def advance(self, *, seconds=0, ms=0):
+        self.ms += seconds * 1000 + ms
+
+
+class SeededEntropy:
+    def __init__(self, seed=1):
+        self.take = Random(seed).randbytes
+
+
+class MemoryKeyring:
+    """The keyring's port, in memory."""
+
+    instance = INSTANCE
+
+    def __init__(self, entropy):
+        self._entropy = entropy
+        self._roots = []
+        self._signers = {}
+        self.add_root()
+        self.rotate_signer()
+
+    def wrap(self, key, context):
+        nonce = self._entropy.take(12)
+        return nonce + AESGCM(self._roots[-1]).encrypt(nonce, key, context)
+
+    def unwrap(self, wrapped, context):
+        for root in self._roots:
+            try:
+                return AESGCM(root).decrypt(wrapped[:12], wrapped[12:], context)
+            except InvalidTag:
+                continue
+        raise WrongKey("no root key opens it")
+
+    def add_root(self):
+        self._roots.append(self._entropy.take(32))
+
+    def retire_old_roots(self):
+        del self._roots[:-1]
+
+    def signer(self):
+        return self._kid, self._signers[self._kid]
+
+    def issuers(self, kid):
+        return {kid: key.public_key() for kid, key in self._signers.items()}
+
+    def rotate_signer(self):
+        self._kid = f"key-{len(self._signers) + 1}"
+        self._signers[self._kid] = fresh_key(self._entropy)
+        return self._kid
+
+
+def fresh_key(entropy):
+    return Ed25519PrivateKey.from_private_bytes(entropy.take(32))
+
+
+def jwk(key):
+    return {"kty": "OKP", "crv": "Ed25519", "x": b64(key.public_key().public_bytes_raw())}
+
+
+def block(claims, key, kid, **header):
+    """One signed block, whatever its claims say."""
+    head = {"alg": "EdDSA", "typ": "cap+jwt", "kid": kid, **header}
+    signed = f"{b64(json.dumps(head).encode())}.{b64(json.dumps(claims).encode())}"
+    return f"{signed}.{b64(key.sign(signed.encode()))}"
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A cap and the secret of its holder key."""
+
+    blocks: tuple
+    secret: Ed25519PrivateKey
+    claims: dict
+
+    @property
+    def bound(self):
+        return "~".join(self.blocks)
+
+    @property
+    def token(self):
+        return f"{self.bound}~{b64(self.secret.private_bytes_raw())}"
+
+    @property
+    def jti(self):
+        return self.claims["jti"]
+
+
+class World:
+    """One gate on a book of its own, or on one that it shares with another world."""
+
+    def __init__(self, *, book=None, index=None, keyring=None, clock=None, limits=None, seed=1):
+        self.entropy = SeededEntropy(seed)
+        self.clock = clock or FakeClock()
+        self.keyring = keyring or MemoryKeyring(self.entropy)
+        self.book = MemoryBook() if book is None else book
+        tools = Tools(
+            Vault(self.keyring, self.entropy), index or ReferenceIndex(), self.entropy, limits or Limits()
+        )
+        self.gate = Gate(book=self.book, keyring=self.keyring, clock=self.clock, tools=tools)
+
+    @property
+    def seconds(self):
+        return self.clock.ms // 1000
+
+    def ulid(self, ms=None):
+        return ulid.compose(self.clock.ms if ms is None else ms, self.entropy.take(10))
+
+    def claims(self, **changed):
+        """Claims of a cap that may do everything with alice's memory; None leaves a claim out."""
+        said = {
+            "iss": INSTANCE,
+            "aud": INSTANCE,
+            "sub": "alice",
+            "jti": self.ulid(),
+            "iat": self.seconds,
+            "nbf": self.seconds,
+            "exp": self.seconds + 3600,
+            "wid": "default",
+            "data_class": "memory",
+            "ops": list(OPS),
+            "namespaces_allowed": ["*"],
+            **changed,
+        }
+        return {name: value for name, value in said.items() if value is not None}
+
+    def issue(self, **changed):
+        """A cap that the installation's current key signed."""
+        secret = fresh_key(self.entropy)
+        claims = {"cnf": {"jwk": jwk(secret)}, **self.claims(**changed)}
+        kid, key = self.keyring.signer()
+        return Issued((block(claims, key, kid),), secret, claims)
+
+    def operator(self, **changed):
+        """The installation's own cap."""
+        return self.issue(**{"sub": "owner", "wid": "*", "data_class": "*", "peers": ["*"], **changed})
+
+    def child(self, parent, **changed):
+        """A further block by the parent's holder, which says whatever it is told to say."""
+        secret = fresh_key(self.entropy)
+        said = {**parent.claims, "jti": self.ulid(), "cnf": {"jwk": jwk(secret)}, **changed}
+        claims = {name: value for name, value in said.items() if value is not None}
+        return Issued((*parent.blocks, block(claims, parent.secret, "holder")), secret, claims)
+
+    def call(self, operation, cap, request, *, proof=None, bound=None):
+        token = cap.token if isinstance(cap, Issued) else cap
+        return self.gate.call(operation, Credentials(token, proof, bound or Bound("", "")), request)
+
+    def code(self, operation, cap, request, **options):
+        try:
+            self.call(operation, cap, request, **options)
+        except MnemonError as error:
+            return error.code
+        return "ok"
+
+    def prove(self, cap, operation, request, *, key=None, jti=None, at=None):
+        """The options of a call with a bound cap: its proof, and what it is bound to."""
+        bound = self.gate.bind(operation, request)
+        made = proof.make(
+            cap.bound, bound, key=key or cap.secret, jti=jti or self.ulid(), now=at or self.seconds
+        )
+        return {"proof": made, "bound": bound}
+
+    def put(self, cap, text, namespace="travel", **fields):
+        return self.call(o.PUT, cap, m.Put(text=text, namespace=namespace, **fields)).id
+
+    def get(self, cap, query=None, **fields):
+        return self.call(o.GET, cap, m.Get(query=query, **fields)).lines
+
+    def texts(self, cap, query=None, **fields):
+        return [line.text for line in self.get(cap, query, **fields)]
+
+    def ids(self, cap, **fields):
+        return [line.id for line in self.call(o.LIST, cap, m.List(**fields)).lines]
+
+    def revoke(self, kind, value, *, workspace="*", subject="*", at=None):
+        with self.book.write() as tx:
+            tx.caps.revoke(Revocation(workspace, kind, value, self.clock.ms if at is None else at, subject))
+            tx.touch(workspace, caps=True)
+
+    def rows(self, workspace="default"):
+        with self.book.read() as tx:
+            return tx.audit.rows(workspace, 0, 1 << 31)
+
+    def outcomes(self, workspace="default"):
+        return [(row.event.operation, row.event.outcome) for row in self.rows(workspace)]
+
+
+def on_sqlite(path, **options):
+    """A world on a real file, with the index that a house uses."""
+    return World(book=SqlBook(SqliteEngine(path)), index=Bm25Index(), **options)
+
+
+@contextmanager
+def each_kind(kind, folder):
+    """A world of the reference parts, or of the parts that a house has."""
+    world = World() if kind == "reference" else on_sqlite(folder / "book.db")
+    try:
+        yield world
+    finally:
+        world.book.close()
+
+
+KINDS = ("reference", "sqlite")

@@ -1,0 +1,129 @@
+"""A real data folder: its gate, its database as an intruder sees it, and every byte in it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import contextmanager
+
+from mnemon.adapters.crypto.keyfiles import KeyFiles
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.bootstrap import open_house
+from mnemon.config import Settings
+from mnemon.core.vault import Vault
+from mnemon.domain.cap import OPS
+from mnemon.errors import MnemonError
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+
+
+class Guest:
+    """An open folder, asked with its owner's cap or with another."""
+
+    def __init__(self, house):
+        self.gate = house.gate
+        self.owner = house.owner_cap
+
+    def call(self, operation, request, cap=None):
+        return self.gate.call(operation, Credentials(cap or self.owner), request)
+
+    def refusal(self, operation, request, cap=None):
+        """The error, or None."""
+        try:
+            self.call(operation, request, cap)
+        except MnemonError as error:
+            return error
+        return None
+
+    def code(self, operation, request, cap=None):
+        refused = self.refusal(operation, request, cap)
+        return "ok" if refused is None else refused.code
+
+    def put(self, text, namespace="travel", cap=None, **fields):
+        return self.call(o.PUT, m.Put(text=text, namespace=namespace, **fields), cap).id
+
+    def texts(self, query=None, cap=None, **fields):
+        return [line.text for line in self.call(o.GET, m.Get(query=query, **fields), cap).lines]
+
+    def mint(self, **fields):
+        request = {"sub": "owner", "ops": OPS, "namespaces_allowed": ("*",), **fields}
+        return self.call(o.MINT, m.Mint(**request)).cap
+
+    def outcomes(self):
+        rows = self.call(o.AUDIT, m.AuditList(limit=1000)).rows
+        return [(row.operation, row.outcome) for row in rows]
+
+
+class Folder:
+    def __init__(self, home):
+        self.home = home
+        self.database = home / "mnemon.db"
+
+    @contextmanager
+    def opened(self):
+        house = open_house(Settings(self.home))
+        try:
+            yield Guest(house)
+        finally:
+            house.close()
+
+    @contextmanager
+    def raw(self):
+        """The database, past the gate."""
+        connection = sqlite3.connect(self.database, isolation_level=None)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def edit(self, sql, *values):
+        """Change what an intruder could change, and be sure that something changed."""
+        with self.raw() as connection:
+            connection.execute(sql, values)
+            assert connection.total_changes > 0
+
+    def column(self, sql, *values):
+        with self.raw() as connection:
+            return [row[0] for row in connection.execute(sql, values)]
+
+    def files(self):
+        return {
+            path.relative_to(self.home).as_posix(): path.read_bytes()
+            for path in sorted(self.home.rglob("*"))
+            if path.is_file()
+        }
+
+    def holding(self, needle):
+        """The files that hold these bytes anywhere."""
+        return [name for name, content in self.files().items() if needle in content]
+
+    def room_keys(self, owner, namespace, workspace="default"):
+        """A room's keys, as whoever has the root key could unwrap them."""
+        with self.book() as tx:
+            return Vault(KeyFiles(self.home), None).rooms(tx, workspace, owner, (namespace,))[namespace]
+
+    @contextmanager
+    def book(self):
+        """The book as it stands, for reading."""
+        book = SqlBook(SqliteEngine(self.database))
+        try:
+            with book.read() as tx:
+                yield tx
+        finally:
+            book.close()
+
+    def doctor(self):
+        """What 'mnemon doctor' says, and its exit code."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+        finished = subprocess.run(
+            [sys.executable, "-m", "mnemon", "--home", str(self.home), "doctor"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        return finished.returncode, finished.stdout + finished.stderr

@@ -1,0 +1,114 @@
+"""Walks the known-bad files: each is refused with the code of the folder that it lies in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gate.world import FakeClock, MemoryKeyring, SeededEntropy, World
+from mnemon.adapters.crypto import wrapping
+from mnemon.core.desk import opened
+from mnemon.core.vault import RoomKeys
+from mnemon.domain.cap import verify
+from mnemon.domain.line import SealedLine
+from mnemon.domain.names import Room
+from mnemon.domain.seal import key_place
+from mnemon.errors import MnemonError, WrongKey
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from security.known_bad import make
+
+AESGCM = make.AESGCM
+
+
+def walked(kind):
+    return sorted(path for path in (make.HERE / kind).rglob("*") if path.is_file())
+
+
+def named(path):
+    return f"{path.parent.name}/{path.name}"
+
+
+class KnownKeyring(MemoryKeyring):
+    """The keyring that the known-bad caps were, or should have been, made with."""
+
+    instance = make.INSTANCE
+
+    def rotate_signer(self):
+        self._kid = make.KID
+        self._signers[self._kid] = make.ISSUER
+
+
+def code_of(read):
+    try:
+        read()
+    except MnemonError as error:
+        return error.code
+    return "ok"
+
+
+@pytest.mark.parametrize("path", walked("caps"), ids=named)
+def test_each_cap_gets_its_code_at_the_gate(path):
+    world = World(clock=FakeClock(make.NOW * 1000), keyring=KnownKeyring(SeededEntropy()))
+    assert world.code(o.WHOAMI, path.read_text("utf-8"), m.WhoAmI()) == path.parent.name
+    known = path.parent.name not in ("cap_missing", "cap_malformed", "cap_sig_invalid")
+    assert (len(world.rows()), world.gate.junk) == ((1, 0) if known else (0, 1))
+
+
+@pytest.mark.parametrize("path", walked("caps"), ids=named)
+def test_each_cap_gets_the_same_verdict_without_a_gate(path):
+    keys = {make.KID: make.ISSUER.public_key()}
+    token = path.read_text("utf-8")
+    code = code_of(lambda: verify(token, keys=keys, audience=make.INSTANCE, now=make.NOW))
+    assert code == path.parent.name.replace("cap_pop_invalid", "ok")
+
+
+def sealed_line(path):
+    said = json.loads(path.read_text("utf-8"))
+    room = Room(said.pop("workspace"), said.pop("owner"), said.pop("namespace"))
+    return SealedLine(**{**said, "room": room, "sealed": bytes.fromhex(said["sealed"])})
+
+
+@pytest.mark.parametrize("path", walked("lines"), ids=named)
+def test_each_line_opens_or_is_named(path):
+    line = sealed_line(path)
+    keys = RoomKeys(line.room, {3: AESGCM(make.ROOM_KEY), 4: AESGCM(make.ROOM_KEY)}, 4, b"")
+    try:
+        told = opened(line, keys).text
+    except MnemonError as error:
+        assert (error.code, line.id in error.detail) == (path.parent.name, True)
+    else:
+        assert (path.parent.name, told) == ("ok", make.TEXT)
+
+
+@pytest.mark.parametrize("path", walked("keys"), ids=named)
+def test_each_wrapped_key_opens_or_is_refused(path):
+    raw = bytes.fromhex(path.read_text("utf-8"))
+    context = key_place(Room(**make.ROOM), "seal", 3)
+
+    def unwrap():
+        if wrapping.root_id_of(raw) != make.ROOT_ID:
+            raise WrongKey("no such root")
+        assert wrapping.unwrap(raw, root=make.ROOT_KEY, context=context) == make.ROOM_KEY
+
+    assert code_of(unwrap) == path.parent.name
+
+
+def test_the_files_are_what_their_script_writes(tmp_path):
+    make.write(tmp_path)
+    fresh = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    kept = {
+        path.relative_to(make.HERE): path.read_bytes()
+        for kind in ("caps", "lines", "keys")
+        for path in walked(kind)
+    }
+    assert fresh.keys() == kept.keys()
+    assert [name for name in fresh if fresh[name] != kept[name]] == []
+
+
+def test_there_are_files_of_every_kind():
+    counts = {kind: len(walked(kind)) for kind in ("caps", "lines", "keys")}
+    assert counts["caps"] > 150
+    assert counts["lines"] > 20
+    assert counts["keys"] > 10

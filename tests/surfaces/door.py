@@ -1,0 +1,254 @@
+"""Mnemon as its users meet it: a server in a process of its own, and the command line in another."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import httpx
+import msgspec
+
+from mnemon.bootstrap import main
+
+PATIENCE_SECONDS = 60
+"""No process of a test may live longer than this without an answer."""
+
+EVERY_OP = ["put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit"]
+UNLISTED = {(404, "not_found"), (405, "method_not_allowed"), (403, "host_refused")}
+"""How paths and methods that OpenAPI does not list may answer."""
+
+
+class Finished(NamedTuple):
+    exit_code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return msgspec.json.decode(self.out)
+
+    def rows(self) -> list[Any]:
+        return [msgspec.json.decode(line) for line in self.out.splitlines()]
+
+    def complaint(self) -> dict[str, str]:
+        return msgspec.json.decode(self.err)
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This process's environment without any setting of Mnemon's, with the given ones."""
+    return {**{k: v for k, v in os.environ.items() if not k.startswith("MNEMON_")}, **more}
+
+
+def ordinary_signals() -> None:
+    """Make Ctrl-C work in the child, even if whoever runs the tests ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+class Running:
+    """A command line at work in a process of its own."""
+
+    def __init__(
+        self,
+        *arguments: str,
+        home: Path,
+        url: str | None = None,
+        stdin: str | bytes = b"",
+        settings: dict[str, str] | None = None,
+        user: int | None = None,
+        start: Any = None,
+    ) -> None:
+        known = {"MNEMON_HOME": str(home), **({"MNEMON_URL": url} if url else {}), **(settings or {})}
+        self._folder = TemporaryDirectory()
+        self._files = [Path(self._folder.name) / name for name in ("in", "out", "err")]
+        for file in self._files:
+            file.touch()
+        self._files[0].write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
+        asked = (arguments, environment(**known), self._files, user, start)
+        self._process = _FORKS.Process(target=_command_line, args=asked)
+        self._process.start()
+
+    def finish(self, exit_code: int | None = 0) -> Finished:
+        """Wait for its end and, unless told otherwise, hold it to its exit code."""
+        self._process.join(PATIENCE_SECONDS)
+        if self._process.exitcode is None:
+            self._process.kill()
+            self._process.join()
+        out, err = (file.read_text() for file in self._files[1:])
+        finished = Finished(self._process.exitcode, out, err)
+        self._process.close()
+        self._folder.cleanup()
+        assert exit_code is None or finished.exit_code == exit_code, finished
+        return finished
+
+
+def at_once(*commands: tuple[str, ...], **more: Any) -> list[Finished]:
+    """Run several command lines that all begin at the same moment."""
+    start = _FORKS.Barrier(len(commands))
+    running = [Running(*command, start=start, **more) for command in commands]
+    return [one.finish() for one in running]
+
+
+def mnemon(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finished:
+    """Run the command line to its end."""
+    return Running(*arguments, **more).finish(exit_code)
+
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(
+    [
+        "mnemon.bootstrap",
+        "mnemon.surfaces.cli.main",
+        "mnemon.surfaces.http.client",
+        "mnemon.surfaces.http.server",
+        "mnemon.adapters.index.bm25",
+        "importlib.readers",
+        "click._termui_impl",
+        "difflib",
+    ]
+)
+"""A process that has loaded the package once and forks for every command: loading is most of the cost.
+
+It also lets a command run as a user who may not read this interpreter's files.
+"""
+
+
+def _command_line(
+    arguments: tuple[str, ...], known: dict[str, str], files: list[Path], user: int | None, start: Any
+) -> None:
+    for descriptor, file in enumerate(files):
+        os.dup2(os.open(file, os.O_WRONLY if descriptor else os.O_RDONLY), descriptor)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    os.environ.clear()
+    os.environ.update(known)
+    sys.argv = ["mnemon", *arguments]
+    if user is not None:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+    if start is not None:
+        start.wait(PATIENCE_SECONDS)
+    main()
+
+
+@dataclass
+class Server:
+    """A running `mnemon serve`."""
+
+    process: subprocess.Popen[str]
+    url: str
+    home: Path
+    greeting: list[str]
+    _clients: list[httpx.Client] = field(default_factory=list)
+
+    @property
+    def owner_cap(self) -> str:
+        return (self.home / "owner.cap").read_text().strip()
+
+    @cached_property
+    def openapi(self) -> dict[str, Any]:
+        return httpx.get(f"{self.url}/openapi.json", trust_env=False, verify=False).json()
+
+    def client(self, cap: str | None = None, **headers: str) -> httpx.Client:
+        """A client whose every answer is held against what /openapi.json promises."""
+        given = {} if cap is None else {"authorization": f"Bearer {cap}"}
+        client = httpx.Client(
+            base_url=self.url,
+            headers={**given, **{name.replace("_", "-"): value for name, value in headers.items()}},
+            timeout=PATIENCE_SECONDS,
+            trust_env=False,
+            verify=False,  # Reading every authority for a TLS that is never used costs more than a request.
+            event_hooks={"response": [self._check_documented]},
+        )
+        self._clients.append(client)
+        return client
+
+    @cached_property
+    def owner(self) -> httpx.Client:
+        return self.client(self.owner_cap)
+
+    def mint(
+        self, sub: str, ops: list[str] | None = None, namespaces: list[str] | None = None, **more: Any
+    ) -> str:
+        asked = {"sub": sub, "ops": ops or EVERY_OP, "namespaces_allowed": namespaces or ["*"], **more}
+        answer = self.owner.post("/v1/caps", json=asked)
+        assert answer.status_code == 201, answer.text
+        return answer.json()["cap"]
+
+    def actor(
+        self, sub: str, ops: list[str] | None = None, namespaces: list[str] | None = None
+    ) -> httpx.Client:
+        """A client with a cap of that actor; by default it may do everything to its own memory."""
+        return self.client(self.mint(sub, ops, namespaces))
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> Finished:
+        """Ask the server to stop, and say how it did."""
+        for client in self._clients:
+            client.close()
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
+        return Finished(self.process.returncode, out, err)
+
+    def _check_documented(self, response: httpx.Response) -> None:
+        response.read()
+        method, path = response.request.method.lower(), response.request.url.path
+        code = response.json().get("error") if response.status_code >= 400 else None
+        operation = self._operation(method, path)
+        if operation is None:
+            assert (response.status_code, code) in UNLISTED or response.is_success, response.text
+            return
+        described = operation["responses"].get(str(response.status_code))
+        told = f"{method} {path} answered {response.status_code} {code}, which OpenAPI does not list"
+        assert described, told
+        if code is not None:
+            schema = described["content"]["application/json"]["schema"]
+            assert code in schema["allOf"][1]["properties"]["error"]["enum"], told
+
+    def _operation(self, method: str, path: str) -> dict[str, Any] | None:
+        for template, methods in self.openapi["paths"].items():
+            if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
+                return methods.get(method)
+        return None
+
+
+@contextmanager
+def serving(home: Path, *arguments: str, **settings: str) -> Iterator[Server]:
+    """A server on a free port of this machine, stopped at the end whatever happened."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mnemon", "serve", "--port", "0", "--home", str(home), *arguments],
+        env=environment(**settings),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=ordinary_signals,
+    )
+    watchdog = threading.Timer(PATIENCE_SECONDS, process.kill)
+    watchdog.start()
+    try:
+        assert process.stdout is not None
+        greeting = [process.stdout.readline(), process.stdout.readline()]
+        watchdog.cancel()
+        found = re.search(r"at (http://\S+)$", greeting[0])
+        assert found, process.communicate(timeout=PATIENCE_SECONDS)
+        server = Server(process, found[1], home, greeting)
+        try:
+            yield server
+        finally:
+            if not process.stdout.closed:
+                server.stop()
+    finally:
+        watchdog.cancel()
+        if process.poll() is None:
+            process.kill()
+            process.communicate()

@@ -1,0 +1,123 @@
+import os
+import re
+import signal
+import socket
+import stat
+
+import httpx
+import pytest
+
+from surfaces.door import mnemon, serving
+
+LINE = {"namespace": "travel", "text": "Trip to Chengdu"}
+
+
+def test_the_first_start_says_in_two_lines_where_it_is_and_how_to_use_it(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        where, how = server.greeting
+        stopped = server.stop()
+    assert server.url in where
+    assert str(home) in where
+    assert "new" in where
+    assert how.startswith(f"Use it: curl {server.url}/v1/memory/get ")
+    assert stopped.out == ""
+
+
+def test_the_command_of_the_greeting_works_as_it_stands(tmp_path):
+    with serving(tmp_path / "home") as server:
+        server.owner.post("/v1/memory/put", json=LINE)
+        printed = re.search(
+            r'curl (\S+) -H "Authorization: Bearer \$\(cat (.+?)\)" -d \'(.+)\'$', server.greeting[1]
+        )
+        assert printed
+        url, cap_file, body = printed.groups()
+        with open(cap_file) as file:
+            headers = {"authorization": f"Bearer {file.read().strip()}"}
+        assert httpx.post(url, content=body, headers=headers).json()["lines"][0]["text"] == LINE["text"]
+
+
+def test_the_data_folder_is_its_owners_alone(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        server.owner.post("/v1/memory/put", json=LINE)
+        found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home.iterdir()}
+        assert stat.S_IMODE(home.stat().st_mode) == 0o700
+        assert {"mnemon.db", "mnemon.db-wal", "root.key", "signing.key", "owner.cap"} <= set(found)
+        assert set(found.values()) == {0o600}
+
+
+def test_the_data_folder_is_its_owners_alone_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        with serving(tmp_path / "home") as server:
+            server.owner.post("/v1/memory/put", json=LINE)
+            modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "home").iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == {0o600}
+
+
+def test_a_second_start_keeps_everything(tmp_path):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        line = server.owner.post("/v1/memory/put", json=LINE).json()["id"]
+        cap = server.owner_cap
+        actor = server.mint("someone")
+    kept = {name: (home / name).read_bytes() for name in ("root.key", "signing.key", "owner.cap")}
+    with serving(home) as server:
+        assert "new" not in server.greeting[0]
+        assert server.client(cap).get(f"/v1/memory/lines/{line}").json()["text"] == LINE["text"]
+        assert server.client(actor).get("/v1/caps/whoami").status_code == 200
+    assert {name: (home / name).read_bytes() for name in kept} == kept
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_the_server_stops_cleanly_when_asked(tmp_path, how):
+    home = tmp_path / "home"
+    with serving(home) as server:
+        server.owner.post("/v1/memory/put", json=LINE)
+        stopped = server.stop(how)
+    assert stopped.exit_code == 0
+    assert stopped.err == "Mnemon stopped.\n"
+    assert not (home / "mnemon.db-wal").exists()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_idle_connection_does_not_keep_the_server_from_stopping(tmp_path, how):
+    with serving(tmp_path / "home") as server:
+        assert server.client().get("/health").status_code == 200
+        host, port = server.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as idle:
+            idle.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+            assert "Mnemon stopped." in server.stop(how).err
+
+
+def test_a_taken_port_is_a_clear_error(tmp_path):
+    with serving(tmp_path / "home") as server:
+        port = server.url.rsplit(":", 1)[1]
+        refused = mnemon("serve", "--port", port, home=tmp_path / "other", exit_code=11)
+        assert server.owner.get("/health").status_code == 200
+    assert refused.out == ""
+    assert refused.err.startswith(f"misconfigured: 127.0.0.1:{port} can't be listened on: ")
+    assert "--port" in refused.err
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.invalid"])
+def test_an_address_that_others_can_reach_needs_an_explicit_flag(tmp_path, host):
+    refused = mnemon("serve", "--port", "0", "--host", host, home=tmp_path / "home", exit_code=11)
+    assert refused.out == ""
+    assert refused.err.startswith("misconfigured: ")
+    assert "--allow-remote" in refused.err
+
+
+def test_an_address_that_is_not_this_machines_is_a_clear_error(tmp_path):
+    arguments = ("--host", "192.0.2.1", "--allow-remote")
+    refused = mnemon("serve", "--port", "0", *arguments, home=tmp_path / "home", exit_code=11)
+    assert refused.err.startswith("misconfigured: 192.0.2.1:0 can't be listened on: ")
+
+
+def test_the_server_answers_on_ipv6_loopback_too(tmp_path):
+    with serving(tmp_path / "home", "--host", "::1") as server:
+        assert server.url.startswith("http://[::1]:")
+        assert server.owner.get("/v1/status").status_code == 200

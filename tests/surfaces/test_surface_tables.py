@@ -1,0 +1,96 @@
+"""One table a surface, and no error without its row."""
+
+import re
+
+import pytest
+
+from mnemon import errors
+from mnemon.errors import MnemonError
+from mnemon.surfaces.cli.exits import EXIT, INTERNAL, INTERRUPTED, exit_of
+from mnemon.surfaces.http.client import _BY_CODE
+from mnemon.surfaces.http.routes import ROUTES
+from mnemon.surfaces.http.statuses import STATUS, status_of
+
+
+def descendants(kind):
+    for child in kind.__subclasses__():
+        yield child
+        yield from descendants(child)
+
+
+EVERY = sorted(set(descendants(MnemonError)), key=lambda kind: kind.__name__)
+NAMES = [kind.__name__ for kind in EVERY]
+
+
+def test_there_are_errors_to_look_at():
+    assert len(EVERY) > 25
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=NAMES)
+def test_every_error_has_an_http_status(kind):
+    assert 400 <= status_of(kind) <= 599
+    assert any(base in STATUS for base in kind.__mro__ if base is not MnemonError)
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=NAMES)
+def test_every_error_has_an_exit_code_of_its_own_kind(kind):
+    assert exit_of(kind) not in (0, INTERNAL, 2, INTERRUPTED)
+    assert any(base in EXIT for base in kind.__mro__ if base is not MnemonError)
+
+
+def test_every_code_is_in_snake_case_and_unique():
+    codes = [kind.code for kind in (MnemonError, *EVERY)]
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", code) for code in codes)
+    assert len(set(codes)) == len(codes)
+
+
+def test_every_error_is_drawn_in_the_docstring_of_the_tree():
+    drawn = set(re.findall(r"\w+", errors.__doc__))
+    assert set(NAMES) <= drawn
+
+
+def test_the_families_have_the_statuses_of_the_design():
+    families = {
+        errors.InvalidInput: 400,
+        errors.Unauthenticated: 401,
+        errors.Denied: 403,
+        errors.NotFound: 404,
+        errors.MethodNotAllowed: 405,
+        errors.Conflict: 409,
+        errors.BodyTooLarge: 413,
+        errors.LineTooLong: 413,
+        errors.RateLimited: 429,
+        errors.Unavailable: 503,
+        errors.IntegrityError: 500,
+    }
+    for family, status in families.items():
+        assert {status_of(kind) for kind in (family, *descendants(family))} == {status}
+
+
+def test_the_families_have_the_exit_codes_of_the_documentation():
+    families = {
+        errors.InvalidInput: 3,
+        errors.Unauthenticated: 4,
+        errors.Denied: 5,
+        errors.NotFound: 6,
+        errors.Conflict: 7,
+        errors.LimitExceeded: 8,
+        errors.Unavailable: 9,
+        errors.IntegrityError: 10,
+        errors.Misconfigured: 11,
+        errors.Unsupported: 12,
+    }
+    for family, code in families.items():
+        assert {exit_of(kind) for kind in (family, *descendants(family))} == {code}
+
+
+def test_the_client_knows_every_code_that_the_server_can_answer():
+    answered = {kind.code for route in ROUTES for kind in route.errors}
+    assert answered <= set(_BY_CODE)
+    assert all(_BY_CODE[kind.code] is kind for kind in EVERY)
+
+
+def test_what_may_be_retried_says_so():
+    retryable = {kind.__name__ for kind in EVERY if kind.retryable}
+    unavailable = {kind.__name__ for kind in (errors.Unavailable, *descendants(errors.Unavailable))}
+    assert retryable == unavailable | {"RateLimited"}
