@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
+_ASCII_WORD = re.compile(r"[0-9a-z]+(?:'[0-9a-z]+)?")
 _WORD = re.compile(r"[0-9a-z\x80-\U0010ffff]+(?:'[0-9a-z\x80-\U0010ffff]+)?")
 _SCRIPTS = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _UNSPACED = re.compile(f"[{_SCRIPTS}]+")
@@ -32,7 +33,7 @@ STOP_WORDS = frozenset(_STOPPED.split())
 def words(text: str) -> list[str]:
     """The text's words in order: case-folded, without accents; unspaced scripts by characters in pairs."""
     if text.isascii():
-        return [word[:_MAX_TERM] for word in _WORD.findall(text.lower())]
+        return [word[:_MAX_TERM] for word in _ASCII_WORD.findall(text.lower())]
     found: list[str] = []
     for word in _WORD.findall(_folded(text)):
         for run in _RUN.findall(word):
@@ -66,12 +67,12 @@ def terms(text: str) -> dict[str, int]:
 def blind(key: bytes, found: Iterable[str]) -> array[int]:
     """The blinded token of each term, in the same order: 64-bit numbers, little-endian when stored."""
     keyed = blake2b(key=key, digest_size=8)
-    digests = []
+    tokens = bytearray()
     for term in found:
         token = keyed.copy()
         token.update(term.encode())
-        digests.append(token.digest())
-    return array("Q", b"".join(digests))
+        tokens += token.digest()
+    return array("Q", bytes(tokens))
 
 
 def contained(needles: Sequence[str], text: str) -> int:

@@ -37,7 +37,7 @@ from mnemon.domain.proof import Bound
 from mnemon.errors import AuditUnavailable, MnemonError, Unauthenticated, Unavailable
 from mnemon.gate.admission import Credentials, Porter, burn_proof, home_of
 from mnemon.gate.case import Case, Outcome
-from mnemon.gate.messages import Request, checked
+from mnemon.gate.messages import Request
 from mnemon.gate.operations import Operation
 from mnemon.gate.rate import RateLimit
 from mnemon.ports.book import Book, Transaction
@@ -122,7 +122,7 @@ class Gate:
         grant, operation = asked.chain.grant, asked.operation
         self._porter.check_alive(tx, asked.chain, asked.now)
         check_need(grant, operation.need)
-        message = request() if callable(request) else checked(request)
+        message = request() if callable(request) else request
         reach = operation.reach(message)
         asked.namespaces = reach.namespaces or ()
         scope = check_reach(grant, reach)

@@ -109,7 +109,7 @@ class SqliteSession:
         self._connection = connection
         self._lasting: bool | None = None
         self._seen: int | None = None
-        self.execute = connection.execute
+        self.execute = connection.cursor().execute
         self.unchanged = False
         self.attached: Any = None
 

@@ -19,7 +19,7 @@ from mnemon.domain.proof import Bound
 from mnemon.errors import CapMissing, InvalidInput
 from mnemon.gate.admission import Credentials
 from mnemon.gate.caps import attenuated
-from mnemon.gate.messages import Attenuate, CapAnswer, Request
+from mnemon.gate.messages import Attenuate, CapAnswer, Request, checked
 from mnemon.gate.operations import Operation
 
 
@@ -92,6 +92,7 @@ class Shell:
 
         Raises: MnemonError.
         """
+        request = checked(request)
         caller = self._connected()
         token = self.token(workspace)
         credentials = Credentials(token)

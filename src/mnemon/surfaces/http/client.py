@@ -13,7 +13,7 @@ from mnemon import errors
 from mnemon.domain.proof import Bound
 from mnemon.errors import InvalidInput, MnemonError, RateLimited, ServerUnreachable, Unsupported
 from mnemon.gate.admission import Credentials
-from mnemon.gate.messages import Request, checked
+from mnemon.gate.messages import Request
 from mnemon.gate.operations import Operation
 from mnemon.surfaces.http.guard import is_loopback
 from mnemon.surfaces.http.openapi import Error
@@ -41,7 +41,7 @@ class RemoteGate:
     def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any:
         """Raises: MnemonError."""
         route = _route(operation)
-        path, body = _target(route, checked(request))
+        path, body = _target(route, request)
         headers = {"content-type": "application/json"}
         if credentials.token:
             headers["authorization"] = f"Bearer {credentials.token}"

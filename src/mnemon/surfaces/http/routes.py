@@ -24,6 +24,7 @@ _EVERY_CAP = (
     e.StorageBusy,
     e.StorageReadOnly,
     e.AuditUnavailable,
+    e.IntegrityError,
 )
 _ROOMS = (e.NamespaceDenied,)
 _OPENED = (e.Tampered, e.WrongKey)
@@ -85,7 +86,7 @@ ROUTES = (
     Route("POST", "/v1/caps/revoke", o.REVOKE, "Withdraw caps", (e.CapScopeMismatch, e.Conflict)),
     Route("GET", "/v1/caps/whoami", o.WHOAMI, "What this cap grants"),
     Route("GET", "/v1/status", o.STATUS, "What the cap's owner has stored", (e.CapScopeMismatch, *_OPENED)),
-    Route("GET", "/v1/audit", o.AUDIT, "Rows of the audit log"),
+    Route("GET", "/v1/audit", o.AUDIT, "Rows of the audit log", (e.BrokenAuditChain,)),
     Route("GET", "/v1/audit/checkpoint", o.CHECKPOINT, "The log's size and root"),
     Route("GET", "/v1/audit/proof", o.PROOF, "An inclusion or consistency proof"),
 )
