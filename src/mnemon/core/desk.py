@@ -18,7 +18,7 @@ from mnemon.ports.clock import Entropy
 from mnemon.ports.index import Index
 
 
-class Trace(Struct, frozen=True):
+class Trace(Struct, frozen=True, gc=False):
     """What the audit row says of the work: names, ids and numbers, never content."""
 
     namespaces: Sequence[str] = ()
@@ -38,7 +38,7 @@ class Tools(Struct, frozen=True):
     limits: Limits = field(default_factory=Limits)
 
 
-class Desk(Struct, frozen=True):
+class Desk(Struct, frozen=True, gc=False):
     """One request's transaction, scope and moment, with the shared parts."""
 
     tx: Transaction

@@ -11,7 +11,7 @@ from mnemon.domain.line import TOMBSTONE, Line, SealedLine, check_line
 from mnemon.errors import Conflict
 
 
-class Draft(Struct, frozen=True):
+class Draft(Struct, frozen=True, gc=False):
     """What a caller wants remembered."""
 
     namespace: str

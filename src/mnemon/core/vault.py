@@ -49,6 +49,7 @@ class Vault:
     def __init__(self, keyring: Keyring, entropy: Entropy) -> None:
         self._keyring = keyring
         self._entropy = entropy
+        self._latest: tuple[list[WrappedKey], RoomKeys] | None = None
         self._opened: OrderedDict[WrappedKey, bytes | AESGCM] = OrderedDict()
 
     def rooms(
@@ -71,10 +72,15 @@ class Vault:
     def room(self, tx: Transaction, room: Room) -> RoomKeys:
         """The keys of a room, which is made if it does not exist."""
         found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
+        latest = self._latest
+        if latest is not None and latest[0] is found:  # The very same rows, as nobody has written since.
+            return latest[1]
         if not found:
             epoch = tx.keys.next_epoch(room.workspace)
-            found = [self._make(tx, room, purpose, epoch) for purpose in (BLIND, SEAL)]
-        return self._room_keys(room, found)
+            return self._room_keys(room, [self._make(tx, room, purpose, epoch) for purpose in (BLIND, SEAL)])
+        keys = self._room_keys(room, found)
+        self._latest = (found, keys)
+        return keys
 
     def add_epoch(self, tx: Transaction, room: Room) -> None:
         """From now on, seal the room's new lines with a new key."""
@@ -92,6 +98,7 @@ class Vault:
 
     def forget(self) -> None:
         """Drop every key held in memory."""
+        self._latest = None
         self._opened.clear()
 
     def _make(self, tx: Transaction, room: Room, purpose: str, epoch: int) -> WrappedKey:

@@ -19,7 +19,7 @@ GENESIS = b"\0" * 32
 OK = "ok"
 
 
-class Event(Struct, frozen=True):
+class Event(Struct, frozen=True, gc=False):
     """What the gate saw, before it has a place in the log."""
 
     at: int
@@ -32,7 +32,7 @@ class Event(Struct, frozen=True):
     detail: str = ""
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, gc=False):
     """An event at its place in the log of its workspace."""
 
     workspace: str

@@ -19,7 +19,7 @@ _MAX_TIME_MS = 253_402_300_799_999
 _MIN_TIME_MS = -62_135_596_800_000
 
 
-class Place(Struct, frozen=True):
+class Place(Struct, frozen=True, gc=False):
     """Everything about a line but what it says. The seal binds all of it except the cap."""
 
     room: Room

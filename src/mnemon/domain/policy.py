@@ -23,7 +23,7 @@ class Need(Struct, frozen=True):
     operator: bool = False
 
 
-class Reach(Struct, frozen=True):
+class Reach(Struct, frozen=True, gc=False):
     """What one request reaches for. None means: as far as the grant goes."""
 
     namespaces: tuple[str, ...] | None = None
@@ -34,7 +34,7 @@ class Reach(Struct, frozen=True):
     whole_rooms: bool = False
 
 
-class Scope(Struct, frozen=True):
+class Scope(Struct, frozen=True, gc=False):
     """Where the work may look and write, and nowhere else. None means: everything of that owner."""
 
     workspace: str

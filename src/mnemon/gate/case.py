@@ -14,7 +14,7 @@ from mnemon.ports.book import Book
 from mnemon.ports.keyring import Keyring
 
 
-class Case(Struct, frozen=True):
+class Case(Struct, frozen=True, gc=False):
     desk: Desk
     chain: Chain
     token: str
@@ -22,7 +22,7 @@ class Case(Struct, frozen=True):
     book: Book
 
 
-class Outcome(Struct, frozen=True):
+class Outcome(Struct, frozen=True, gc=False):
     """The answer, or how to make it once the audit row is written, and what that row says."""
 
     answer: Answer | Callable[[Row], Answer]

@@ -45,7 +45,7 @@ from mnemon.ports.clock import Clock
 from mnemon.ports.keyring import Keyring
 
 
-class Asked(Struct):
+class Asked(Struct, gc=False):
     """One operation asked for with one cap, at one moment."""
 
     operation: Operation
