@@ -70,9 +70,6 @@ class Gate:
     def limits(self) -> Limits:
         return self._tools.limits
 
-    def close(self) -> None:
-        """Nothing of the gate's own is open; whoever opened the book closes it."""
-
     def bind(self, operation: Operation, request: Request) -> Bound:
         """What a proof of possession is made over when the gate is called in process."""
         return Bound("CALL", operation.name, msgspec.json.encode(request))

@@ -30,8 +30,6 @@ class Caller(Protocol):
 
     def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
 
-    def close(self) -> None: ...
-
 
 class Settings(Protocol):
     @property
@@ -77,6 +75,7 @@ class Shell:
     json: bool = False
     _house: House | None = field(default=None, repr=False)
     _caller: Caller | None = field(default=None, repr=False)
+    _opened: list[Callable[[], None]] = field(default_factory=list, repr=False)
 
     @property
     def settings(self) -> Settings:
@@ -85,6 +84,7 @@ class Shell:
     def house(self, **options: Any) -> House:
         if self._house is None:
             self._house = self.open_house(self.settings, **options)
+            self._opened.append(self._house.close)
         return self._house
 
     def call(self, operation: Operation, request: Request, *, workspace: str | None = None) -> Any:
@@ -133,9 +133,8 @@ class Shell:
         self.house(renew_owner_cap=True)
 
     def close(self) -> None:
-        for opened in (self._caller, self._house):
-            if opened is not None:
-                opened.close()
+        for close in self._opened:
+            close()
 
     def _connected(self) -> Caller:
         if self._caller is None:
@@ -143,7 +142,9 @@ class Shell:
             if url:
                 from mnemon.surfaces.http.client import RemoteGate
 
-                self._caller = RemoteGate(url)
+                remote = RemoteGate(url)
+                self._opened.append(remote.close)
+                self._caller = remote
             else:
                 self._caller = self.house().gate
         return self._caller

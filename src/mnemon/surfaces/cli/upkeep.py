@@ -27,7 +27,6 @@ def init(shell: Shell) -> None:
     try:
         shell.call(o.WHOAMI, m.WhoAmI())
     except Unauthenticated:
-        house.close()
         shell.renew()
     told = {"home": str(shell.settings.home), "made": house.made, "owner_cap": str(shell.settings.owner_cap)}
     shell.show(
