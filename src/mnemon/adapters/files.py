@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from mnemon.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
@@ -53,15 +53,21 @@ def sweep(folder: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Make or replace the file. Raises: StorageUnavailable."""
-    with _written_beside(path, text) as fresh:
-        os.replace(fresh, path)
-
-
-def create_private(path: Path, text: str) -> None:
-    """Make the file unless it is there already, whoever made it. Raises: StorageUnavailable."""
-    with _written_beside(path, text) as fresh, suppress(FileExistsError):
-        os.link(fresh, path)
+    """Make or replace the file. To be called in `locked`. Raises: StorageUnavailable."""
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(descriptor)
+            os.replace(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise _translation(f"{path} can't be written", error) from error
 
 
 @contextmanager
@@ -80,24 +86,6 @@ def locked(folder: Path) -> Iterator[None]:
 
 def _not_through_a_link(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
-
-
-@contextmanager
-def _written_beside(path: Path, text: str) -> Iterator[Path]:
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
-    try:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(descriptor)
-            yield fresh
-        finally:
-            fresh.unlink(missing_ok=True)
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise _translation(f"{path} can't be written", error) from error
 
 
 def _translation(what: str, error: OSError) -> StorageUnavailable:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import msgspec
 from msgspec import Struct
 
@@ -84,8 +82,8 @@ def examine(case: Case, request: m.Examine) -> Outcome:
 
 
 def _index_findings(case: Case, room: Room, ids: set[str]) -> list[str]:
-    indexed = Counter(change.id for change in case.desk.tx.terms.since(room, 0) if change.tokens is not None)
-    return [f"line {line_id} is in the index but not in the book" for line_id in sorted(set(indexed) - ids)]
+    indexed = {change.id for change in case.desk.tx.terms.since(room, 0) if change.tokens is not None}
+    return [f"line {line_id} is in the index but not in the book" for line_id in sorted(indexed - ids)]
 
 
 def reconcile(case: Case, request: m.Reconcile) -> Outcome:

@@ -15,7 +15,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from mnemon.adapters.crypto import wrapping
-from mnemon.adapters.files import create_private, locked, read_private, sweep, write_private
+from mnemon.adapters.files import locked, read_private, sweep, write_private
 from mnemon.domain.cap import HolderKey, b64, unb64
 from mnemon.domain.seal import KEY_BYTES, NONCE_BYTES
 from mnemon.errors import Misconfigured, WrongKey
@@ -39,10 +39,10 @@ class KeyFiles:
         with locked(home):
             sweep(home)
             if not (home / ROOT_FILE).exists():
-                create_private(home / ROOT_FILE, _encoded(_with_new_root({"keys": {}})))
+                write_private(home / ROOT_FILE, _encoded(_with_new_root({"keys": {}})))
             if not (home / SIGNING_FILE).exists():
                 fresh = {"instance": f"urn:mnemon:{os.urandom(8).hex()}", "keys": {}}
-                create_private(home / SIGNING_FILE, _encoded(_with_new_signer(fresh)))
+                write_private(home / SIGNING_FILE, _encoded(_with_new_signer(fresh)))
         return cls(home)
 
     @property

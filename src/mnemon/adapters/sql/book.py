@@ -18,10 +18,13 @@ from mnemon.domain.names import ALL
 from mnemon.ports.book import Marks
 
 _SCRUB = "scrub"
+_MOST_USES = 1000
+"""After so many transactions what one remembers is dropped, so that it stays small."""
 
 
 class SqlTransaction:
     def __init__(self, session: Session) -> None:
+        self.uses = 0
         self._session = session
         self._counters = SqlCounters(session)
         self.lines = SqlLines(session)
@@ -68,8 +71,9 @@ class _Opened:
     def __enter__(self) -> SqlTransaction:
         session = self._managed.__enter__()
         tx: SqlTransaction | None = session.attached
-        if tx is None or not session.unchanged:
+        if tx is None or not session.unchanged or tx.uses == _MOST_USES:
             tx = session.attached = SqlTransaction(session)
+        tx.uses += 1
         return tx
 
     def __exit__(
