@@ -10,11 +10,11 @@ from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain import audit
 from mnemon.errors import IntegrityError, StorageReadOnly, StorageUnavailable
-from mnemon.testing.book_contract import (
+from mnemon.testing.book_contract import BookContract
+from mnemon.testing.book_scenes import (
     IDS,
     TRAVEL,
     WORKSPACE,
-    BookContract,
     append,
     contents,
     fill,

@@ -32,7 +32,7 @@ from mnemon.domain import ulid
 from mnemon.domain.names import Room
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.index import Hit, Index, Question
-from mnemon.testing.book_contract import in_many_threads
+from mnemon.testing.threads import in_many_threads
 
 WORK = Room("acme", "ann", "work")
 TRAVEL = Room("acme", "ann", "travel")

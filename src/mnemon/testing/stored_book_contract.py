@@ -20,14 +20,14 @@ import pytest
 from mnemon.domain import audit
 from mnemon.errors import StorageUnavailable
 from mnemon.ports.book import Book, WrappedKey
-from mnemon.testing.book_contract import (
+from mnemon.testing.book_contract import BookContract
+from mnemon.testing.book_scenes import (
     ELSEWHERE,
     IDS,
     ROOM,
     THREADS,
     TRAVEL,
     WORKSPACE,
-    BookContract,
     GiveUp,
     append,
     changes_since,
@@ -35,12 +35,12 @@ from mnemon.testing.book_contract import (
     event,
     expect_all_written,
     fill,
-    in_many_threads,
     log,
     numbered,
     sealed_line,
     write_and_log,
 )
+from mnemon.testing.threads import in_many_threads
 
 
 class StoredBookContract(BookContract):

@@ -1,0 +1,161 @@
+"""What the contracts of the book play with: rooms, lines, and ways to fill, read and compare books."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from mnemon.domain import audit, ulid
+from mnemon.domain.audit import Event
+from mnemon.domain.cap import Revocation
+from mnemon.domain.line import SealedLine
+from mnemon.domain.names import Room
+from mnemon.ports.book import Book, Span, TermsChange, Transaction, WrappedKey
+
+WORKSPACE = "acme"
+OWNER = "ann"
+ROOM = Room(WORKSPACE, OWNER, "work")
+TRAVEL = ROOM._replace(namespace="travel")
+ELSEWHERE = (
+    ROOM._replace(workspace="other"),
+    ROOM._replace(owner="bob"),
+    TRAVEL,
+)
+"""Rooms that differ from ROOM in one coordinate."""
+
+IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
+"""Ids in order, the oldest first."""
+
+THREADS = 8
+_WRITES_PER_THREAD = 12
+PATIENCE_SECONDS = 30
+EVERYTHING = 1 << 31
+
+
+class GiveUp(Exception):
+    """Raised inside a write to have it rolled back."""
+
+
+def sealed_line(line_id: str = IDS[0], room: Room = ROOM, **changes: Any) -> SealedLine:
+    """A line as a book keeps it. What is sealed does not matter here."""
+    plain = SealedLine(
+        room=room,
+        id=line_id,
+        kind="memory",
+        session=None,
+        created_at=1,
+        occurred_at=None,
+        supersedes=None,
+        cap="cap",
+        metadata="{}",
+        epoch=1,
+        sealed=b"sealed " + line_id.encode(),
+    )
+    return replace(plain, **changes)
+
+
+def span(*namespaces: str, **changes: Any) -> Span:
+    """All of one owner's lines in those namespaces, oldest first, unless told otherwise."""
+    return replace(Span(WORKSPACE, OWNER, namespaces or (ROOM.namespace,), newest_first=False), **changes)
+
+
+def event(detail: str = "") -> Event:
+    return Event(1, OWNER, "cap", "put", audit.OK, (ROOM.namespace,), (IDS[0],), detail)
+
+
+def append(book: Book, *lines: SealedLine) -> None:
+    with book.write() as tx:
+        for line in lines:
+            assert tx.lines.append(line)
+
+
+def walked(book: Book, asked: Span) -> list[tuple[str, str]]:
+    with book.read() as tx:
+        return [(line.id, line.room.namespace) for line in tx.lines.walk(asked)]
+
+
+def changes_since(book: Book, seq: int, room: Room = ROOM) -> list[TermsChange]:
+    with book.read() as tx:
+        return list(tx.terms.since(room, seq))
+
+
+def log(book: Book, workspace: str = WORKSPACE) -> list[audit.Row]:
+    with book.read() as tx:
+        return tx.audit.rows(workspace, 0, EVERYTHING)
+
+
+def fill(tx: Transaction, room: Room = ROOM) -> None:
+    """Leave something of every kind in a room and its workspace."""
+    tx.lines.append(sealed_line(IDS[0], room))
+    tx.lines.append(sealed_line(IDS[1], room, supersedes=IDS[0], session="s"))
+    tx.lines.invalidate(room, IDS[0], IDS[1])
+    tx.terms.add(room, IDS[0], b"tokens 1", b"\x01")
+    tx.terms.remove(room, IDS[0])
+    tx.terms.add(room, IDS[1], b"tokens 2", b"\x02")
+    tx.keys.add(WrappedKey(room, "seal", tx.keys.next_epoch(room.workspace), b"wrapped"))
+    tx.caps.revoke(Revocation(room.workspace, "jti", "cap", 1))
+    tx.audit.append(room.workspace, event())
+    tx.touch(room.workspace, caps=True, rooms=True)
+    tx.owe_scrub()
+
+
+def contents(book: Book, rooms: Sequence[Room] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
+    """Everything that a book tells about those rooms and their workspaces, to a reader and a writer alike."""
+    with book.read() as tx:
+        found = _told(tx, rooms)
+    with book.write() as tx:
+        assert _told(tx, rooms) == found
+    found["scrub"] = book.scrub_pending()
+    return found
+
+
+def _told(tx: Transaction, rooms: Sequence[Room]) -> dict[object, object]:
+    found: dict[object, object] = {
+        "keys": tx.keys.every(),
+        "rooms": tx.lines.rooms(),
+        "workspaces": list(tx.workspaces()),
+    }
+    for room in rooms:
+        whole = Span(room.workspace, room.owner, (room.namespace,), history=True)
+        found[room] = (
+            tx.lines.walk(whole),
+            list(tx.terms.since(room, 0)),
+            tx.keys.of(room.workspace, room.owner, (room.namespace,)),
+            tx.keys.of(room.workspace, room.owner),
+        )
+        found[room.workspace] = (
+            tx.marks(room.workspace),
+            sorted(tx.caps.revocations(room.workspace), key=repr),
+            tx.audit.rows(room.workspace, 0, EVERYTHING),
+            tx.audit.tree(room.workspace).root(),
+        )
+    return found
+
+
+def write_and_log(book: Book, thread: int) -> None:
+    for n in range(_WRITES_PER_THREAD):
+        with book.write() as tx:
+            tx.lines.append(sealed_line(numbered(thread, n)))
+            tx.terms.add(ROOM, numbered(thread, n), b"tokens", b"\x01")
+            tx.keys.add(WrappedKey(ROOM, "seal", tx.keys.next_epoch(WORKSPACE), b"k"))
+            tx.audit.append(WORKSPACE, event(numbered(thread, n)))
+
+
+def numbered(thread: int, n: int) -> str:
+    return ulid.compose(n, thread.to_bytes(ulid.ENTROPY_BYTES, "big"))
+
+
+def expect_all_written(book: Book) -> None:
+    """Whatever `THREADS` threads wrote together is there, once, in one unbroken log."""
+    expected = sorted(numbered(thread, n) for thread in range(THREADS) for n in range(_WRITES_PER_THREAD))
+    with book.read() as tx:
+        assert tx.lines.ids(span(limit=EVERYTHING)) == expected
+        changes = list(tx.terms.since(ROOM, 0))
+        assert sorted(change.id for change in changes) == expected
+        assert len({change.seq for change in changes}) == len(expected)
+        assert len({key.epoch for key in tx.keys.every()}) == len(expected)
+    rows = log(book)
+    assert audit.verify(WORKSPACE, rows).size == len(expected)
+    assert sorted(row.event.detail for row in rows) == expected
