@@ -8,8 +8,10 @@
      |                              NamespaceDenied, HostRefused
      |- NotFound                    also the answer for what the caller may not see
      |- MethodNotAllowed
+     |- Disabled                    configured off
      |- Conflict                    the same id with another content, a line corrected twice
-     |- LimitExceeded               BodyTooLarge, LineTooLong, RateLimited
+     |- LimitExceeded               BodyTooLarge, LineTooLong, FileTooLarge, RateLimited
+     |- UnsupportedType             a file of a kind that is not read here
      |- Unavailable (retryable)     StorageUnavailable, StorageFull, StorageBusy, StorageReadOnly,
      |                              AuditUnavailable, ServerUnreachable
      |- IntegrityError              Tampered, WrongKey, BrokenAuditChain: never retried, never ignored
@@ -116,6 +118,10 @@ class MethodNotAllowed(MnemonError):
     default_hint = "See /openapi.json for the methods of each path."
 
 
+class Disabled(MnemonError):
+    code = "disabled"
+
+
 class Conflict(MnemonError):
     code = "conflict"
     default_hint = "Nothing was changed. Use a new id for new content."
@@ -133,6 +139,16 @@ class BodyTooLarge(LimitExceeded):
 class LineTooLong(LimitExceeded):
     code = "line_too_long"
     default_hint = "Split the text into several lines."
+
+
+class FileTooLarge(LimitExceeded):
+    code = "file_too_large"
+    default_hint = "Split the file, or send its text as messages."
+
+
+class UnsupportedType(MnemonError):
+    code = "unsupported_type"
+    default_hint = "Send plain text, JSON or PDF."
 
 
 class RateLimited(LimitExceeded):

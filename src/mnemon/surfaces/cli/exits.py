@@ -19,6 +19,8 @@ EXIT: dict[type[e.MnemonError], int] = {
     e.IntegrityError: 10,
     e.Misconfigured: 11,
     e.Unsupported: 12,
+    e.UnsupportedType: 12,
+    e.Disabled: 12,
 }
 
 

@@ -6,12 +6,14 @@ from mnemon import errors as e
 
 STATUS: dict[type[e.MnemonError], int] = {
     e.InvalidInput: 400,
+    e.Disabled: 400,
     e.Unauthenticated: 401,
     e.Denied: 403,
     e.NotFound: 404,
     e.MethodNotAllowed: 405,
     e.Conflict: 409,
     e.LimitExceeded: 413,
+    e.UnsupportedType: 415,
     e.RateLimited: 429,
     e.IntegrityError: 500,
     e.Misconfigured: 500,
