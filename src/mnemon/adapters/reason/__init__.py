@@ -1,0 +1,1 @@
+"""Reasoners: what follows from what was said."""

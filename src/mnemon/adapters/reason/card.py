@@ -1,0 +1,74 @@
+"""The card: the few lines that say who somebody is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mnemon.adapters.reason.shapes import Shape
+from mnemon.adapters.reason.traits import label_of, single_valued
+from mnemon.adapters.reason.values import MOST_TRAIT
+from mnemon.ports.reasoner import Entry
+
+_OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
+_LAST_TO_GO = frozenset(["allergy", "instruction"])
+_UNNAMED = Shape(r"an? (.+)$")
+
+
+def updated(entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
+    """The card after the news, within `most` lines; what is written by hand stays, whatever its length."""
+    by_hand = {_folded(entry.text) for entry in (*entries, *news) if entry.source is None}
+    settled = {label for text in by_hand if single_valued(label := label_of(text))}
+    lines: list[Entry] = []
+    for entry in (*entries, *news):
+        if entry.source is None:
+            if entry not in lines:
+                lines.append(entry)
+            continue
+        line = Entry(" ".join(entry.text.split())[:MOST_TRAIT].rstrip(), entry.source)
+        if line.text and label_of(line.text) not in settled and _folded(line.text) not in by_hand:
+            _put(lines, line)
+    return _bounded(lines, most)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _put(lines: list[Entry], line: Entry) -> None:
+    """Add a line, in the place of what it makes untrue."""
+    folded = _folded(line.text)
+    label, value = label_of(folded), folded.partition(": ")[2]
+    for at, other in enumerate(lines):
+        told = _folded(other.text)
+        if told == folded:
+            return
+        if other.source is not None and _replaces(label, value, told):
+            lines[at] = line
+            return
+    lines.append(line)
+
+
+def _replaces(label: str, value: str, told: str) -> bool:
+    """Whether an older line no longer holds, or says less, beside that label and value."""
+    other = label_of(told)
+    if other == label and label:
+        unnamed = _UNNAMED.match(told.partition(": ")[2])
+        return single_valued(label) or (unnamed is not None and value.endswith(f"({unnamed[1]})"))
+    return other != "" and _OPPOSITE.get(label) == other and told.partition(": ")[2] == value
+
+
+def _bounded(lines: list[Entry], most: int) -> list[Entry]:
+    """At most so many lines; of what there may be many the oldest goes first."""
+    surplus = len(lines) - most
+    if surplus <= 0:
+        return lines
+    derived = [at for at, line in enumerate(lines) if line.source is not None]
+    gone = frozenset(sorted(derived, key=lambda at: (_weight(lines[at]), at))[:surplus])
+    return [line for at, line in enumerate(lines) if at not in gone]
+
+
+def _weight(line: Entry) -> int:
+    label = label_of(line.text)
+    if single_valued(label):
+        return 2
+    return 1 if label in _LAST_TO_GO else 0

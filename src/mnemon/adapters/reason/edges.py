@@ -1,0 +1,134 @@
+"""Where a sentence begins and ends to say something, and the sentences that say nothing of their author."""
+
+from __future__ import annotations
+
+import re
+
+from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.shapes import Shape, either
+
+SELVES = word_set("i'm im i've ive i'll i'd i we we're we've we'll my our")
+"""The words that a clause about its author begins with."""
+
+_GREETED = either("hi, hey, hello, thanks, thank you, thx, yo, good morning, good evening")
+_MUCH = either("so much, a lot, again, there, everyone, all")
+_FILLERS = either(
+    r"""
+    yeah, yes, yep, yup, no, nope, well, so, oh, ah, aw, wow, ok, okay, sure, and, but, also, plus,
+    anyway, anyways, besides, lol, haha, hmm, um, uh, true, right, great, cool, nice, awesome,
+    definitely, absolutely, indeed, exactly, actually, honestly, personally, now, basically, luckily,
+    fortunately, thankfully, sadly, unfortunately, however, additionally, moreover, btw, fyi, ps, p\.s\.,
+    speaking of \w+, by the way, of course, in fact, to be honest, tbh, to be fair, you know, fun fact,
+    fact, for the record, for context, for reference, for what it's worth, just so you know, so you know,
+    as for me, for me, as you know, as i (?:said|mentioned)(?: before| earlier)?, like i said,
+    first of all, on (?:another|a different) note, in other news,
+    since (?:we|i) last (?:spoke|talked|met|chatted)
+    """
+)
+_REMINDED = (
+    r"(?:please )?(?:note|remember|keep in mind|don't forget|know|be aware|bear in mind)|you should know"
+    r"|(?:i think )?(?:it's|it is) worth (?:noting|mentioning)|the thing is|i (?:just |also )?(?:should"
+    r"|forgot to|wanted to|want to|have to|must|can|need to|'d like to)"
+    r"(?: also| just)? (?:mention|say|add|tell you|point out|note|share)"
+)
+_GIVEN = either(
+    "since, because, now that, given that, considering(?: that)?, although, though, even though, seeing that"
+)
+_LEAD = Shape(
+    rf"(?:(?:{_GREETED})(?: (?:{_MUCH}))?(?: (?-i:[A-Z])[\w'-]*)?[,!.: -]+|(?:{_FILLERS}"
+    rf"|(?:{_REMINDED})(?: that)?|{_GIVEN})[,!.: -]+)(?=\S)",
+    re.IGNORECASE,
+)
+_ADDRESSED = Shape(r"[A-Z][a-z]+,\s+(?=(?:I|my|we)\b)")
+
+_REMARKS = either(
+    """
+    it, it's, that, that's, this, there, there's, you, let, let's, what, how, can, could, do you, does,
+    did you, any, please, thanks, thank, right, is it, is there, was, so, haha, lol, huh, eh, ok, okay,
+    whatever, take a look, look at, check out, (?:nice|pleased|great|good) to meet
+    """
+)
+_ASIDES = either(
+    """
+    it, it's, that, that's, you, you're, was wondering, am wondering, would, could, let, this, there,
+    (?:need|want|am looking for|looking for) (?:some|help|advice|ideas|to (?:know|see|make))
+    """
+)
+_TAIL = Shape(
+    rf"(?:,|\s[-–—]+|…|\.\.\.)\s*(?:(?:and|but|so|though|as|which|plus|just)\s+)*(?:{_REMARKS})\b.*$"
+    rf"|\s+(?:and|but|so)\s+(?:{_ASIDES})\b.*$"
+    r"|,?\s+(?:while|like|as|since|just like) (?:you|your)\b.*$|,\s+(?:but|so)\b[^,]{0,12}$",
+    re.IGNORECASE,
+)
+_LAST_WORDS = word_set(
+    "too well though way btw actually lol haha please thanks honestly know and but so or then"
+)
+_LAST = Shape(
+    r"(?:(?:,?\s+|^)(?:too|as well|though|by the way|btw|actually|lol|haha|please|thanks|honestly"
+    r"|you know|and|but|so|or|then))+$",
+    re.IGNORECASE,
+)
+_ASKED = Shape(
+    r"(?:,|;|\s[-–—]+|,?\s(?:and|so|but))\s+(?:and\s+|so\s+|but\s+)?(?:"
+    + either(
+        """
+        can, could, would, will, what, what's, which, how, where, when, who, why, do, does, did, any, is,
+        are, should, have you, may, got any, was wondering, i was wondering, i'm wondering, wondering
+        """
+    )
+    + r")\b",
+    re.IGNORECASE,
+)
+_UNREAL = Shape(
+    r"(?:if|imagine|suppose|pretend|what if|let's say|say i|i wish|were i|had i|unless|assuming|in case"
+    r"|as an ai|as a language)\b",
+    re.IGNORECASE,
+)
+_MOST_QUOTES = 12
+_QUOTE = Shape(r"[\"“]([^\"“”]*)[\"”]")
+_SAYS = Shape(r"(?:\bsaid|\bsays|\btold|\basked|\bwrote|\bsaying|\breplied|\blike|:|,)\s*$")
+_SPEAKER = Shape(r"\b(?:I|I'm|I've|me)\b")
+
+
+def opened(text: str) -> str:
+    """The text from where it says something: without greetings, fillers and 'remember that'."""
+    for _ in range(5):
+        lead = _LEAD.match(text) or _ADDRESSED.match(text)
+        if lead is None:
+            break
+        text = text[lead.end() :]
+    return text
+
+
+def ended(text: str) -> str:
+    """What follows the verb without what is only added: a remark, a question, a word of thanks."""
+    if tail := _TAIL.search(text):
+        text = text[: tail.start()]
+    if text.rpartition(" ")[2].lower() in _LAST_WORDS and (last := _LAST.search(text)):
+        text = text[: last.start()]
+    return text
+
+
+def before_the_question(text: str) -> str:
+    """What is told before something is asked in the same sentence, e.g. 'I'm vegan, what can I eat?'."""
+    if text.partition(" ")[0].lower() not in SELVES:
+        return ""
+    asked = _ASKED.search(text)
+    return text[: asked.start()] if asked else ""
+
+
+def unreal(text: str) -> bool:
+    """Whether it begins as something imagined."""
+    return _UNREAL.match(text) is not None
+
+
+def quotes_somebody(text: str) -> bool:
+    """Whether somebody's words are in it; a title in quotes is no such thing."""
+    if '"' not in text and "“" not in text:
+        return False
+    if text.count('"') % 2 == 1 or text.count('"') + text.count("“") > _MOST_QUOTES:
+        return True
+    return any(
+        _SAYS.search(text, max(0, quote.start() - 16), quote.start()) or _SPEAKER.search(quote[1])
+        for quote in _QUOTE.finditer(text)
+    )

@@ -1,0 +1,33 @@
+"""The reasoner that needs no model: it selects, dates and cites, and never invents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mnemon.adapters.reason import answer, card, statements, summary
+from mnemon.ports.reasoner import Entry, Fact, Statement, Told, Turn
+
+
+class Extractive:
+    """Conclusions in the words of what was said, by rules for English and a few forms of other languages.
+
+    It prefers silence to a guess: what it can't read for certain gives no fact. It keeps no state.
+    """
+
+    name = "extractive"
+    deterministic = True
+    structured = False
+
+    def derive(self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> list[Fact]:
+        return statements.derive(turns, about, before)
+
+    def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
+        return card.updated(entries, news, most)
+
+    def summarise(
+        self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
+    ) -> str:
+        return summary.summarise(earlier, turns, most_tokens, count)
+
+    def answer(self, question: str, statements: Sequence[Statement], about: str | None) -> Told:
+        return answer.answer(question, statements, about)

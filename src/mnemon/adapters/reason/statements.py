@@ -1,0 +1,153 @@
+"""What a peer's messages tell about them, statement by statement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from mnemon.adapters.reason.clauses import LEFT_OUT, Clause, clauses
+from mnemon.adapters.reason.days import dated
+from mnemon.adapters.reason.edges import SELVES
+from mnemon.adapters.reason.instructions import asked
+from mnemon.adapters.reason.person import quoted, rewritten, unquoted
+from mnemon.adapters.reason.replies import replied
+from mnemon.adapters.reason.sentences import plain, sentences
+from mnemon.adapters.reason.shapes import Shape
+from mnemon.adapters.reason.telling import tells
+from mnemon.adapters.reason.tongues import spoken
+from mnemon.adapters.reason.traits import trait_of
+from mnemon.adapters.reason.values import line
+from mnemon.adapters.reason.verbs import HABITS
+from mnemon.domain.moments import to_datetime
+from mnemon.ports.reasoner import Fact, Turn
+
+MOST_FACTS = 50
+"""How many facts one message gives at most."""
+
+_OPENERS = LEFT_OUT | {"just", "recently", "finally", "me"}
+_BIRTHDAY = Shape(
+    r"(?:it's|it is|today is|today's|tomorrow is|tomorrow's) my (?:\d{1,3}(?:st|nd|rd|th) )?birthday"
+    r"(?: (?:today|tomorrow))?$",
+    re.IGNORECASE,
+)
+_NAMED_DAY = Shape(r"today|tomorrow", re.IGNORECASE)
+_DAY = Shape(r"\(\d{4,}-(\d\d-\d\d)\)")
+_REGULAR = Shape(r"\b(?:every|each|usually|always)\b", re.IGNORECASE)
+_NAMED_NEXT = Shape(
+    r"(?:His|Her|Its|Their) names? (?:is|are) (?P<name>[A-Z][\w'-]*(?:(?:,| and) [A-Z][\w'-]*)*)[.!]*$"
+)
+_THEIRS = frozenset(["his", "her", "its", "their"])
+_HAS_ONE = Shape(r"\b(?:an?|my|one|our) (?:[\w-]+ ){0,3}?(?P<noun>[\w-]+)[.!]*$")
+
+
+def derive(turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> list[Fact]:
+    """The facts of that peer's own turns, in order; one said twice names both turns."""
+    found: dict[str, Fact] = {}
+    previous = before[-1] if before else None
+    for turn in turns:
+        if turn.peer == about:
+            for fact in _facts(turn, previous, about):
+                key = fact.text.casefold()
+                known = found.get(key, fact)
+                sources = tuple(dict.fromkeys((*known.sources, *fact.sources)))
+                found[key] = Fact(known.text, sources, known.trait)
+        previous = turn
+    return list(found.values())
+
+
+def _facts(turn: Turn, previous: Turn | None, about: str) -> list[Fact]:
+    """What one turn tells, at most so much of it; if nothing, what it answers."""
+    statements = islice(told(turn.text, turn.said_at, about), MOST_FACTS)
+    facts = [Fact(text, (turn.id,), trait) for text, trait in statements]
+    if facts or previous is None or previous.peer == about:
+        return facts
+    reply = replied(previous.text, turn.text)
+    if reply is None:
+        return []
+    question, said, trait = reply
+    return [Fact(f'{quoted(said, about)}, asked "{unquoted(question)}"', (previous.id, turn.id), trait)]
+
+
+def told(text: str, said_at: int, about: str) -> Iterator[tuple[str, str | None]]:
+    """Each statement of a message as a fact's text and its line on a card."""
+    before = ""
+    for sentence in sentences(text):
+        yield from _told(sentence, before, said_at, about)
+        before = sentence
+
+
+def _told(sentence: str, before: str, said_at: int, about: str) -> Iterator[tuple[str, str | None]]:
+    words = sentence.lower().split()
+    if (request := asked(sentence, words)) is not None:
+        yield quoted(request[0], about), request[1]
+        return
+    if not SELVES.isdisjoint(words) or words[0] in _OPENERS:
+        if birthday := _birthday(sentence, said_at, about):
+            yield birthday
+            return
+        told = [_fact(clause, said_at, about) for clause in clauses(sentence) if tells(clause)]
+        yield from told
+        if told:
+            return
+    elif words[0] in _THEIRS and (named := _NAMED_NEXT.match(sentence)):
+        yield from _introduced(sentence, named, before, about)
+        return
+    if (trait := spoken(sentence, words)) is not None:
+        yield quoted(sentence.rstrip(" .!"), about), trait
+
+
+def tells_something(sentence: str, said_at: int, about: str) -> bool:
+    """Whether a sentence gives any fact about its author."""
+    return next(_told(sentence, "", said_at, about), None) is not None
+
+
+def _fact(clause: Clause, said_at: int, about: str) -> tuple[str, str | None]:
+    past = clause.tense in ("past", "was", "perfect")
+    regular = not HABITS.isdisjoint(clause.group.adverbs) or _REGULAR.search(clause.text) is not None
+
+    def day(text: str) -> str:
+        return text if regular else dated(text, said_at, past)
+
+    text = rewritten(clause, about, day)
+    if text is None:
+        said = f"{clause.prefix} {clause.text}".strip()
+        text = quoted(day(said), about)
+    return text, trait_of(clause)
+
+
+def _birthday(sentence: str, said_at: int, about: str) -> tuple[str, str | None] | None:
+    """'It's my birthday today' gives the day itself."""
+    text = sentence.rstrip(" .!")
+    found = _BIRTHDAY.search(text) if "birthday" in text else None
+    if found is None:
+        return None
+    said = found[0]
+    day = dated(said if _NAMED_DAY.search(said) else f"{said} today", said_at, False)
+    on = _DAY.search(day)
+    return quoted(dated(said, said_at, False), about), line("Birthday", on[1]) if on else None
+
+
+def _introduced(
+    sentence: str, named: re.Match[str], before: str, about: str
+) -> Iterator[tuple[str, str | None]]:
+    """'I have a dog. His name is Rex.'"""
+    for clause in clauses(before):
+        if tells(clause) and (one := _HAS_ONE.search(before)):
+            told = clause._replace(text=f"my {one['noun']} {named['name']}")
+            if trait := trait_of(told._replace(subject="none", group=clause.group._replace(lemma=""))):
+                yield quoted(f"{before} {sentence.rstrip(' .!')}", about), trait
+            return
+
+
+def as_said(text: str) -> str:
+    """A text in one line, without what can't be seen."""
+    return " ".join(plain(text).split())
+
+
+def day_of(said_at: int) -> str | None:
+    """The day something was said; None for a moment that no calendar has."""
+    try:
+        return to_datetime(said_at).date().isoformat()
+    except OverflowError:
+        return None

@@ -1,0 +1,431 @@
+"""What a clause puts on a card: a label and a value, as in 'Lives in: Lisbon'."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from mnemon.adapters.reason import values
+from mnemon.adapters.reason.clauses import Clause
+from mnemon.adapters.reason.lexicon import (
+    CHILDREN,
+    LANGUAGES,
+    NATIONALITIES,
+    ONLY_ONE,
+    PETS,
+    RELATIVES,
+    TRADES,
+    word_set,
+)
+from mnemon.adapters.reason.person import they
+from mnemon.adapters.reason.shapes import Shape, either
+from mnemon.adapters.reason.values import line, phrase
+
+_ONE_AT_A_TIME = word_set(
+    "name age birthday born pronouns diet relationship email studies partner children"
+) | {
+    "goes by",
+    "lives in",
+    "works as",
+    "works at",
+}
+
+_MOVED = Shape(r"(?:back |here |from [\w ,]{1,40}? )?(?:to|into) (.+)")
+_GREW = Shape(r"up (?:in|on) (.+)")
+_FROM = Shape(r"(?:originally )?from (.+)")
+_NO_EMPLOYER = Shape(r"(?:home|night|nights|\d|least|my|their|it|myself|themselves|me|them|hours)\b")
+_NO_FIELD = Shape(r"(?:an?|the|my|their|this|progress|general)\b")
+_NO_SUBJECT = (
+    "for ",
+    "hard",
+    "real hard",
+    "really",
+    "so ",
+    "a lot",
+    "in ",
+    "at ",
+    "every",
+    "about",
+    "how",
+    "with",
+    "to ",
+)
+_NO_LIKING = Shape(r"(?:being|having to|when|that|to be)\b|.*\b(?:it|that|them|this|these|those)\b")
+_ANY = Shape(r"(?:any|much)\s+")
+_ARTICLE = Shape(r"(?:an?|the|my|our|their|some)\s+", re.IGNORECASE)
+_A_OR_TO = Shape(r"(?:an?|to) ")
+_BY_NAME = Shape(r"by (?:the name )?(.+)")
+_MANY = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|both|several)"
+_ALLERGY_TO = Shape(r"(?:an? )?(?:\w+ )?allerg(?:y|ies) to (.+)")
+_SOME_ALLERGY = Shape(rf"(?:{_MANY} )?(?:severe |bad |mild |terrible )?(\w+(?: \w+)?) allergy\b")
+_OWNED = Shape(
+    rf"(?P<many>{_MANY}) (?P<kind>(?:(?!(?:and|for|of|with|to"
+    rf"|in)\b)[\w'-]+ ){{0,4}}?)(?P<noun>[\w-]+?)(?P<plural>s|ies|ren)?"
+    r"(?:,? (?:(?:is )?named|called|whose names? (?:is|are)|by the name of),?| -|:|,)?"
+    r" (?P<names>[A-Z][\w'-]*(?:(?:,? and|,| &) [A-Z][\w'-]*)*)"
+)
+_COUNTED = Shape(
+    rf"(?P<many>{_MANY}) (?P<kind>(?:(?!(?:and|for|of|with|to|in)\b)[\w'-]+ ){{0,2}}?)(?P<noun>[\w-]+)"
+    r"(?=$|[,.;]| and | with | who | that | at | in | aged )"
+)
+_MY_OWN = Shape(
+    r"\b[Mm]y (?P<kind>(?:[a-z][\w'-]* ){0,2}?)(?P<noun>[a-z][\w-]*),?"
+    r" (?:is (?:named|called) )?(?P<name>[A-Z][a-z][\w'-]*)"
+)
+_BORN = Shape(r"(?:born(?: and raised)?|raised|brought up) (in|on) (.+)")
+_BASED = Shape(r"(?:based|located|currently|currently based) (?:in|near) (.+)")
+_ALLERGIC = Shape(r"(?:\w+ly )?allergic to (.+)")
+_INTOLERANT = Shape(r"\w+[- ]intolerant\b", re.IGNORECASE)
+_DIETS = either(
+    "vegan, vegetarian, pescatarian, pescetarian, flexitarian, keto, paleo, halal, kosher, carnivore"
+)
+_DIET = Shape(
+    rf"(?:an? )?(?:strict |mostly |lifelong |ovo-|lacto-)*({_DIETS}|gluten[- ]free)\b",
+    re.IGNORECASE,
+)
+_FOND = Shape(
+    r"(?:an? )?(?:very |really |huge |big |massive |avid |lifelong )*"
+    r"(?:fan of|fond of|keen on|obsessed with|passionate about|lover of|into) (.+)",
+    re.IGNORECASE,
+)
+_WED = Shape(r"(?:married|engaged) to (.+)")
+_STATUS = Shape(r"(married|single|divorced|engaged|widowed|separated)\b(?! with)", re.IGNORECASE)
+_INDEFINITE = Shape(r"(?:an?|the) ")
+_TRADE_ENDS = Shape(
+    r" (?:at|in|for|of|with|by|from|on|and|specializing|working|turned|who|that|living|based)\b"
+)
+_AFTER_A_NAME = Shape(r"$|[,.;(!]|and |from |- ")
+_FAVOURITE = Shape(r"(?:all[- ]time |absolute )?(favou?rite [\w' -]{2,40})$")
+_WHOSE_NAME = Shape(r"(?:[\w'-]+ ){0,4}?([\w-]+)'s name$")
+_CALLED = Shape(r"(?:named|called) (.+)")
+_EMAIL = Shape(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
+
+Rule = Callable[[Clause], "str | None"]
+OwnRule = Callable[[str], "str | None"]
+
+
+def label_of(trait: str) -> str:
+    """The label in lower case; nothing for a line that has none."""
+    label, colon, _ = trait.partition(": ")
+    return label.strip().lower() if colon and len(label) <= 40 else ""
+
+
+def single_valued(label: str) -> bool:
+    """Whether a newer value takes the place of an older one."""
+    return label in _ONE_AT_A_TIME or label in ONLY_ONE or label.startswith(("favorite ", "favourite "))
+
+
+def trait_of(clause: Clause) -> str | None:
+    """The card's line, or None for what belongs on no card."""
+    if clause.subject in ("my", "our"):
+        found = _of_theirs(clause)
+    else:
+        rule = _RULES.get(clause.lemma)
+        found = rule(clause) if rule else None
+    return found or _somebody(clause)
+
+
+def _present(clause: Clause) -> bool:
+    return clause.tense in ("now", "going", "perfect", "state") and not clause.group.negated
+
+
+def _live(clause: Clause) -> str | None:
+    way, _, where = clause.rest.partition(" ")
+    if not _present(clause) or way not in ("in", "near", "outside", "at"):
+        return None
+    found = values.place(where)
+    if found is None and clause.text.startswith("i"):
+        found = values.lower_place(where)
+    return line("Lives in", found if way == "in" or not found else f"{way} {found}")
+
+
+def _move(clause: Clause) -> str | None:
+    to = _MOVED.match(clause.rest)
+    return line("Lives in", values.named_place(to[1])) if to and clause.tense in ("past", "perfect") else None
+
+
+def _grow(clause: Clause) -> str | None:
+    up = _GREW.match(clause.rest)
+    return line("From", values.place(up[1])) if up and clause.tense == "past" else None
+
+
+def _come(clause: Clause) -> str | None:
+    source = _FROM.match(clause.rest)
+    return line("From", values.named_place(source[1])) if source and clause.tense == "now" else None
+
+
+def _work(clause: Clause) -> str | None:
+    if not _present(clause):
+        return None
+    way, _, what = clause.rest.partition(" ")
+    value = phrase(what)
+    if value is None:
+        return None
+    if way == "as":
+        return line("Works as", _ARTICLE.sub("", value, 1))
+    if way in ("at", "for"):
+        employer = values.named_place(what) or value
+        return None if _NO_EMPLOYER.match(employer) else line("Works at", employer)
+    return line("Works in", value) if way == "in" and not _NO_FIELD.match(value) else None
+
+
+def _study(clause: Clause) -> str | None:
+    if not _present(clause) or clause.rest.startswith(_NO_SUBJECT):
+        return None
+    return line("Studies", phrase(clause.rest))
+
+
+def _like(label: str, otherwise: str | None) -> Rule:
+    """Likes and dislikes; the second label is for 'I don't like'."""
+
+    def rule(clause: Clause) -> str | None:
+        told = otherwise if clause.group.negated else label
+        value = phrase(clause.rest) if clause.tense in ("now", "perfect") else None
+        if told is None or value is None or len(value) > 60 or _NO_LIKING.match(value):
+            return None
+        return line(told, value)
+
+    return rule
+
+
+def _prefer(clause: Clause) -> str | None:
+    if not _present(clause):
+        return None
+    value = clause.rest.rstrip(" .!")
+    return line("Prefers", they(value) if len(value) <= 80 and "," not in value else phrase(value))
+
+
+def _stand(clause: Clause) -> str | None:
+    return line("Dislikes", phrase(clause.rest)) if clause.tense == "can" and clause.group.negated else None
+
+
+def _consume(label: str) -> Rule:
+    def rule(clause: Clause) -> str | None:
+        if not clause.group.negated or clause.tense not in ("now", "can") or not clause.rest:
+            return None
+        return line(label, _ANY.sub("", phrase(clause.rest) or "", 1))
+
+    return rule
+
+
+def _speak(clause: Clause) -> str | None:
+    spoken = {word.strip(",.").lower() for word in clause.rest.split()}
+    if clause.tense not in ("now", "can") or clause.group.negated or LANGUAGES.isdisjoint(spoken):
+        return None
+    return line("Speaks", phrase(clause.rest.replace(",", " and", 1)))
+
+
+def _turn(clause: Clause) -> str | None:
+    return line("Age", values.age(clause.rest)) if clause.tense in ("past", "perfect") else None
+
+
+def _go(clause: Clause) -> str | None:
+    by = _BY_NAME.match(clause.rest)
+    if by is None or clause.tense != "now":
+        return None
+    return line("Pronouns", values.pronouns(by[1])) or line("Goes by", values.name(by[1]))
+
+
+def _use(clause: Clause) -> str | None:
+    return line("Pronouns", values.pronouns(clause.rest)) if clause.tense == "now" else None
+
+
+def _have(clause: Clause) -> str | None:
+    if not _present(clause):
+        return None
+    if allergy := _ALLERGY_TO.match(clause.rest):
+        return line("Allergy", phrase(allergy[1]))
+    if allergy := _SOME_ALLERGY.match(clause.rest):
+        return line("Allergy", allergy[1])
+    for shape in (_OWNED, _COUNTED):
+        if (owned := shape.match(clause.rest)) and (found := _kin(**owned.groupdict())):
+            return found
+    return None
+
+
+def _kin(
+    noun: str, many: str = "", kind: str = "", plural: str | None = None, names: str | None = None
+) -> str | None:
+    """The line for a relative or a pet that the author has, by name or by number."""
+    if names and names.split()[0].lower() in values.NOT_A_NAME:
+        return None
+    said = noun + (plural or "")
+    singular = _singular(noun.lower())
+    if singular in PETS:
+        return line("Pet", f"{names} ({kind}{said})" if names else f"{many} {kind}{said}")
+    if said.lower() in CHILDREN and not (names and said.lower() in RELATIVES):
+        return line("Children", f"{many} {kind}{said}" + (f", {names}" if names else ""))
+    return line(singular.capitalize(), names or f"{many} {kind}{said}") if singular in RELATIVES else None
+
+
+def _singular(noun: str) -> str:
+    known = PETS | RELATIVES
+    for candidate in (noun, noun.removesuffix("s"), noun + "y"):
+        if candidate in known:
+            return candidate
+    return noun
+
+
+def _be(clause: Clause) -> str | None:
+    if clause.tense == "was":
+        return _born(clause.rest)
+    if clause.tense not in ("state", "perfect") or clause.group.negated:
+        return None
+    for rule in (_measured, _origin, _condition, _fondness, _trade, _named):
+        if found := rule(clause):
+            return found
+    return None
+
+
+def _born(rest: str) -> str | None:
+    born = _BORN.match(rest)
+    if born is None:
+        return None
+    if day := values.calendar_day(born[2]):
+        return line("Birthday", day)
+    if year := values.year(born[2]):
+        return line("Born", year)
+    return line("From", values.place(born[2])) if born[1] == "in" else None
+
+
+def _measured(clause: Clause) -> str | None:
+    return line("Age", values.age(clause.rest)) if clause.tense == "state" else None
+
+
+def _origin(clause: Clause) -> str | None:
+    if source := _FROM.match(clause.rest):
+        return line("From", values.place(source[1]))
+    if based := _BASED.match(clause.rest):
+        return line("Lives in", values.place(based[1]))
+    told = clause.rest.rstrip(".").split()
+    if (
+        told
+        and told[0].lower() in NATIONALITIES
+        and (len(told) == 1 or told[1] in ("and", "but", "by", "from"))
+    ):
+        return line("Nationality", told[0])
+    return None
+
+
+def _condition(clause: Clause) -> str | None:
+    if allergic := _ALLERGIC.match(clause.rest):
+        return line("Allergy", phrase(allergic[1]))
+    if intolerant := _INTOLERANT.match(clause.rest):
+        return line("Allergy", intolerant[0])
+    diet = _DIET.match(clause.rest)
+    return line("Diet", diet[1]) if diet else None
+
+
+def _fondness(clause: Clause) -> str | None:
+    if fond := _FOND.match(clause.rest):
+        value = phrase(fond[1])
+        return line("Likes", value) if value and not _NO_LIKING.match(value) else None
+    if wed := _WED.match(clause.rest):
+        return line("Partner", values.name(wed[1]))
+    status = _STATUS.match(clause.rest)
+    return line("Relationship", status[1].lower()) if status else None
+
+
+def _trade(clause: Clause) -> str | None:
+    """'I'm a nurse at St Mary's': the last word before a preposition must be a trade."""
+    article = _INDEFINITE.match(clause.rest)
+    value = phrase(clause.rest[article.end() :]) if article else None
+    if value is None:
+        return None
+    head = _TRADE_ENDS.split(value)[0].split()
+    return line("Works as", value) if head and head[-1].lower().strip(".") in TRADES else None
+
+
+def _named(clause: Clause) -> str | None:
+    """'I'm Ann'."""
+    found = values.name(clause.rest)
+    if found is None or clause.tense != "state":
+        return None
+    return line("Name", found) if _AFTER_A_NAME.match(clause.rest[len(found) :].lstrip()) else None
+
+
+def _of_theirs(clause: Clause) -> str | None:
+    owned = clause.owned.lower().rstrip(",")
+    if clause.lemma != "be" or clause.group.negated or clause.tense != "now":
+        return None
+    if rule := _OWN_RULES.get(owned):
+        return rule(clause.rest)
+    if favourite := _FAVOURITE.match(owned):
+        return line(favourite[1].capitalize(), phrase(clause.rest))
+    if whose := _WHOSE_NAME.match(owned):
+        found = values.any_name(clause.rest)
+        return _kin(whose[1], names=found) if found else None
+    noun = owned.rpartition(" ")[2]
+    called = _CALLED.match(clause.rest)
+    found = values.name(called[1] if called else clause.rest)
+    if found and (called or (noun in RELATIVES and found == clause.rest)):
+        return _kin(noun, names=found)
+    return None
+
+
+def _somebody(clause: Clause) -> str | None:
+    """'My sister Ana', wherever it is said."""
+    for own in _MY_OWN.finditer(clause.text):
+        found = own["name"].removesuffix("'s").rstrip("'")
+        if (
+            own["kind"].endswith("best ")
+            and own["noun"] == "friend"
+            and found.lower() not in values.NOT_A_NAME
+        ):
+            return line("Best friend", found)
+        if kin := _kin(own["noun"], names=found):
+            return kin
+    return None
+
+
+def _own_phrase(label: str) -> OwnRule:
+    def rule(rest: str) -> str | None:
+        return line(label, _A_OR_TO.sub("", phrase(rest) or "", 1))
+
+    return rule
+
+
+def _own_email(rest: str) -> str | None:
+    address = _EMAIL.match(rest)
+    return line("Email", address[0] if address else None)
+
+
+_OWN_RULES: dict[str, OwnRule] = {
+    **dict.fromkeys(
+        ["name", "full name", "first name", "real name"], lambda rest: line("Name", values.any_name(rest))
+    ),
+    **dict.fromkeys(
+        ["birthday", "date of birth", "birthdate", "birth date", "bday"],
+        lambda rest: line("Birthday", values.calendar_day(rest.removeprefix("on "))),
+    ),
+    **dict.fromkeys(["job", "profession", "occupation", "job title"], _own_phrase("Works as")),
+    **dict.fromkeys(["hometown", "home town", "home country"], lambda rest: line("From", values.place(rest))),
+    **dict.fromkeys(["pronouns", "preferred pronouns"], lambda rest: line("Pronouns", values.pronouns(rest))),
+    **dict.fromkeys(
+        ["native language", "mother tongue", "first language", "native tongue"], _own_phrase("Speaks")
+    ),
+    **dict.fromkeys(["hobby", "main hobby", "biggest hobby", "passion"], _own_phrase("Likes")),
+    **dict.fromkeys(["goal", "main goal", "dream", "biggest dream", "long-term goal"], _own_phrase("Goal")),
+    "age": lambda rest: line("Age", values.age(rest)),
+    **dict.fromkeys(["email", "email address", "e-mail"], _own_email),
+}
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(["live", "reside"], _live),
+    **dict.fromkeys(["move", "relocate"], _move),
+    "grow": _grow,
+    "come": _come,
+    "work": _work,
+    "study": _study,
+    **dict.fromkeys(["like", "love", "enjoy", "adore"], _like("Likes", "Dislikes")),
+    **dict.fromkeys(["hate", "dislike", "detest", "despise", "loathe"], _like("Dislikes", None)),
+    "prefer": _prefer,
+    "stand": _stand,
+    "eat": _consume("Does not eat"),
+    "drink": _consume("Does not drink"),
+    "speak": _speak,
+    "turn": _turn,
+    "go": _go,
+    "use": _use,
+    "have": _have,
+    "be": _be,
+}

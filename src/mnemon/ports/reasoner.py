@@ -1,0 +1,95 @@
+"""The reasoner: what follows from what was said.
+
+Contract, which `mnemon.testing.reasoner_contract` checks on every implementation:
+
+- Nothing is concluded that no given turn supports: every fact names the turns it follows from, and
+  a summary, a card and an answer say nothing beyond what they were given.
+- The same input gives the same output where `deterministic` is true.
+- Nothing to say is an empty list or an empty text, never an error. A reasoner that can't work for
+  now (a model that is out of reach) raises `Unavailable`, and is asked again later.
+- It is called outside any transaction, from any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Turn(Struct, frozen=True):
+    """One message of a conversation. `said_at` is in milliseconds."""
+
+    id: str
+    peer: str
+    text: str
+    said_at: int
+
+
+class Fact(Struct, frozen=True):
+    """A statement about the peer that was asked about, and the turns it follows from."""
+
+    text: str
+    sources: tuple[str, ...]
+    trait: str | None = None
+    """What a card would say of it, e.g. 'Name: Ann'; None for what belongs on no card."""
+
+
+class Entry(Struct, frozen=True):
+    """One line of a card, and the conclusion it comes from; None if it was written by hand."""
+
+    text: str
+    source: str | None = None
+
+
+class Statement(Struct, frozen=True):
+    """Something that an answer may be made of: a conclusion, or a message of `peer`."""
+
+    id: str
+    text: str
+    said_at: int
+    peer: str | None = None
+
+
+class Told(Struct, frozen=True):
+    """An answer, and the ids of the statements it rests on."""
+
+    text: str
+    cited: tuple[str, ...]
+
+
+class Reasoner(Protocol):
+    @property
+    def name(self) -> str:
+        """What answers say they were made by."""
+        ...
+
+    @property
+    def deterministic(self) -> bool: ...
+
+    @property
+    def structured(self) -> bool:
+        """Whether an answer can be asked for in the shape of a JSON schema."""
+        ...
+
+    def derive(self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> list[Fact]:
+        """What the turns tell about that peer, in their order; `before` is what was said earlier, as context.
+
+        Turns of other peers may be among them, and facts may name any of these turns as their sources.
+        """
+        ...
+
+    def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
+        """The card after the news: what is written by hand stays, newer values replace older ones."""
+        ...
+
+    def summarise(
+        self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
+    ) -> str:
+        """The earlier summary and the turns after it, in at most so many tokens."""
+        ...
+
+    def answer(self, question: str, statements: Sequence[Statement], about: str | None) -> Told:
+        """What the statements, best first, say to the question; an empty text if nothing."""
+        ...

@@ -1,0 +1,124 @@
+"""Answers in the words of what was said."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemon.adapters.reason.answer import MOST_GENERAL_LINES, MOST_LINES
+from mnemon.adapters.reason.extractive import Extractive
+from mnemon.ports.reasoner import Statement, Told
+from reason.utterances import SAID_AT
+
+DAY = 86_400_000
+KNOWN = {
+    "porto": Statement("porto", "ann lives in Porto", SAID_AT - 400 * DAY),
+    "lisbon": Statement("lisbon", "ann lives in Lisbon", SAID_AT),
+    "vegan": Statement("vegan", "ann is vegan", SAID_AT),
+    "nurse": Statement("nurse", "ann works as a nurse", SAID_AT),
+    "ana": Statement("ana", "ann's sister Ana lives in Madrid", SAID_AT),
+    "fly": Statement("fly", "ann is flying to Bologna on Saturday (2026-11-21)", SAID_AT),
+    "cats": Statement("cats", "Hi! I have two cats, Luna and Oliver. How are you?", SAID_AT, "ann"),
+    "tea": Statement("tea", "ann likes tea", SAID_AT),
+    "blue": Statement("blue", "ann's favourite colour is blue", SAID_AT),
+    "ran": Statement("ran", "ann ran a marathon in Berlin", SAID_AT),
+    "french": Statement("french", 'ann said: "Always answer in French"', SAID_AT),
+}
+
+
+def ask(question, known=KNOWN, about="ann"):
+    return Extractive().answer(question, list(known.values()), about)
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        ("Where does ann live?", ("lisbon", "porto")),
+        ("where is she based", ("lisbon", "porto")),
+        ("What city is home?", ("lisbon", "porto")),
+        ("What does ann do for a living?", ("nurse",)),
+        ("what's her job?", ("nurse",)),
+        ("Does she have pets?", ("cats",)),
+        ("how many cats does ann have?", ("cats",)),
+        ("When is ann flying?", ("fly",)),
+        ("What is ann's favorite color?", ("blue",)),
+        ("Who is Ana?", ("ana",)),
+        ("Where does Ana live?", ("ana",)),
+        ("Tell me about the family", ("ana",)),
+        ("Can ann eat meat?", ("vegan",)),
+        ("What does ann like?", ("tea",)),
+        ("Did ann ever run a marathon?", ("ran",)),
+        ("What did she do in Berlin?", ("ran",)),
+        ("How should I answer?", ("french",)),
+        ("What does she think of quantum physics?", ()),
+        ("How are you?", ()),
+        ("???", ()),
+        ("", ()),
+    ],
+)
+def test_an_answer_rests_on_what_speaks_to_the_question(question, cited):
+    assert ask(question).cited == cited
+
+
+def test_an_answer_says_what_was_said_and_when():
+    assert ask("What does ann like?").text == "ann likes tea (2026-11-15)."
+
+
+def test_a_message_is_cited_by_the_sentence_that_matters():
+    assert ask("Does ann have cats?").text == 'ann said: "I have two cats, Luna and Oliver." (2026-11-15).'
+
+
+def test_an_older_value_comes_after_the_newer_and_is_called_so():
+    assert ask("Where does ann live?").text == (
+        "ann lives in Lisbon (2026-11-15).\nEarlier: ann lives in Porto (2025-10-11)."
+    )
+
+
+def test_a_statement_that_names_a_day_says_which_day_it_was_said_on():
+    assert ask("When is ann flying?").text == (
+        "ann is flying to Bologna on Saturday (2026-11-21) (said 2026-11-15)."
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What do you know about ann?",
+        "who is ann",
+        "Tell me about the user",
+        "summarize",
+        "Who am I?",
+        "ann",
+        "What do you know about me?",
+    ],
+)
+def test_a_general_question_gets_the_first_statements(question):
+    told = ask(question)
+    assert told.cited == ("lisbon", "porto", "vegan", "nurse", "ana", "fly", "tea", "blue")
+    assert len(told.cited) == MOST_GENERAL_LINES
+
+
+def test_an_answer_has_few_lines():
+    known = {str(n): Statement(str(n), f"ann bought boat {n} in port {n}", SAID_AT) for n in range(20)}
+    assert len(ask("Which boats has ann bought?", known).cited) == MOST_LINES
+
+
+def test_what_a_line_says_already_is_not_said_again():
+    known = {
+        "fact": Statement("fact", "ann lives in Lisbon", SAID_AT),
+        "message": Statement("message", "I live in Lisbon!", SAID_AT, "ann"),
+    }
+    assert ask("Where does ann live?", known).cited == ("fact",)
+
+
+def test_a_question_about_nobody_in_particular_is_answered_all_the_same():
+    assert ask("Where does ann live?", about=None).cited == ("lisbon", "porto")
+
+
+def test_a_long_statement_is_shortened():
+    known = {"1": Statement("1", "ann likes tea " + "and more tea " * 900, SAID_AT)}
+    assert len(ask("What does ann like?", known).text) < 400
+
+
+def test_a_moment_outside_of_every_calendar_is_left_out():
+    known = {"1": Statement("1", "ann likes tea", 10**18)}
+    assert ask("What does ann like?", known) == Told("ann likes tea.", ("1",))

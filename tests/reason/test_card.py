@@ -1,0 +1,82 @@
+"""The card: what stays, what is replaced, what goes first."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemon.adapters.reason.extractive import Extractive
+from mnemon.ports.reasoner import Entry
+
+
+def card(entries, *news, most=40):
+    """The card's lines after news with sources of their own; lines without a source are written by hand."""
+    known = [
+        entry if isinstance(entry, Entry) else Entry(entry, f"old{at}") for at, entry in enumerate(entries)
+    ]
+    fresh = [Entry(text, f"new{at}") for at, text in enumerate(news)]
+    return [entry.text for entry in Extractive().card(known, fresh, most)]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Name",
+        "Goes by",
+        "Lives in",
+        "Works as",
+        "Works at",
+        "Age",
+        "Birthday",
+        "Pronouns",
+        "Diet",
+        "Partner",
+        "Favorite color",
+    ],
+)
+def test_there_is_one_value_of_what_there_is_only_one_of(label):
+    assert card([f"{label}: old"], f"{label}: new") == [f"{label}: new"]
+    assert card([], f"{label}: old", f"{label}: new") == [f"{label}: new"]
+
+
+@pytest.mark.parametrize("label", ["Likes", "Dislikes", "Allergy", "Pet", "Sister", "Speaks", "Instruction"])
+def test_there_are_many_values_of_what_there_may_be_many_of(label):
+    assert card([f"{label}: one"], f"{label}: two", f"{label}:  ONE ") == [f"{label}: one", f"{label}: two"]
+
+
+def test_a_new_value_stands_where_the_old_one_stood():
+    assert card(["Lives in: Porto", "Likes: tea"], "Lives in: Lisbon") == ["Lives in: Lisbon", "Likes: tea"]
+
+
+def test_a_new_value_comes_from_the_new_conclusion():
+    assert Extractive().card([Entry("Age: 31", "a")], [Entry("Age: 32", "b")], 40) == [Entry("Age: 32", "b")]
+
+
+def test_what_is_liked_is_no_longer_disliked():
+    assert card(["Dislikes: tea"], "Likes: tea") == ["Likes: tea"]
+    assert card(["Likes: tea"], "Dislikes: Tea") == ["Dislikes: Tea"]
+
+
+def test_a_named_dog_takes_the_place_of_a_dog():
+    assert card(["Pet: a dog", "Pet: a cat"], "Pet: Rex (dog)") == ["Pet: Rex (dog)", "Pet: a cat"]
+
+
+def test_what_is_written_by_hand_is_not_contradicted():
+    assert card([Entry("Name: Ann"), "Likes: tea"], "Name: Anna", "likes: tea") == ["Name: Ann", "Likes: tea"]
+    assert card([Entry("Likes: tea")], "Likes: Tea") == ["Likes: tea"]
+
+
+def test_the_oldest_of_many_goes_first():
+    lines = ["Name: Ann", "Likes: a", "Allergy: nuts", "Likes: b", "Instruction: Always answer in French"]
+    assert card(lines, "Likes: c", most=5) == [line for line in lines if line != "Likes: a"] + ["Likes: c"]
+    assert card(lines, most=2) == ["Name: Ann", "Instruction: Always answer in French"]
+    assert card(lines, most=1) == ["Name: Ann"]
+    assert card(lines, most=0) == []
+
+
+def test_a_line_is_never_longer_than_200_characters():
+    assert len(card([], "Likes: " + "x" * 500)[0]) == 200
+    assert card([Entry("y" * 500)]) == ["y" * 500]
+
+
+def test_a_line_without_a_label_is_kept_once():
+    assert card(["is kind"], "is  Kind", "is tall") == ["is kind", "is tall"]

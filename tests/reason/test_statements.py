@@ -1,0 +1,100 @@
+"""What people say, what follows from it, and what doesn't."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemon.adapters.reason.extractive import Extractive
+from mnemon.adapters.reason.statements import MOST_FACTS
+from mnemon.ports.reasoner import Turn
+from reason.utterances import SAID_AT, SILENT, TELLING
+
+
+def facts(*said, about="ann", before=()):
+    turns = [Turn(str(number), "ann", text, SAID_AT) for number, text in enumerate(said)]
+    return Extractive().derive(turns, about, before)
+
+
+def test_there_are_examples_enough():
+    assert len(TELLING) + len(SILENT) >= 300
+
+
+@pytest.mark.parametrize(("said", "expected"), TELLING, ids=range(len(TELLING)))
+def test_what_is_told_about_oneself_becomes_a_fact(said, expected):
+    assert [(fact.text, fact.trait) for fact in facts(said)] == expected
+
+
+@pytest.mark.parametrize("said", SILENT, ids=range(len(SILENT)))
+def test_what_tells_nothing_of_its_author_gives_no_fact(said):
+    assert facts(said) == []
+
+
+def test_facts_come_in_the_order_of_the_turns():
+    assert [fact.sources for fact in facts("I live in Lisbon.", "Hi!", "I'm vegan. I hate rain.")] == [
+        ("0",),
+        ("2",),
+        ("2",),
+    ]
+
+
+def test_a_fact_said_twice_names_both_turns():
+    (fact,) = facts("I live in Lisbon.", "As I said, I live in lisbon!")
+    assert fact.text == "ann lives in Lisbon"
+    assert fact.sources == ("0", "1")
+
+
+def test_turns_of_others_give_no_facts():
+    assert facts("I live in Lisbon.", about="bob") == []
+
+
+def test_the_peers_name_is_written_as_it_is():
+    turn = Turn("1", "user_42", "I love my dog", SAID_AT)
+    assert Extractive().derive([turn], "user_42")[0].text == "user_42 loves their dog"
+
+
+def test_a_long_message_gives_a_bounded_number_of_facts():
+    said = " ".join(f"I bought a boat number {number} yesterday." for number in range(500))
+    assert len(facts(said)) == MOST_FACTS
+
+
+def test_a_fact_stands_in_one_line():
+    assert facts("I live in\nlovely Lisbon") == facts("I live in lovely Lisbon")
+    assert "\n" not in facts("I live in\nlovely Lisbon")[0].text
+
+
+@pytest.mark.parametrize("said_at", [-(10**18), 10**18, 253_402_300_799_999, -62_135_596_800_000])
+def test_a_moment_outside_of_every_calendar_leaves_a_day_as_it_was_said(said_at):
+    turn = Turn("1", "ann", "I went to Rome yesterday and I fly to Oslo in 400 days", said_at)
+    assert Extractive().derive([turn], "ann")[0].text.startswith("ann went to Rome yesterday")
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "trait"),
+    [
+        ("Hi there! What's your name?", "Ann", "Name: Ann"),
+        ("What should I call you?", "Jo!", "Goes by: Jo"),
+        ("Where do you live?", "In Lisbon.", "Lives in: Lisbon"),
+        ("Where do you live?", "Lisbon, Portugal", "Lives in: Lisbon, Portugal"),
+        ("Where are you from?", "Brazil", "From: Brazil"),
+        ("How old are you?", "32", "Age: 32"),
+        ("What do you do for a living?", "A nurse", "Works as: nurse"),
+        ("When is your birthday?", "March 3rd", "Birthday: March 3rd"),
+        ("Do you have any allergies?", "peanuts", "Allergy: peanuts"),
+        ("Do you have any allergies?", "No", None),
+        ("What's your favorite color?", "Blue!", "Favorite color: Blue"),
+        ("What's your name?", "why?", None),
+        ("What's your name?", "not telling", None),
+        ("What's your dog's name?", "Rex", None),
+        ("Where do you live? Never mind.", "Lisbon", None),
+    ],
+)
+def test_a_plain_answer_to_a_plain_question_is_a_fact_of_both_turns(question, reply, trait):
+    asked = Turn("q", "bot", question, SAID_AT)
+    found = facts(reply, before=[asked])
+    assert [fact.trait for fact in found] == ([trait] if trait else [])
+    assert all(fact.sources == ("q", "0") for fact in found)
+    assert all(fact.text.startswith('ann said: "') for fact in found)
+
+
+def test_nobody_answers_their_own_question():
+    assert facts("Ann", before=[Turn("q", "ann", "What's your name?", SAID_AT)]) == []
