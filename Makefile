@@ -2,18 +2,24 @@
 # make test    set up, then run the whole suite
 # make check   lint, types and the architecture's contracts
 # make bench   measure the cost of the gate
+# make clients set up the environments of other people's clients, which the suite runs unmodified
 
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0
+CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
+INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
+    --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-.PHONY: serve test check bench lock clean
+.PHONY: serve test check bench clients lock clean
 .DELETE_ON_ERROR:
 
 serve: $(READY)
 	@$(BIN)/mnemon serve
 
-test: $(READY)
+test: $(READY) clients
 	@$(BIN)/python -m pytest
 
 check: $(READY)
@@ -29,14 +35,25 @@ $(READY): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mnemon needs Python 3.11 or newer")'
 	@echo "Setting up .venv (the first time takes a minute) ..."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.lock
+	@$(BIN)/python $(INSTALL) -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
+clients: $(CLIENTS_READY)
+
+# Hermes 0.19.0 wants a Python below 3.14.
+.environments/%/.ready: tests/requirements/%.lock
+	@echo "Setting up .environments/$* ..."
+	@$(PYTHON) -m venv --clear .environments/$*
+	@.environments/$*/bin/python $(INSTALL) -r $<
+	@touch $@
+
 # Pins every dependency of every platform, with hashes. Needs uv.
 lock:
-	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --all-extras --group dev --group build \
-	    --generate-hashes --no-emit-index-url --no-annotate --no-header -o requirements.lock
+	$(COMPILE) pyproject.toml --all-extras --group dev --group build -o requirements.lock
+	echo honcho-ai==2.2.0 | $(COMPILE) - -o tests/requirements/honcho-2.2.0.lock
+	echo honcho-ai==2.7.0 | $(COMPILE) - -o tests/requirements/honcho-2.7.0.lock
+	printf 'hermes-agent==0.19.0\nhoncho-ai==2.2.0\n' | $(COMPILE) - -o tests/requirements/hermes-0.19.0.lock
 
 clean:
-	rm -rf .venv
+	rm -rf .venv .environments

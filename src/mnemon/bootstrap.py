@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
-from collections.abc import Collection, Sequence
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from mnemon.adapters.courier import HttpCourier
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
+from mnemon.adapters.documents import Documents
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, write_private
+from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.system import SystemClock, SystemEntropy
+from mnemon.adapters.tokens import Tokens
 from mnemon.config import Settings, settings_from
 from mnemon.core.desk import Tools
 from mnemon.core.vault import Vault
@@ -23,6 +30,7 @@ from mnemon.domain.cap import HolderKey
 from mnemon.errors import Misconfigured, MnemonError
 from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
+from mnemon.gate.workshop import Workshop
 from mnemon.ports.book import Transaction
 from mnemon.ports.index import Hit, Index, Question
 
@@ -39,7 +47,23 @@ class House:
     owner_cap: str
     settings: Settings
     made: bool
+    workshop: Workshop
     _book: SqlBook
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Do the work behind the requests in a thread of its own meanwhile."""
+        stopped = threading.Event()
+        worker = threading.Thread(target=self.workshop.run, args=(stopped,), name="mnemon-workshop")
+        self.gate.bell = self.workshop.bell
+        try:
+            worker.start()
+            yield
+        finally:
+            stopped.set()
+            self.workshop.bell.set()
+            if worker.ident is not None:
+                worker.join()
 
     def close(self) -> None:
         self._book.close()
@@ -62,11 +86,29 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False) -> House:
     _keep_private(settings.book)
     book = SqlBook(SqliteEngine(settings.book))
     entropy = SystemEntropy()
-    tools = Tools(Vault(keyring, entropy), IndexWhenAsked(), entropy, settings.limits)
-    gate = Gate(book=book, keyring=keyring, clock=SystemClock(), tools=tools)
+    tools = Tools(
+        vault=Vault(keyring, entropy),
+        index=IndexWhenAsked(),
+        entropy=entropy,
+        tokenizer=Tokens(),
+        reasoner=Extractive(),
+        reader=Documents(),
+        courier=HttpCourier(allow_private=settings.webhook_private),
+        limits=settings.limits,
+    )
+    clock = SystemClock()
+    gate = Gate(book=book, keyring=keyring, clock=clock, tools=tools)
+    workshop = Workshop(
+        book=book,
+        clock=clock,
+        tools=tools,
+        secret=lambda: _webhook_secret(settings),
+        report=_report,
+    )
     if book.scrub_pending():
         book.scrub()
-    return House(gate, _owner_cap(settings.owner_cap, keyring, renew_owner_cap), settings, made, book)
+    owner_cap = _owner_cap(settings.owner_cap, keyring, renew_owner_cap)
+    return House(gate, owner_cap, settings, made, workshop, book)
 
 
 class IndexWhenAsked:
@@ -91,6 +133,23 @@ class IndexWhenAsked:
     def forget(self) -> None:
         if self._index is not None:
             self._index.forget()
+
+
+def _report(told: str) -> None:
+    """What the workshop has to say goes where the server's log goes."""
+    sys.stderr.write(f"mnemon: {told}\n")
+    sys.stderr.flush()
+
+
+def _webhook_secret(settings: Settings) -> bytes:
+    """The configured secret, or the one in the data folder, which is made on its first use."""
+    if settings.webhook_secret is not None:
+        return settings.webhook_secret.encode()
+    path = settings.webhook_key
+    with locked(path.parent):
+        if not exists(path):
+            write_private(path, secrets.token_urlsafe(32) + "\n")
+    return read_private(path).strip().encode()
 
 
 def _keep_private(path: Path) -> None:

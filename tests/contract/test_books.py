@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import multiprocessing
 import sqlite3
 from contextlib import closing
 
@@ -22,6 +23,15 @@ from mnemon.testing.book_scenes import (
     sealed_line,
 )
 from mnemon.testing.stored_book_contract import StoredBookContract
+from mnemon.testing.work_contract import add, errand, expect_each_once, work_off
+
+
+def work_off_in_a_process(path, holder):
+    book = SqlBook(SqliteEngine(path))
+    try:
+        return work_off(book, holder)
+    finally:
+        book.close()
 
 
 class TestMemoryBook(BookContract):
@@ -69,6 +79,12 @@ class TestSqliteBook(StoredBookContract):
         assert b"<gone 7f3a9c>" in stored_bytes()
         assert book.scrub()
         assert b"<gone 7f3a9c>" not in stored_bytes()
+
+    def test_processes_never_claim_the_same_and_leave_nothing(self, tmp_path, book):
+        add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+        with multiprocessing.get_context("spawn").Pool(2) as pool:
+            done = pool.starmap(work_off_in_a_process, [(tmp_path / "book.db", holder) for holder in "hi"])
+        expect_each_once(done, 60)
 
     def test_a_write_that_the_database_itself_undid_leaves_no_trace(self, tmp_path, book):
         with book.write() as tx:

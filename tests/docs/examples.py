@@ -2,7 +2,10 @@
 
 In a ```console block, `$ ` begins a command and what follows is what it prints; a ```bash block is
 commands alone. The commands of a page run in order, by one bash, in a home of their own with this
-environment's programs first on the path. Three things stand for others in what is written:
+environment's programs first on the path. A ```pycon block is a session with Honcho's SDK, with what it
+prints, and a ```python block a piece of a program for it; such blocks share their names as long as
+no command stands between them, and run where that SDK is installed (`sdk_session.py`). Three things stand
+for others in what is written:
 
     make serve, mnemon serve    a server in the background, on a free port
     127.0.0.1:8787              that server's address
@@ -11,7 +14,7 @@ environment's programs first on the path. Three things stand for others in what 
 What differs from run to run matches whatever has its shape: ids, times, hashes, caps, keys; `...`
 matches anything. A command must succeed, unless its output begins with the code of an error.
 
-    python tests/docs/examples.py PAGE      prints what each command of the page really prints
+    PYTHONPATH=tests python tests/docs/examples.py PAGE    prints what each command of the page really prints
 """
 
 from __future__ import annotations
@@ -27,9 +30,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from environments import client_program
+
 ROOT = Path(__file__).parents[2]
-_FENCE = re.compile(r"^```(console|bash)\n(.*?)^```$", re.M | re.S)
-_SERVE = re.compile(r"(?:make|mnemon) serve(?: &)?")
+_FENCE = re.compile(r"^```(console|bash|pycon|python)\n(.*?)^```$", re.M | re.S)
+_SERVE = re.compile(r"(?:make|mnemon) serve(?P<trust> --trust-loopback)?(?: &)?")
+_SESSION = Path(__file__).with_name("sdk_session.py")
+_SDK = "honcho-2.7.0"
 _SECONDS = 120
 
 _VOLATILE = (
@@ -49,9 +56,12 @@ class Example:
     command: str
     output: str
 
+    session: bool = False
+    """Whether the command is a session with the SDK: its blocks, one after the other."""
+
     @property
-    def serves(self) -> bool:
-        return _SERVE.fullmatch(self.command) is not None
+    def serves(self) -> re.Match[str] | None:
+        return None if self.session else _SERVE.fullmatch(self.command)
 
 
 @dataclass(frozen=True)
@@ -63,17 +73,22 @@ class Played:
 
 def pages() -> list[Path]:
     docs = ROOT / "docs"
-    return [ROOT / "README.md", *sorted(docs.glob("tutorial/*.md")), *sorted(docs.glob("howto/*.md"))]
+    learning = [*sorted(docs.glob("tutorial/*.md")), *sorted(docs.glob("howto/*.md"))]
+    return [ROOT / "README.md", *learning, docs / "reference" / "honcho.md"]
 
 
 def examples(page: Path) -> list[Example]:
     found: list[Example] = []
     for kind, body in _FENCE.findall(page.read_text("utf-8")):
-        found += [Example(body.strip(), "")] if kind == "bash" else _session(body)
+        if kind in ("pycon", "python"):
+            earlier = found.pop().command if found and found[-1].session else ""
+            found.append(Example(f"{earlier}# {kind}\n{body}", "", session=True))
+        else:
+            found += [Example(body.strip(), "")] if kind == "bash" else _commands(body)
     return found
 
 
-def _session(body: str) -> list[Example]:
+def _commands(body: str) -> list[Example]:
     """The commands of a console block, each with what it prints; '\\' carries a command on."""
     found: list[Example] = []
     for part in re.split(r"^\$ ", body, flags=re.M)[1:]:
@@ -123,14 +138,20 @@ def _script(found: list[Example], home: Path) -> str:
     parts = ["trap 'test -n \"$SERVER\" && kill $SERVER && wait $SERVER' EXIT"]
     for at, one in enumerate(found):
         out, code = f"{place}/{at}.out", f"{place}/{at}.code"
-        if one.serves:
+        if serves := one.serves:
+            trust = serves["trust"] or ""
             parts += [
                 f"mkfifo {place}/{at}.fifo",
-                f"mnemon serve --port 0 > {place}/{at}.fifo 2> {place}/server.log &",
+                f"mnemon serve --port 0{trust} > {place}/{at}.fifo 2> {place}/server.log &",
                 "SERVER=$!",
-                f"head -n 2 {place}/{at}.fifo > {out}",
+                f"head -n {4 if trust else 3} {place}/{at}.fifo > {out}",
                 f"ADDRESS=$(grep -o '127.0.0.1:[0-9]*' {out} | head -n 1); echo 0 > {code}",
             ]
+        elif one.session:
+            (home / f"{at}.session").write_text(one.command, "utf-8")
+            told = f"{place}/{at}.session $ADDRESS {place}"
+            run = shlex.join((str(client_program(_SDK)), str(_SESSION)))
+            parts.append(f"{run} {told} > {out} 2>&1\necho $? > {code}")
         else:
             command = one.command.replace("127.0.0.1:8787", "$ADDRESS").replace("/home/you", str(home))
             parts.append(f"{{ {command}\n}} > {out} 2>&1\necho $? > {code}")

@@ -18,10 +18,13 @@ from msgspec import inspect as kinds
 
 from mnemon import config, errors
 from mnemon.domain import limits
+from mnemon.gate.conversation.answers import Conclusions, Done, Messages, Page
 from mnemon.gate.operations import EVERY
 from mnemon.surfaces.cli.exits import exit_of
 from mnemon.surfaces.cli.main import cli
-from mnemon.surfaces.http.routes import BY_OPERATION, ROUTES, Route
+from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
+from mnemon.surfaces.http.route import Route
+from mnemon.surfaces.http.routes import BY_OPERATION, ROUTES
 from mnemon.surfaces.http.statuses import STATUS, status_of
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -86,52 +89,110 @@ def bounds() -> str:
 
 
 def routes() -> str:
-    return "\n".join(_route(route) for route in ROUTES)
+    return "\n".join(_route(route, ROUTES) for route in ROUTES)
 
 
 def refusals() -> str:
     """What every route may answer."""
-    return _refusals(_everywhere()) + "\n"
+    return _refusals(ROUTES[0], _everywhere(ROUTES)) + "\n"
 
 
 def parts() -> str:
-    """The structures inside answers and requests that have no route of their own."""
-    own = {kind for route in ROUTES for kind in (route.operation.request, route.operation.answer)}
-    seen: dict[str, kinds.StructType] = {}
-    for kind in own:
-        _collect(kinds.type_info(kind), seen)
-    nested = {name: info for name, info in seen.items() if info.cls not in own}
-    return "\n".join(
-        f"### {name}\n\n{_table(('field', 'type', 'default'), _fields(info))}"
-        for name, info in sorted(nested.items())
-    )
+    return _parts(ROUTES)
 
 
-def _route(route: Route) -> str:
+def honcho_routes() -> str:
+    told = "\n".join(_route(route, HONCHO_ROUTES) for route in HONCHO_ROUTES)
+    return told.replace("time (RFC 3339, with zone)", "time (RFC 3339)")
+
+
+def honcho_refusals() -> str:
+    return _refusals(HONCHO_ROUTES[0], _everywhere(HONCHO_ROUTES)) + "\n"
+
+
+def honcho_parts() -> str:
+    return _parts(HONCHO_ROUTES).replace("time (RFC 3339, with zone)", "time (RFC 3339)")
+
+
+def _parts(table: tuple[Route, ...]) -> str:
+    """The structures inside answers and requests that no route tells by itself."""
+    told = {route.operation.request for route in table}
+    if table is ROUTES:
+        told |= {route.operation.answer for route in table}
+    seen: dict[type, kinds.StructType] = {}
+    for part in ("answer", "request"):
+        for route in table:
+            _collect(kinds.type_info(getattr(route.operation, part)), seen)
+    nested: dict[str, kinds.StructType] = {}
+    for cls, info in seen.items():
+        if cls not in (*told, Messages, Conclusions, Done) and not issubclass(cls, Page):
+            nested.setdefault(cls.__name__, info)
+    return "\n".join(f"### {name}\n\n{_structure(info)}" for name, info in sorted(nested.items()))
+
+
+def _structure(info: kinds.StructType) -> str:
+    fields = _fields(info)
+    if all(default == "(required)" for _, _, default in fields):
+        return _table(("field", "type"), [(name, kind) for name, kind, _ in fields])
+    return _table(("field", "type", "default"), fields)
+
+
+def _route(route: Route, table: tuple[Route, ...]) -> str:
     operation = route.operation
     right = f"right `{operation.need.op}`" if operation.need.op else "any cap"
-    request = _fields(kinds.type_info(operation.request))
-    answer = [(name, kind) for name, kind, _ in _fields(kinds.type_info(operation.answer))]
-    common = _everywhere()
-    own = _refusals([kind for kind in route.errors if kind not in common])
+    common = _everywhere(table)
+    own = _refusals(route, [kind for kind in route.errors if kind not in common])
     told = [
         f"### {route.method} {route.path}\n",
         f"{route.summary}. Operation `{operation.name}`, {right}.\n",
-        _table(("request", "type", "default"), request) if request else "It takes no fields.\n",
-        _table((f"answer {route.status}", "type"), answer),
+        _asked(route),
+        _answered(route, named=table is HONCHO_ROUTES),
         *([f"Also refused with {own}.\n"] if own else []),
     ]
     return "\n".join(told)
 
 
-def _everywhere() -> list[type[errors.MnemonError]]:
-    return [kind for kind in ROUTES[0].errors if all(kind in route.errors for route in ROUTES)]
+def _asked(route: Route) -> str:
+    """The fields of a request, in a column that says where each stands if not all stand in the body."""
+    fields = _fields(kinds.type_info(route.operation.request))
+    if route.path.startswith("/v1/"):
+        return _table(("request", "type", "default"), fields) if fields else "It takes no fields.\n"
+    hidden = {"`filename`", "`media_type`"} if route.form else set()
+    if "`idempotency_key`" in {name for name, _, _ in fields}:
+        hidden.add("`idempotency_key`")
+    places = {**dict.fromkeys(route.in_path, "path"), **dict.fromkeys(route.in_query, "query")}
+    if route.whole is not None:
+        places[route.whole] = "the whole body"
+    rows = [
+        (name, places.get(name.strip("`"), "form" if route.form else "body"), kind, default)
+        for name, kind, default in fields
+        if name not in hidden and places.get(name.strip("`")) != "path"
+    ]
+    return _table(("request", "in", "type", "default"), rows) if rows else "It takes no fields.\n"
 
 
-def _refusals(found: list[type[errors.MnemonError]]) -> str:
+def _answered(route: Route, *, named: bool) -> str:
+    """What is answered: the fields, or a link to them where one kind has many routes."""
+    kind, status = route.operation.answer, route.status
+    if not named:
+        fields = [(name, kind) for name, kind, _ in _fields(kinds.type_info(kind))]
+        return _table((f"answer {status}", "type"), fields)
+    told = f"{status}, or {route.existing} if it existed" if route.existing else str(status)
+    if kind is Done:
+        return f"Answers {told}, without a body.\n"
+    info = kinds.type_info(kind)
+    whole = _kind(info.fields[0].type) if kind in (Messages, Conclusions) else _kind(info)
+    return f"Answers {told}: {whole}.\n"
+
+
+def _everywhere(table: tuple[Route, ...]) -> list[type[errors.MnemonError]]:
+    return [kind for kind in table[0].errors if all(kind in route.errors for route in table)]
+
+
+def _refusals(route: Route, found: list[type[errors.MnemonError]]) -> str:
     by_status: dict[int, list[str]] = {}
     for kind in found:
-        by_status.setdefault(status_of(kind), []).append(f"`{kind.code}`")
+        by_status.setdefault(route.refused_as(kind), []).append(f"`{kind.code}`")
     return "; ".join(f"{status} {', '.join(sorted(by_status[status]))}" for status in sorted(by_status))
 
 
@@ -154,30 +215,44 @@ def _kind(info: Any) -> str:
             return " or ".join(_kind(one) for one in info.types if not isinstance(one, kinds.NoneType)) + (
                 " or null" if info.includes_none else ""
             )
-        case kinds.StrType():
-            pattern = f"like `{info.pattern}`" if info.pattern else ""
-            return "string" + _bounded(_range(info.min_length, info.max_length, " characters"), pattern)
-        case kinds.IntType():
-            return "integer" + _bounded(_range(info.ge, info.le))
-        case kinds.FloatType():
-            return "number"
-        case kinds.BoolType():
-            return "boolean"
-        case kinds.DateTimeType():
-            return "time (RFC 3339, with zone)"
-        case kinds.DictType():
-            return "object"
-        case kinds.ListType():
-            return f"list of {_kind(info.item_type)}"
-        case kinds.VarTupleType():
-            return f"list{_bounded(_range(None, info.max_length))} of {_kind(info.item_type)}"
+        case kinds.LiteralType():
+            return " or ".join(f"`{value}`" for value in info.values)
+        case kinds.StructType() if issubclass(info.cls, Page):
+            return f"page of {_kind(info.fields[0].type.item_type)}"
         case kinds.StructType():
             return f"[{info.cls.__name__}](#{info.cls.__name__.lower()})"
+        case kinds.DictType() if isinstance(info.value_type, kinds.StructType):
+            return f"object of {_kind(info.value_type)}"
+        case kinds.ListType() | kinds.VarTupleType():
+            return f"list{_bounded(_range(info.min_length, info.max_length))} of {_kind(info.item_type)}"
         case _:
-            raise AssertionError(f"no words for {info}")
+            return _WORDS[type(info)] + _bounds(info)
 
 
-def _range(least: int | None, most: int | None, unit: str = "") -> str:
+_WORDS = {
+    kinds.StrType: "string",
+    kinds.IntType: "integer",
+    kinds.FloatType: "number",
+    kinds.BoolType: "boolean",
+    kinds.DateTimeType: "time (RFC 3339, with zone)",
+    kinds.DictType: "object",
+    kinds.BytesType: "file",
+    kinds.AnyType: "anything",
+}
+
+
+def _bounds(info: Any) -> str:
+    match info:
+        case kinds.StrType():
+            pattern = f"like `{info.pattern}`" if info.pattern else ""
+            return _bounded(_range(info.min_length, info.max_length, " characters"), pattern)
+        case kinds.IntType() | kinds.FloatType():
+            return _bounded(_range(info.ge, info.le))
+        case _:
+            return ""
+
+
+def _range(least: float | None, most: float | None, unit: str = "") -> str:
     if most is None:
         return "" if least is None else f"at least {least}{unit}"
     return f"{least} to {most}{unit}" if least is not None else f"at most {most}{unit}"
@@ -188,11 +263,11 @@ def _bounded(*bounds: str) -> str:
     return f" ({told})" if told else ""
 
 
-def _collect(info: Any, seen: dict[str, kinds.StructType]) -> None:
+def _collect(info: Any, seen: dict[type, kinds.StructType]) -> None:
     match info:
         case kinds.StructType():
-            if info.cls.__name__ not in seen:
-                seen[info.cls.__name__] = info
+            if info.cls not in seen:
+                seen[info.cls] = info
                 for field in info.fields:
                     _collect(field.type, seen)
         case kinds.Metadata():
@@ -202,6 +277,8 @@ def _collect(info: Any, seen: dict[str, kinds.StructType]) -> None:
                 _collect(one, seen)
         case kinds.ListType() | kinds.VarTupleType():
             _collect(info.item_type, seen)
+        case kinds.DictType():
+            _collect(info.value_type, seen)
         case _:
             pass
 
@@ -215,7 +292,21 @@ def _table(head: tuple[str, ...], rows: list[Any]) -> str:
     return "\n".join(told).replace("  |", " |") + "\n"
 
 
-MADE = {part.__name__: part for part in (commands, codes, operations, bounds, refusals, routes, parts)}
+MADE = {
+    part.__name__: part
+    for part in (
+        commands,
+        codes,
+        operations,
+        bounds,
+        refusals,
+        routes,
+        parts,
+        honcho_refusals,
+        honcho_routes,
+        honcho_parts,
+    )
+}
 
 
 def renewed(page: str) -> str:

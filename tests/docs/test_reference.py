@@ -10,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_pages import MADE, REFERENCE, every_command, every_error, renewed
 
+from environments import client_program
 from mnemon import config
 from mnemon.domain import cap
 from mnemon.domain.framing import frame
 from mnemon.gate import gate
+from mnemon.gate.conversation.operations import EVERY as CONVERSING
 from mnemon.gate.operations import EVERY
+from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
 from mnemon.surfaces.http.routes import ROUTES
 
 PAGES = sorted(REFERENCE.glob("*.md"))
@@ -22,7 +25,9 @@ DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 HELP = dict(every_command())
 COMMANDS = set(HELP)
 OPTIONS = set(re.findall(r"--[a-z][a-z-]+", " ".join(HELP.values())))
+SDK = client_program("honcho-2.7.0").parents[1] / "lib"
 SOURCES = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".sql")]
+SOURCES += SDK.glob("python*/site-packages/honcho/**/*.py")
 SOURCE = "\n".join(path.read_text("utf-8") for path in SOURCES).lower()
 
 
@@ -47,6 +52,8 @@ def test_every_command_error_setting_route_and_operation_is_in_its_page():
     assert all(f"| `{name}` |" in text("settings.md") for name in config.VARIABLES)
     assert all(f"### {route.method} {route.path}\n" in text("http.md") for route in ROUTES)
     assert all(f"| `{operation.name}` |" in text("cap.md") for operation in EVERY)
+    assert all(f"### {route.method} {route.path}\n" in text("honcho.md") for route in HONCHO_ROUTES)
+    assert all(f"Operation `{operation.name}`, " in text("honcho.md") for operation in CONVERSING)
 
 
 @pytest.mark.parametrize("command", ["mnemon", "mnemon cap mint", "mnemon demo"])
@@ -67,13 +74,14 @@ class TestNothingIsNamedThatDoesNotExist:
         assert set(re.findall(r"\bMNEMON_\w*[A-Z]", page.read_text("utf-8"))) <= set(config.VARIABLES)
 
     def test_paths(self, page):
-        named = set(re.findall(r"/v1/[\w/{}]*\w}?", page.read_text("utf-8")))
-        assert named <= {route.path for route in ROUTES}
+        told = re.sub(r"/v3/workspaces/my-app\b", "/v3/workspaces/{workspace_id}", page.read_text("utf-8"))
+        named = set(re.findall(r"/v[13]/[\w/{}]*\w}?", told))
+        assert named <= {route.path for route in (*ROUTES, *HONCHO_ROUTES)}
 
     def test_operations(self, page):
         told = page.read_text("utf-8")
         named = set(re.findall(r"\b(?:memory|caps|audit|keys|doctor)\.(?!md\b|json\b)[a-z]+\b", told))
-        assert named <= {operation.name for operation in EVERY}
+        assert named <= {operation.name for operation in (*EVERY, *CONVERSING)}
 
     def test_commands(self, page):
         for words in re.findall(r"(?:`|\$ |\$\()mnemon ([^`\n|>)]*)", page.read_text("utf-8")):

@@ -17,7 +17,7 @@ from mnemon.adapters.crypto import wrapping
 from mnemon.domain import merkle, seal, ulid, words
 from mnemon.domain.audit import GENESIS, Event, leaf_of, verify
 from mnemon.domain.audit import Row as AuditRow
-from mnemon.domain.line import TOMBSTONE, Line
+from mnemon.domain.line import MESSAGE, TOMBSTONE, Line
 from mnemon.domain.names import Room
 
 FOLDER = Path(__file__).parent / "vectors"
@@ -45,6 +45,10 @@ LINES = {
     },
     "a time before 1970 and the largest epoch": {"occurred_at": -62_135_596_800_000, "epoch": (1 << 32) - 1},
     "a tombstone": {"kind": TOMBSTONE, "text": "", "supersedes": OLDER_ID},
+    "a message with its turn": {"kind": MESSAGE, "session": "Tuesday", "turn": 300},
+    "an empty message": {"kind": MESSAGE, "session": "Tuesday", "turn": 1, "text": ""},
+    "a conclusion about a peer": {"kind": "conclusion", "about": "Ünal 会", "text": "Travels in May"},
+    "a turn about a peer": {"kind": MESSAGE, "session": "Tuesday", "turn": 2, "about": "ann"},
 }
 
 
@@ -56,6 +60,8 @@ def line_of(
     session: str | None = None,
     occurred_at: int | None = None,
     supersedes: str | None = None,
+    turn: int | None = None,
+    about: str | None = None,
 ) -> Line:
     return Line(
         room=room,
@@ -67,6 +73,8 @@ def line_of(
         occurred_at=occurred_at,
         supersedes=supersedes,
         cap="",
+        turn=turn,
+        about=about,
         metadata={},
     )
 
@@ -77,6 +85,7 @@ def seal_vectors() -> list[dict[str, object]]:
         epoch = fields.get("epoch", n + 1)
         line = line_of(**{key: value for key, value in fields.items() if key != "epoch"})
         key, nonce = counted(n, 32), counted(128 + n, 12)
+        said = line.turn is not None or line.about is not None
         made.append(
             {
                 "name": name,
@@ -93,6 +102,7 @@ def seal_vectors() -> list[dict[str, object]]:
                 "occurred_at": line.occurred_at,
                 "supersedes": line.supersedes,
                 "epoch": epoch,
+                **({"turn": line.turn, "about": line.about} if said else {}),
                 "text": line.text,
                 "associated_data": seal.place(line, epoch).hex(),
                 "envelope": seal.seal(line, key=AESGCM(key), epoch=epoch, nonce=nonce).hex(),

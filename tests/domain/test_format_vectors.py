@@ -74,7 +74,7 @@ def test_making_the_vectors_again_changes_nothing(name):
 def test_a_sealed_line_is_made_and_opened_as_its_vector_says(vector):
     key, nonce, bound, envelope = unhexed(vector, "key", "nonce", "associated_data", "envelope")
     place = ["workspace", "owner", "namespace", "kind", "session", "id", "created_at", "occurred_at"]
-    place += ["supersedes", "epoch"]
+    place += ["supersedes", "epoch", *(name for name in ("turn", "about") if name in vector)]
     assert bound == packed(["mnemon.seal.v1", "memory", *(vector[name] for name in place)])
     body = AESGCM(key).encrypt(nonce, vector["text"].encode(), bound)
     assert envelope == b"\x01" + vector["epoch"].to_bytes(4, "big") + nonce + body

@@ -8,6 +8,7 @@ from msgspec.structs import asdict, replace
 
 from mnemon.adapters.crypto import wrapping
 from mnemon.domain import seal, ulid
+from mnemon.domain.framing import frame
 from mnemon.domain.line import Line, SealedLine
 from mnemon.domain.names import Room
 from mnemon.errors import IntegrityError, Tampered
@@ -27,6 +28,7 @@ LINE = Line(
     cap="cap",
     metadata={},
 )
+SAID = replace(LINE, turn=7, about="bob")
 
 
 def sealed(line=LINE, *, key=KEY, epoch=EPOCH, nonce=NONCE):
@@ -36,6 +38,7 @@ def sealed(line=LINE, *, key=KEY, epoch=EPOCH, nonce=NONCE):
 
 
 SEALED = sealed()
+SEALED_SAID = sealed(SAID)
 
 
 def expect_tampered(line, key=KEY):
@@ -99,12 +102,59 @@ RELOCATED = {
     "created_at and occurred_at exchanged": {"created_at": LINE.occurred_at, "occurred_at": LINE.created_at},
     "a time as text": {"created_at": str(LINE.created_at)},
     "a name as bytes": {"kind": b"memory"},
+    "a turn": {"turn": 1},
+    "turn 0": {"turn": 0},
+    "a subject": {"about": "ann"},
+    "an empty subject": {"about": ""},
+}
+RELOCATED_SAID = {
+    "turn": {"turn": 8},
+    "no turn": {"turn": None},
+    "about": {"about": "Bob"},
+    "about nobody": {"about": None},
+    "neither": {"turn": None, "about": None},
+    "exchanged": {"turn": "bob", "about": 7},
+    "a turn as text": {"turn": "7"},
 }
 
 
 @pytest.mark.parametrize("moved", RELOCATED)
 def test_an_envelope_in_another_place_is_tampering(moved):
     expect_tampered(replace(SEALED, **RELOCATED[moved]))
+
+
+@pytest.mark.parametrize("moved", [*RELOCATED, *RELOCATED_SAID])
+def test_an_envelope_of_a_turn_in_another_place_is_tampering(moved):
+    changes = {**RELOCATED, **RELOCATED_SAID}[moved]
+    expect_tampered(replace(SEALED_SAID, **changes))
+
+
+@pytest.mark.parametrize(
+    "said", [{"turn": 0}, {"turn": 1 << 40}, {"about": "Ünal 会"}, {"turn": 1, "about": "a"}]
+)
+def test_a_line_with_a_turn_or_a_subject_opens_in_its_place(said):
+    line = replace(LINE, **said)
+    assert seal.open_sealed(sealed(line), key=KEY) == LINE.text
+    expect_tampered(replace(sealed(line), turn=None, about=None))
+
+
+def test_a_line_without_turn_and_subject_is_bound_as_before_there_were_any():
+    fields = (
+        *LINE.room,
+        LINE.kind,
+        LINE.session,
+        LINE.id,
+        LINE.created_at,
+        LINE.occurred_at,
+        LINE.supersedes,
+    )
+    assert seal.place(LINE, EPOCH) == frame("mnemon.seal.v1", "memory", *fields, EPOCH)
+    assert seal.place(SAID, EPOCH) == frame("mnemon.seal.v1", "memory", *fields, EPOCH, 7, "bob")
+
+
+def test_what_may_change_about_a_line_is_not_bound():
+    changed = replace(SEALED_SAID, metadata='{"a":1}', tokens=9, likeness=b"x", times=4, invalidated_by="x")
+    assert seal.open_sealed(changed, key=KEY) == LINE.text
 
 
 def test_an_envelope_relabelled_with_another_epoch_is_tampering():

@@ -11,14 +11,18 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from mnemon import open_house, settings_from
+from mnemon.adapters.courier import HttpCourier
 from mnemon.adapters.crypto.keyfiles import KeyFiles
+from mnemon.adapters.documents import Documents
 from mnemon.adapters.inmemory.index import ReferenceIndex
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.system import SystemClock, SystemEntropy
+from mnemon.adapters.tokens import Tokens
 from mnemon.core.desk import Tools
 from mnemon.core.vault import Vault
 from mnemon.gate.gate import Gate
+from parrot import Parrot
 from surfaces.door import mnemon
 
 NOBODY = 65534
@@ -60,7 +64,15 @@ class CappedBook:
     def open(self):
         self.engine = CappedEngine(self.home / "mnemon.db")
         book, entropy, keyring = SqlBook(self.engine), SystemEntropy(), KeyFiles.create(self.home)
-        tools = Tools(Vault(keyring, entropy), ReferenceIndex(), entropy)
+        tools = Tools(
+            vault=Vault(keyring, entropy),
+            index=ReferenceIndex(),
+            entropy=entropy,
+            tokenizer=Tokens(),
+            reasoner=Parrot(),
+            reader=Documents(),
+            courier=HttpCourier(),
+        )
         return Gate(book=book, keyring=keyring, clock=SystemClock(), tools=tools), book.close
 
     def free(self):
@@ -68,13 +80,13 @@ class CappedBook:
 
 
 def mounted(folder: Path) -> bool:
-    asked = ["mount", "-t", "tmpfs", "-o", "size=1536k", "tmpfs", str(folder)]
+    asked = ["mount", "-t", "tmpfs", "-o", "size=2048k", "tmpfs", str(folder)]
     return subprocess.run(asked, capture_output=True).returncode == 0
 
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A tmpfs of 1.5 MiB where mounting is allowed, else a book that may not grow."""
+    """A tmpfs of 2 MiB where mounting is allowed, else a book that may not grow."""
     disk = tmp_path / "disk"
     disk.mkdir()
     if mounted(disk):

@@ -11,11 +11,14 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from mnemon.adapters.courier import HttpCourier
+from mnemon.adapters.documents import Documents
 from mnemon.adapters.index.bm25 import Bm25Index
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.adapters.tokens import Tokens
 from mnemon.core.desk import Tools
 from mnemon.core.vault import Vault
 from mnemon.domain import proof, ulid
@@ -27,9 +30,11 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
+from parrot import Parrot
 
 INSTANCE = "urn:mnemon:test"
 START = 1_750_000_000_000
+TOKENS = Tokens()
 
 
 class FakeClock:
@@ -129,15 +134,33 @@ class Issued:
 class World:
     """One gate on a book of its own, or on one that it shares with another world."""
 
-    def __init__(self, *, book=None, index=None, keyring=None, clock=None, limits=None, seed=1):
+    def __init__(
+        self,
+        *,
+        book=None,
+        index=None,
+        keyring=None,
+        clock=None,
+        limits=None,
+        seed=1,
+        reasoner=None,
+        courier=None,
+    ):
         self.entropy = SeededEntropy(seed)
         self.clock = clock or FakeClock()
         self.keyring = keyring or MemoryKeyring(self.entropy)
         self.book = MemoryBook() if book is None else book
-        tools = Tools(
-            Vault(self.keyring, self.entropy), index or ReferenceIndex(), self.entropy, limits or Limits()
+        self.tools = Tools(
+            vault=Vault(self.keyring, self.entropy),
+            index=index or ReferenceIndex(),
+            entropy=self.entropy,
+            tokenizer=TOKENS,
+            reasoner=reasoner or Parrot(),
+            reader=Documents(),
+            courier=courier or HttpCourier(),
+            limits=limits or Limits(),
         )
-        self.gate = Gate(book=self.book, keyring=self.keyring, clock=self.clock, tools=tools)
+        self.gate = Gate(book=self.book, keyring=self.keyring, clock=self.clock, tools=self.tools)
 
     @property
     def seconds(self):

@@ -10,6 +10,7 @@ from mnemon.adapters.sql.migrations import migrate, shipped
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain.audit import Event
 from mnemon.errors import Misconfigured, StorageFull
+from mnemon.testing.book_scenes import IDS, ROOM, sealed_line
 
 KNOWN = shipped()
 STATEMENTS = 1 + sum(migration.text.count(";\n") + 1 for migration in KNOWN)
@@ -83,7 +84,11 @@ def store_of(path, count):
     number BIGINT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL)"""
         )
         for migration in KNOWN[:count]:
-            connection.executescript(migration.text.format(blob="BLOB", clustered=" WITHOUT ROWID"))
+            connection.executescript(
+                migration.text.format(
+                    blob="BLOB", clustered=" WITHOUT ROWID", serial="INTEGER PRIMARY KEY AUTOINCREMENT"
+                )
+            )
             connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (*migration[:2], migration.hash))
 
 
@@ -118,6 +123,25 @@ def test_migrating_keeps_what_is_stored(path):
     book = SqlBook(SqliteEngine(path))
     with book.read() as tx:
         assert tx.audit.rows("acme", 0, 9) == [row]
+    book.close()
+
+
+def test_a_line_from_before_conversations_is_read_and_written_beside_new_ones(path):
+    store_of(path, 1)
+    with database(path) as connection:
+        connection.execute(
+            f"INSERT INTO lines VALUES ({', '.join('?' * 13)})",
+            (*ROOM, IDS[0], "memory", "s", 1, 2, None, "cap", "{}", 3, b"sealed"),
+        )
+    old = sealed_line(session="s", occurred_at=2, epoch=3, sealed=b"sealed")
+    book = SqlBook(SqliteEngine(path))
+    with book.write() as tx:
+        assert tx.lines.get(ROOM, IDS[0]) == old
+        assert (old.turn, old.about, old.tokens, old.likeness, old.times) == (None, None, None, None, 1)
+        assert tx.lines.append(sealed_line(IDS[1], session="s", turn=1))
+        assert tx.lines.last_turn("acme", "s") == tx.lines.count_turns("acme", "s") == 1
+        assert [place.id for place in tx.lines.of_session("acme", "ann", "s")] == IDS[:2]
+        assert not tx.lines.append(old)
     book.close()
 
 

@@ -22,7 +22,11 @@ from mnemon.domain.audit import Event
 from mnemon.domain.cap import Revocation
 from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
 from mnemon.domain.names import ALL, Room
-from mnemon.ports.book import ALL_BEFORE, Span, WrappedKey
+from mnemon.domain.register import MEMBER, PEER, Entry, Tie
+from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
+from mnemon.domain.tasks import DERIVE, DREAM, Errand, Task
+from mnemon.ports.book import ALL_BEFORE, Span, Turns, Views, WrappedKey
+from mnemon.ports.register import Batch
 
 WORKSPACES = ("acme", "other")
 OWNERS = ("ann", "bob")
@@ -30,21 +34,28 @@ NAMESPACES = ("travel", "work")
 IDS = tuple(ulid.compose(ms, bytes(10)) for ms in range(3))
 SESSIONS = ("s", "t")
 TIMES = (0, 1, 2)
+TURNS = (1, 2, 3)
+HOLDERS = ("h", "i")
 ROOMS = tuple(Room(*place) for place in product(WORKSPACES, OWNERS, NAMESPACES))
 
 rooms = st.sampled_from((*ROOMS, *ROOMS[:2] * 4))
 workspaces = st.sampled_from(WORKSPACES)
+mostly_acme = st.sampled_from(("acme", "acme", "acme", "other"))
 everywhere = st.sampled_from((*WORKSPACES, ALL))
 ids = st.sampled_from(IDS)
 times = st.sampled_from(TIMES)
-sessions = st.none() | st.sampled_from(SESSIONS)
+owners = st.sampled_from(OWNERS)
+named_sessions = st.sampled_from(SESSIONS)
+sessions = st.none() | named_sessions
+some_ids = st.lists(ids, max_size=3)
+turns = st.none() | st.sampled_from(TURNS)
 blobs = st.sampled_from((b"", b"\0", b"one", b"two"))
 
 lines = st.builds(
     SealedLine,
     room=rooms,
     id=ids,
-    kind=st.sampled_from(("memory", "memory", PROFILE, TOMBSTONE)),
+    kind=st.sampled_from(("memory", "conclusion", "conclusion", PROFILE, TOMBSTONE)),
     session=sessions,
     created_at=times,
     occurred_at=st.none() | times,
@@ -53,7 +64,60 @@ lines = st.builds(
     metadata=st.sampled_from(("{}", '{"a":1}')),
     epoch=times,
     sealed=blobs,
+    turn=turns,
+    about=st.none() | owners,
+    tokens=st.none() | times,
+    likeness=st.none() | st.sampled_from((b"", b"one")),
+    times=st.sampled_from((1, 2)),
 )
+entries = st.builds(
+    Entry,
+    workspace=workspaces,
+    kind=st.sampled_from((PEER, WORKSPACE_ENTRY)),
+    name=st.sampled_from(("a", "A")),
+    uid=st.sampled_from(IDS),
+    created_at=times,
+    metadata=st.sampled_from(("{}", '{"a":1}')),
+    configuration=st.sampled_from(("{}", '{"b":2}')),
+)
+ties = st.builds(
+    Tie,
+    workspace=workspaces,
+    kind=st.sampled_from((MEMBER, "pick")),
+    holder=named_sessions,
+    held=owners,
+    since=times,
+    until=st.none() | times,
+    configuration=st.sampled_from(("{}", '{"a":1}')),
+)
+batches = st.builds(
+    Batch,
+    workspace=workspaces,
+    session=named_sessions,
+    digest=blobs,
+    at=times,
+    first=times,
+    last=times,
+)
+errands = st.builds(
+    Errand,
+    workspace=mostly_acme,
+    kind=st.sampled_from((DERIVE, DERIVE, DERIVE, DREAM)),
+    session=st.sampled_from(("s", "s", "t", None)),
+    peer=st.none() | owners,
+    first=times,
+    last=times,
+    units=times,
+    payload=st.sampled_from(("{}", '{"a":1}')),
+)
+tasks = st.builds(
+    Task,
+    workspace=mostly_acme,
+    kind=st.just(DERIVE),
+    seq=st.integers(0, 12),
+    holder=st.none() | st.sampled_from(HOLDERS),
+)
+ends = {"holder": sessions, "held": st.none() | owners}
 events = st.builds(
     Event,
     at=times,
@@ -78,16 +142,16 @@ def step(name, *arguments, **named):
     return st.tuples(st.just(name), st.tuples(*arguments), st.fixed_dictionaries(named))
 
 
-steps = st.one_of(
+stored = st.one_of(
     step("lines.append", lines),
     step("lines.append", lines),
     step("lines.append", lines),
     step("lines.invalidate", rooms, ids, ids),
-    step("lines.delete", rooms, ids),
+    step("lines.delete", rooms, some_ids),
     step("lines.delete_room", rooms),
     step("terms.add", rooms, ids, blobs, blobs),
     step("terms.add", rooms, ids, blobs, blobs),
-    step("terms.remove", rooms, ids),
+    step("terms.remove", rooms, some_ids),
     step("terms.delete_room", rooms),
     step("keys.next_epoch", workspaces),
     step("keys.of", workspaces, st.sampled_from(OWNERS)),
@@ -103,6 +167,53 @@ steps = st.one_of(
     step("touch", everywhere, caps=st.booleans(), rooms=st.booleans()),
     step("owe_scrub"),
 )
+talk_steps = st.one_of(
+    step("lines.append", lines),
+    step("lines.append", lines),
+    step("lines.append", lines),
+    step("lines.invalidate", rooms, ids, ids),
+    step("lines.delete", rooms, some_ids),
+    step("lines.delete_room", rooms),
+    step("lines.annotate", rooms, ids, st.just('{"b":2}')),
+    step("lines.last_turn", workspaces, named_sessions),
+    step("lines.reinforce", rooms, ids, times),
+    step("lines.cite", rooms, ids, some_ids),
+    step("lines.cite", rooms, ids, some_ids),
+    step("lines.uncite", workspaces, some_ids),
+)
+register_steps = st.one_of(
+    step("register.add", entries),
+    step("register.add", entries),
+    step("register.entry", workspaces, st.just(PEER), st.sampled_from(("a", "A"))),
+    step("register.update", entries),
+    step("register.remove", workspaces, st.just(PEER), st.sampled_from(("a", "A"))),
+    step("register.tie", ties),
+    step("register.tie", ties),
+    step("register.untie", workspaces, st.just(MEMBER), **ends),
+    step("register.keep_batch", batches, times),
+    step("register.keep_batch", batches, times),
+    step("register.drop_batches", workspaces, named_sessions),
+    step("register.remove_workspace", workspaces),
+)
+fates = st.lists(st.integers(0, 3), max_size=3)
+claims = step("claim", st.sampled_from(HOLDERS), times, times, st.integers(0, 3), fates)
+work_steps = st.one_of(
+    step("work.add", errands, times),
+    step("work.add", errands, times),
+    step("work.add", errands, times),
+    claims,
+    claims,
+    claims,
+    step("work.finish", tasks),
+    step("work.postpone", tasks, times),
+    step("work.drop", workspaces, sessions),
+)
+groups = (stored, talk_steps, register_steps, work_steps)
+focused = st.deferred(
+    lambda: st.sampled_from(groups).flatmap(lambda some: st.lists(some, min_size=4, max_size=16))
+)
+mixed = st.deferred(lambda: st.lists(st.one_of(groups), min_size=1, max_size=6))
+undoing = st.sampled_from((False, False, True))
 
 SPANS = tuple(
     Span(workspace, owner, namespaces, *how)
@@ -121,6 +232,32 @@ SPANS = tuple(
         ),
     )
 )
+TURN_SPANS = tuple(
+    Turns(workspace, session, *how)
+    for workspace, session, how in product(
+        WORKSPACES,
+        SESSIONS,
+        ((), (2,), (1, 2), (0, None, "ann"), (0, None, None, True, 1, 1), (0, None, "bob", True)),
+    )
+)
+VIEW_SPANS = tuple(
+    Views(workspace, kinds, *how)
+    for workspace, kinds, how in product(
+        WORKSPACES,
+        (("conclusion",), ("memory", "conclusion", PROFILE)),
+        (
+            (),
+            (None, None, None, 2),
+            ("ann",),
+            ("ann", None, None, 1),
+            (None, "bob"),
+            ("ann", "bob"),
+            ("ann", "ann", None, 1),
+            ("ann", "ann", SESSIONS[:1], 1),
+            (None, None, SESSIONS),
+        ),
+    )
+)
 
 
 class Undone(Exception):
@@ -135,13 +272,27 @@ def apply(tx, name, arguments, named):
     if name == "rewrap":
         number, wrapped = arguments
         return [tx.keys.rewrap(key._replace(wrapped=wrapped)) for key in tx.keys.every()[number::4]]
+    if name == "claim":
+        return claimed(tx, *arguments)
     return attrgetter(name)(tx)(*arguments, **named)
+
+
+def claimed(tx, holder, now, until, most, fates):
+    """Claim, then do with each task as its number says: finish it, put it back, or hold on to it."""
+    taken = tx.work.claim(holder, now=now, until=until, most=most)
+    done = []
+    for task, fate in zip(taken, fates, strict=False):
+        if fate == 0:
+            done.append(tx.work.finish(task))
+        elif fate < 3:
+            done.append(tx.work.postpone(task, fate))
+    return taken, done
 
 
 def apply_all(book, todo, undone):
     try:
         with book.write() as tx:
-            answers = [apply(tx, *one) for one in todo]
+            answers = [(apply(tx, *one), last_turns(tx)) for one in todo]
             seen = {"answers": answers, **told(tx)}
             if undone:
                 raise Undone
@@ -169,6 +320,55 @@ def told(tx):
         "workspaces": list(tx.workspaces()),
         "rooms": tx.lines.rooms(),
         "namespaces": [tx.lines.namespaces(*place) for place in product(WORKSPACES, OWNERS)],
+        **told_of_talk(tx),
+    }
+
+
+def last_turns(tx):
+    """Asked after every step, since a book may know them by heart."""
+    return [tx.lines.last_turn(workspace, "s") for workspace in WORKSPACES]
+
+
+def told_of_talk(tx):
+    """What a transaction says of conversations, of what follows from them, and of what is to be done."""
+    talks = tuple(product(WORKSPACES, SESSIONS))
+    return {
+        "turns": [tx.lines.turns(span) for span in TURN_SPANS],
+        "turn ids": [tx.lines.turn_ids(*talk, 2) for talk in talks],
+        "all of a room": [tx.lines.get_all(room, IDS[1:]) for room in ROOMS],
+        "last turns": [(tx.lines.last_turn(*talk), tx.lines.count_turns(*talk)) for talk in talks],
+        "views": [(tx.lines.views(span), tx.lines.view_ids(span)) for span in VIEW_SPANS],
+        "view": [tx.lines.view(*line) for line in product(WORKSPACES, IDS)],
+        "alike": [
+            tx.lines.alike(room, about, likeness)
+            for room, about, likeness in product(ROOMS[:4], OWNERS, (b"", b"one"))
+        ],
+        "sessions": [tx.lines.of_session(*place) for place in product(WORKSPACES, OWNERS, SESSIONS)],
+        "cited": [tx.lines.cited(workspace, IDS) for workspace in WORKSPACES],
+        "citing": [tx.lines.citing(workspace, IDS[:n]) for workspace, n in product(WORKSPACES, (1, 3))],
+        "entries": [
+            (
+                tx.register.entries(workspace, kind, newest_first=newest_first),
+                tx.register.entries(workspace, kind, newest_first=newest_first, offset=1, limit=1),
+                tx.register.count(workspace, kind),
+            )
+            for workspace, kind, newest_first in product(
+                (None, *WORKSPACES), (PEER, WORKSPACE_ENTRY), (False, True)
+            )
+        ],
+        "entry": [tx.register.entry(*place) for place in product(WORKSPACES, (PEER,), "aA")],
+        "ties": [
+            tx.register.ties(workspace, MEMBER, holder=holder, held=held)
+            for workspace, holder, held in product(WORKSPACES, (None, "s"), (None, "ann"))
+        ],
+        "batches": [
+            tx.register.batch(*talk, digest) for talk, digest in product(talks, (b"", b"one", b"two"))
+        ],
+        "due": tx.work.next_due(),
+        "tallies": [
+            tx.work.tallies(workspace, kinds, now)
+            for workspace, kinds, now in product(WORKSPACES, ((DERIVE,), (DERIVE, DREAM)), TIMES)
+        ],
     }
 
 
@@ -187,11 +387,11 @@ class Books(RuleBasedStateMachine):
         for part, said in expected.items():
             assert found[part] == said, part
 
-    @rule(todo=st.lists(steps, min_size=2, max_size=12), undone=st.sampled_from((False, False, True)))
+    @rule(todo=focused | mixed, undone=undoing)
     def write(self, todo, undone):
         self.compare(apply_all(self.stored, todo, undone), apply_all(self.plain, todo, undone))
 
-    @rule(todo=st.lists(steps, min_size=1, max_size=6), undone=st.sampled_from((False, False, True)))
+    @rule(todo=focused | mixed, undone=undoing)
     def write_from_another_process(self, todo, undone):
         self.compare(apply_all(self.beside, todo, undone), apply_all(self.plain, todo, undone))
 

@@ -217,8 +217,8 @@ class Server:
 
     def _operation(self, method: str, path: str) -> dict[str, Any] | None:
         for template, methods in self.openapi["paths"].items():
-            if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
-                return methods.get(method)
+            if method in methods and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
+                return methods[method]
         return None
 
 
@@ -237,7 +237,7 @@ def serving(home: Path, *arguments: str, **settings: str) -> Iterator[Server]:
     watchdog.start()
     try:
         assert process.stdout is not None
-        greeting = [process.stdout.readline(), process.stdout.readline()]
+        greeting = [process.stdout.readline() for _ in range(3)]
         watchdog.cancel()
         found = re.search(r"at (http://\S+)$", greeting[0])
         assert found, process.communicate(timeout=PATIENCE_SECONDS)

@@ -135,8 +135,16 @@ def test_a_line_beyond_the_limit_is_refused_by_name_and_one_at_the_limit_is_not(
 
 
 def test_metadata_beyond_the_limit_is_refused(actor):
-    answer = actor.post("/v1/memory/put", json={"text": "x", "metadata": {"long": "x" * 20_000}})
+    assert actor.post("/v1/memory/put", json={"text": "x", "metadata": {"long": "x" * 60_000}}).is_success
+    answer = actor.post("/v1/memory/put", json={"text": "x", "metadata": {"long": "x" * 70_000}})
     assert answer.status_code == 413
+
+
+def test_names_have_up_to_512_characters_and_an_actors_name_does_not_begin_with_an_at_sign(server, name):
+    asked = {"ops": ["get"], "namespaces_allowed": ["travel"]}
+    for sub, status in (("x" * 512, 201), ("x" * 513, 400), ("a@b", 201), ("@sessions", 400), ("@x", 400)):
+        answer = server.owner.post("/v1/caps", json={"sub": sub, **asked})
+        assert answer.status_code == status, sub
 
 
 def test_a_namespace_that_holds_nothing_is_refused_like_one_that_does(server, actor, name):

@@ -3,24 +3,27 @@ import re
 import signal
 import socket
 import stat
+import subprocess
 
 import httpx
 import pytest
 
-from surfaces.door import mnemon, serving
+from environments import client_program
+from surfaces.door import environment, mnemon, serving
 
 LINE = {"namespace": "travel", "text": "Trip to Chengdu"}
 
 
-def test_the_first_start_says_in_two_lines_where_it_is_and_how_to_use_it(tmp_path):
+def test_the_first_start_says_in_three_lines_where_it_is_and_how_to_use_it(tmp_path):
     home = tmp_path / "home"
     with serving(home) as server:
-        where, how = server.greeting
+        where, how, with_honcho = server.greeting
         stopped = server.stop()
     assert server.url in where
     assert str(home) in where
     assert "new" in where
     assert how.startswith(f"Use it: curl {server.url}/v1/memory/get ")
+    assert with_honcho.startswith(f'Honcho\'s clients: Honcho(base_url="{server.url}", ')
     assert stopped.out == ""
 
 
@@ -35,6 +38,14 @@ def test_the_command_of_the_greeting_works_as_it_stands(tmp_path):
         with open(cap_file) as file:
             headers = {"authorization": f"Bearer {file.read().strip()}"}
         assert httpx.post(url, content=body, headers=headers).json()["lines"][0]["text"] == LINE["text"]
+
+
+def test_the_client_of_the_greeting_works_as_it_stands(tmp_path):
+    with serving(tmp_path / "home") as server:
+        made = server.greeting[2].partition(": ")[2]
+        told = f"from honcho import Honcho\nprint({made.strip()}.peer('ann').chat('Who am I?'))\n"
+        run = [client_program("honcho-2.7.0"), "-c", told]
+        assert subprocess.run(run, env=environment(), capture_output=True, text=True).stdout == "None\n"
 
 
 def test_the_data_folder_is_its_owners_alone(tmp_path):
@@ -81,6 +92,13 @@ def test_the_server_stops_cleanly_when_asked(tmp_path, how):
     assert stopped.exit_code == 0
     assert stopped.err == "Mnemon stopped.\n"
     assert not (home / "mnemon.db-wal").exists()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM] * 2)
+def test_the_server_stops_cleanly_when_asked_the_moment_it_greets(tmp_path, how):
+    with serving(tmp_path / "home") as server:
+        stopped = server.stop(how)
+    assert (stopped.exit_code, stopped.err) == (0, "Mnemon stopped.\n")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

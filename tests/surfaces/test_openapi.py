@@ -1,13 +1,16 @@
 import re
 
 import httpx
+import jsonschema_rs
 import pytest
 from starlette.routing import Route
 
 from mnemon import settings_from
 from mnemon.bootstrap import open_house
 from mnemon.surfaces.http.app import make_app
+from mnemon.surfaces.http.table import Table
 from surfaces.door import mnemon
+from surfaces.inhabited import EVERY_ROUTE, RIGHT, inhabited, right
 
 OF_THE_ISSUE = {
     ("get", "/health"),
@@ -29,17 +32,82 @@ OF_THE_ISSUE = {
 BEYOND_THE_ISSUE = {("get", "/v1/status")}
 ITSELF = {("get", "/openapi.json")}
 
+OF_HONCHO = """
+    post /v3/keys
+    post /v3/workspaces
+    post /v3/workspaces/list
+    put … | delete …
+    post …/search
+    get …/queue/status
+    post …/schedule_dream
+    post …/peers | post …/peers/list
+    put …/peers/{peer_id}
+    post …/peers/{peer_id}/sessions
+    post …/peers/{peer_id}/chat
+    post …/peers/{peer_id}/representation
+    get …/peers/{peer_id}/card | put …/peers/{peer_id}/card
+    get …/peers/{peer_id}/context
+    post …/peers/{peer_id}/search
+    post …/sessions | post …/sessions/list
+    put …/sessions/{session_id} | delete …/sessions/{session_id}
+    post …/sessions/{session_id}/clone
+    post …/sessions/{session_id}/peers | put …/sessions/{session_id}/peers
+    get …/sessions/{session_id}/peers | delete …/sessions/{session_id}/peers
+    get …/sessions/{session_id}/peers/{peer_id}/config | put …/sessions/{session_id}/peers/{peer_id}/config
+    get …/sessions/{session_id}/context
+    get …/sessions/{session_id}/summaries
+    post …/sessions/{session_id}/search
+    post …/scopes | post …/scopes/list
+    get …/scopes/{scope_id}
+    get …/scopes/{scope_id}/status
+    post …/scopes/{scope_id}/sessions
+    post …/scopes/{scope_id}/sessions/list
+    delete …/scopes/{scope_id}/sessions/{session_id}
+    post …/sessions/{session_id}/messages
+    post …/sessions/{session_id}/messages/upload
+    post …/sessions/{session_id}/messages/list
+    get …/sessions/{session_id}/messages/{message_id} | put …/sessions/{session_id}/messages/{message_id}
+    post …/conclusions | post …/conclusions/list
+    post …/conclusions/query
+    delete …/conclusions/{conclusion_id}
+    post …/webhooks | get …/webhooks
+    delete …/webhooks/{endpoint_id}
+    get …/webhooks/test
+"""
+OF_NEWER_CLIENTS = "post …/chat | get …/conclusions/{conclusion_id}"
+BEYOND_HONCHO = """
+    delete …/peers/{peer_id}
+    delete …/scopes/{scope_id}
+    delete …/sessions/{session_id}/messages/{message_id}
+"""
+ALIASES = "post …/sessions/{session_id}/messages/"
+
+
+def routes(text):
+    """The (method, path) pairs of a text in which … stands for a workspace."""
+    told = text.replace("…", "/v3/workspaces/{workspace_id}").replace("|", "\n").split("\n")
+    return {tuple(line.split()) for line in told if line.strip()}
+
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """Every (method, path) that the application routes, HEAD aside."""
     house = open_house(settings_from({}, str(tmp_path_factory.mktemp("app") / "home")))
     try:
-        routes = make_app(house.gate)._app.routes
-        assert all(isinstance(route, Route) for route in routes)
-        return {(method.lower(), route.path) for route in routes for method in route.methods - {"HEAD"}}
+        found = []
+        for route in make_app(house.gate)._app.routes:
+            found += everything_under(route._root) if isinstance(route, Table) else [route]
+        assert all(isinstance(route, Route) for route in found)
+        return {(method.lower(), route.path) for route in found for method in route.methods - {"HEAD"}}
     finally:
         house.close()
+
+
+def everything_under(node):
+    yield from (route for route, _ in node.ending.values())
+    for child in (*node.named.values(), node.parameter):
+        if child is not None:
+            yield from everything_under(child)
 
 
 def listed(document):
@@ -47,11 +115,41 @@ def listed(document):
 
 
 def test_openapi_lists_exactly_the_routes_served(server, served):
-    assert listed(server.openapi) == served - ITSELF
+    assert listed(server.openapi) == served - ITSELF - routes(ALIASES)
 
 
-def test_the_routes_are_those_of_the_issue(server):
-    assert listed(server.openapi) == OF_THE_ISSUE | BEYOND_THE_ISSUE
+def test_the_routes_of_the_memory_are_those_of_its_issue(server):
+    own = {(method, path) for method, path in listed(server.openapi) if not path.startswith("/v3/")}
+    assert own == OF_THE_ISSUE | BEYOND_THE_ISSUE
+
+
+def test_the_routes_of_the_honcho_door_are_honchos_and_three_that_delete(server):
+    theirs = {(method, path) for method, path in listed(server.openapi) if path.startswith("/v3/")}
+    assert theirs == routes(OF_HONCHO) | routes(OF_NEWER_CLIENTS) | routes(BEYOND_HONCHO)
+    assert len(routes(OF_HONCHO)) == 52
+
+
+@pytest.mark.parametrize("operation", RIGHT)
+def test_the_answer_to_a_right_request_is_of_the_shape_that_openapi_promises(server, operation):
+    names, route = inhabited(server.owner), EVERY_ROUTE[operation]
+    answer = right(operation, names).sent(server.owner, route, names)
+    described = server.openapi["paths"][route.path][route.method.lower()]["responses"]
+    content = described[str(answer.status_code)].get("content")
+    if content is None:
+        assert answer.content == b""
+    else:
+        schema = content["application/json"]["schema"]
+        validator = jsonschema_rs.validator_for({**schema, "components": server.openapi["components"]})
+        validator.validate(answer.json())
+
+
+@pytest.mark.parametrize("operation", ["workspaces.chat", "peers.chat"])
+def test_an_answer_in_pieces_is_of_a_kind_that_openapi_lists(server, operation):
+    names, route = inhabited(server.owner), EVERY_ROUTE[operation]
+    asked = {"query": "Where does ann live?", "stream": True}
+    answer = server.owner.post(route.path.format_map(names), json=asked)
+    described = server.openapi["paths"][route.path]["post"]["responses"]["200"]["content"]
+    assert answer.headers["content-type"].partition(";")[0] in described
 
 
 def test_every_reference_in_openapi_leads_somewhere(server):

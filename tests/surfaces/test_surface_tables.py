@@ -8,6 +8,8 @@ from mnemon import errors
 from mnemon.errors import MnemonError
 from mnemon.surfaces.cli.exits import EXIT, INTERNAL, INTERRUPTED, exit_of
 from mnemon.surfaces.http.client import _BY_CODE
+from mnemon.surfaces.http.honcho.refusals import TEXTS, refused_as
+from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
 from mnemon.surfaces.http.routes import ROUTES
 from mnemon.surfaces.http.statuses import STATUS, status_of
 
@@ -18,7 +20,8 @@ def descendants(kind):
         yield from descendants(child)
 
 
-EVERY = sorted(set(descendants(MnemonError)), key=lambda kind: kind.__name__)
+KINDS = sorted(set(descendants(MnemonError)), key=lambda kind: kind.__name__)
+EVERY = [kind for kind in KINDS if kind.__module__ == errors.__name__]
 NAMES = [kind.__name__ for kind in EVERY]
 
 
@@ -84,8 +87,32 @@ def test_the_families_have_the_exit_codes_of_the_documentation():
         assert {exit_of(kind) for kind in (family, *descendants(family))} == {code}
 
 
+def test_an_error_outside_the_tree_is_told_as_one_of_the_tree():
+    codes = {kind.code for kind in EVERY}
+    for kind in set(KINDS) - set(EVERY):
+        assert kind.code in codes
+        assert kind.code == kind.__mro__[1].code
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=NAMES)
+def test_every_error_has_a_status_that_honchos_clients_know(kind):
+    assert refused_as(kind) in {400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503}
+    assert refused_as(kind) == {
+        errors.HostRefused: 403,
+        errors.InvalidInput: 422,
+        errors.LineTooLong: 422,
+        errors.LimitExceeded: 400,
+        errors.Unsupported: 422,
+    }.get(kind, 401 if issubclass(kind, errors.Denied) else status_of(kind))
+
+
+@pytest.mark.parametrize("kind", [*descendants(errors.Unauthenticated), *descendants(errors.Denied)])
+def test_a_refusal_of_a_cap_has_the_text_that_honchos_clients_look_at(kind):
+    assert kind is errors.HostRefused or re.match(r"(No access|Invalid|JWT) ", TEXTS[kind])
+
+
 def test_the_client_knows_every_code_that_the_server_can_answer():
-    answered = {kind.code for route in ROUTES for kind in route.errors}
+    answered = {kind.code for route in (*ROUTES, *HONCHO_ROUTES) for kind in route.errors}
     assert answered <= set(_BY_CODE)
     assert all(_BY_CODE[kind.code] is kind for kind in EVERY)
 

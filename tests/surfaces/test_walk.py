@@ -6,11 +6,14 @@ from click.testing import CliRunner
 
 from mnemon.surfaces.cli.main import cli
 from surfaces.door import mnemon
+from surfaces.inhabited import EVERY_ROUTE, RIGHT, inhabited, right
 
 OPEN_ROUTES = {("get", "/health")}
 """OpenAPI does not list itself; it is open too."""
 
-A_BODY = {"id": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M", "text": "x"}
+OF_ADMINS = {"workspaces.list", "keys.new"}
+REFUSED = 401
+"""Honcho's clients know no 403."""
 
 OPEN_COMMANDS = {
     "init": "makes the folder that the owner's cap is in",
@@ -58,24 +61,70 @@ def stranger(tmp_path_factory):
     return (home / "owner.cap").read_text().strip()
 
 
-def test_every_route_refuses_without_a_cap_with_junk_and_with_a_strangers_cap(server, stranger):
+@pytest.fixture(scope="module")
+def world(server):
+    return inhabited(server.owner)
+
+
+def test_there_is_a_right_request_for_every_route():
+    assert sorted(RIGHT) == sorted(EVERY_ROUTE)
+
+
+def test_every_route_refuses_without_a_cap_with_junk_and_with_a_strangers_cap(server, stranger, world):
     walked = set()
-    for path, methods in server.openapi["paths"].items():
-        for method in methods:
-            target = path.replace("{id}", A_BODY["id"])
-            walked.add((method, path))
-            if (method, path) in OPEN_ROUTES:
-                continue
-            for cap, code in (
-                (None, "cap_missing"),
-                ("junk", "cap_malformed"),
-                (stranger, "cap_sig_invalid"),
-            ):
-                body = {} if method == "get" else {"json": A_BODY}
-                answer = server.client(cap).request(method, target, **body)
-                assert (answer.status_code, answer.json()["error"]) == (401, code), (method, path)
-    assert walked >= OPEN_ROUTES
-    assert len(walked) > 10
+    callers = {
+        "cap_missing": server.client(),
+        "cap_malformed": server.client("junk"),
+        "cap_sig_invalid": server.client(stranger),
+    }
+    for route in EVERY_ROUTE.values():
+        walked.add((route.method.lower(), route.path))
+        for code, client in callers.items():
+            asked = right(route.operation.name, world)
+            answer = asked.sent(client, route, world)
+            assert (answer.status_code, answer.json()["error"]) == (401, code), route.path
+    listed = {(method, path) for path, methods in server.openapi["paths"].items() for method in methods}
+    assert walked | OPEN_ROUTES == listed
+
+
+def test_every_route_judges_the_cap_before_it_looks_at_the_body(server, world):
+    client = server.client(None, content_type="application/json")
+    for route in EVERY_ROUTE.values():
+        answer = client.request(route.method, route.path.format_map(world), content=b"{junk")
+        assert (answer.status_code, answer.json()["error"]) == (401, "cap_missing"), route.path
+
+
+@pytest.mark.parametrize("operation", RIGHT)
+def test_the_owner_is_granted_the_right_request_of_every_route(server, operation):
+    names, route = inhabited(server.owner), EVERY_ROUTE[operation]
+    if operation == "workspaces.delete":
+        server.owner.delete(f"/v3/workspaces/{names['workspace_id']}/sessions/{names['session_id']}")
+    answer = right(operation, names).sent(server.owner, route, names)
+    assert answer.status_code in (route.status, route.existing), answer.text
+
+
+def test_a_key_of_one_workspace_opens_no_route_of_another(server, world):
+    elsewhere = inhabited(server.owner)
+    minted = server.owner.post("/v3/keys", params={"workspace_id": elsewhere["workspace_id"]})
+    stranger = server.client(minted.json()["key"])
+    for operation, route in EVERY_ROUTE.items():
+        if route.path.startswith("/v3/"):
+            answer = right(operation, world).sent(stranger, route, world)
+            expected = "cap_op_mismatch" if operation == "keys.new" else "cap_scope_mismatch"
+            assert (answer.status_code, answer.json()["error"]) == (REFUSED, expected), route.path
+            told = "Resource requires admin privileges" if operation in OF_ADMINS else "JWT not permissioned"
+            assert answer.json()["detail"].startswith(told)
+    place = f"/v3/workspaces/{world['workspace_id']}"
+    assert server.owner.post(f"{place}/sessions/list").json()["total"] == 1
+
+
+def test_a_cap_without_the_right_is_refused_on_every_route_that_needs_one(server, world):
+    client = server.actor("nobody", ["audit"], ["*"])
+    for operation, route in EVERY_ROUTE.items():
+        if route.operation.need.op not in (None, "audit"):
+            answer = right(operation, world).sent(client, route, world)
+            status = REFUSED if route.path.startswith("/v3/") else 403
+            assert (answer.status_code, answer.json()["error"]) == (status, "cap_op_mismatch"), route.path
 
 
 def test_every_command_is_known_to_be_open_or_guarded():

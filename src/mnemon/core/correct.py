@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mnemon.core.conversation.cards import strike
+from mnemon.core.conversation.place import Changes
 from mnemon.core.desk import Desk
 from mnemon.core.remember import Draft, remember
 from mnemon.domain import ulid
@@ -24,6 +26,7 @@ def correct(desk: Desk, target_id: str, text: str | None, new_id: str | None) ->
         text=text or "",
         id=new_id,
         session=target.session,
+        about=None if text is None else target.about,
         supersedes=target.id,
     )
     if target.invalidated_by is not None and target.invalidated_by != new_id:
@@ -33,7 +36,9 @@ def correct(desk: Desk, target_id: str, text: str | None, new_id: str | None) ->
     line, duplicate = remember(desk, draft)
     if not duplicate:
         desk.tx.lines.invalidate(target.room, target.id, line.id)
-        desk.tx.terms.remove(target.room, target.id)
+        desk.tx.terms.remove(target.room, (target.id,))
+        if target.about is not None:
+            strike(desk, target.room.owner, target.about, (target.id,), Changes())
     return line, duplicate
 
 

@@ -15,7 +15,11 @@ from mnemon.domain.policy import Scope
 from mnemon.errors import NotFound, Tampered
 from mnemon.ports.book import Transaction
 from mnemon.ports.clock import Entropy
+from mnemon.ports.courier import Courier
 from mnemon.ports.index import Index
+from mnemon.ports.reader import Reader
+from mnemon.ports.reasoner import Reasoner
+from mnemon.ports.tokenizer import Tokenizer
 
 
 class Trace(Struct, frozen=True, gc=False):
@@ -35,6 +39,10 @@ class Tools(Struct, frozen=True):
     vault: Vault
     index: Index
     entropy: Entropy
+    tokenizer: Tokenizer
+    reasoner: Reasoner
+    reader: Reader
+    courier: Courier
     limits: Limits = field(default_factory=Limits)
 
 
@@ -49,6 +57,10 @@ class Desk(Struct, frozen=True, gc=False):
 
     def fresh_id(self) -> str:
         return ulid.compose(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES))
+
+    def fresh_ids(self, count: int) -> list[str]:
+        """Ids that sort in the order given."""
+        return ulid.sequence(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES), count)
 
     def room(self, namespace: str) -> Room:
         return Room(self.scope.workspace, self.scope.owner, namespace)
@@ -95,6 +107,8 @@ def opened(line: SealedLine, keys: RoomKeys) -> Line:
         occurred_at=line.occurred_at,
         supersedes=line.supersedes,
         cap=line.cap,
+        turn=line.turn,
+        about=line.about,
         metadata=_metadata(line),
     )
 

@@ -8,24 +8,35 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from mnemon.core.conversation.cascade import erase_lines, erase_resting
+from mnemon.core.conversation.place import Changes
 from mnemon.core.desk import Desk
 from mnemon.domain import ulid
+from mnemon.domain.register import MEMBER
+from mnemon.ports.book import Span
+
+_EVERYTHING = 1 << 31
 
 
 class Forgotten(Struct, frozen=True):
     lines: int
     keys: int
     namespaces: tuple[str, ...]
+    with_them: frozenset[str] = frozenset()
+    """Lines of others that rested on these alone, and went too."""
 
 
 def forget_line(desk: Desk, line_id: str) -> Forgotten:
     """Raises: InvalidInput, NotFound."""
-    rooms = [line.room for line, _ in desk.find_all(ulid.check(line_id))]
-    for room in rooms:
-        desk.tx.terms.remove(room, line_id)
-        desk.tx.lines.delete(room, line_id)
-    desk.tx.owe_scrub()
-    return Forgotten(lines=len(rooms), keys=0, namespaces=tuple(room.namespace for room in rooms))
+    lines = [line for line, _ in desk.find_all(ulid.check(line_id))]
+    changes = Changes()
+    erase_lines(desk, lines, changes)
+    return Forgotten(
+        lines=len(lines),
+        keys=0,
+        namespaces=tuple(line.room.namespace for line in lines),
+        with_them=frozenset(changes.gone - {line_id}),
+    )
 
 
 def forget_rooms(desk: Desk) -> Forgotten:
@@ -38,6 +49,19 @@ def forget_rooms(desk: Desk) -> Forgotten:
         for namespace in sorted(keyed.union(filled))
         if scope.namespaces is None or namespace in scope.namespaces
     ]
+    said = desk.tx.lines.ids(
+        Span(
+            scope.workspace,
+            scope.owner,
+            [room.namespace for room in rooms],
+            history=True,
+            limit=_EVERYTHING,
+        )
+    )
+    changes = Changes()
+    if rooms:
+        ties = desk.tx.register.ties(scope.workspace, MEMBER, held=scope.owner)
+        erase_resting(desk, said, dict.fromkeys(tie.holder for tie in ties), changes)
     lines = keys = 0
     for room in rooms:
         lines += desk.tx.lines.delete_room(room)
@@ -46,4 +70,4 @@ def forget_rooms(desk: Desk) -> Forgotten:
     if rooms:
         desk.tx.touch(scope.workspace, rooms=True)
         desk.tx.owe_scrub()
-    return Forgotten(lines, keys, tuple(room.namespace for room in rooms))
+    return Forgotten(lines, keys, tuple(room.namespace for room in rooms), frozenset(changes.gone))

@@ -7,8 +7,11 @@ from msgspec import Struct
 from mnemon.core.desk import Desk, opened
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import content, words
-from mnemon.domain.line import TOMBSTONE, Line, SealedLine, check_line
+from mnemon.domain.line import CARD, SUMMARY, TOMBSTONE, Line, SealedLine, check_line
 from mnemon.errors import Conflict
+
+_NOT_INDEXED = (TOMBSTONE, CARD, SUMMARY)
+"""Kinds that no question should find: they say nothing, or only again what other lines say."""
 
 
 class Draft(Struct, frozen=True, gc=False):
@@ -19,6 +22,7 @@ class Draft(Struct, frozen=True, gc=False):
     text: str
     id: str | None = None
     session: str | None = None
+    about: str | None = None
     occurred_at: int | None = None
     supersedes: str | None = None
     metadata: content.Metadata | None = None
@@ -39,18 +43,37 @@ def remember(desk: Desk, draft: Draft) -> tuple[Line, bool]:
         occurred_at=draft.occurred_at,
         supersedes=draft.supersedes,
         cap=desk.cap,
+        about=draft.about,
         metadata=draft.metadata or {},
     )
     check_line(line, chosen_id=draft.id is not None, now=desk.now, limits=desk.tools.limits)
     metadata = content.encode_metadata(line.metadata)
     keys = desk.tools.vault.room(desk.tx, line.room)
-    if desk.tx.lines.append(_sealed(desk, line, keys, metadata)):
-        _index(desk, line, keys)
+    if append(desk, sealed(desk, line, keys, metadata), line.text, keys):
         return line, False
     return _first_told(desk, line, keys), True
 
 
-def _sealed(desk: Desk, line: Line, keys: RoomKeys, metadata: str) -> SealedLine:
+def append(desk: Desk, line: SealedLine, text: str, keys: RoomKeys) -> bool:
+    """Store the line and make it findable by its text; False, and no change, if its id is taken."""
+    if not desk.tx.lines.append(line):
+        return False
+    if line.kind not in _NOT_INDEXED:
+        found = words.terms(text)
+        tokens = words.blind(keys.blind, found).tobytes()
+        desk.tx.terms.add(line.room, line.id, tokens, bytes(found.values()))
+    return True
+
+
+def sealed(
+    desk: Desk,
+    line: Line,
+    keys: RoomKeys,
+    metadata: str,
+    *,
+    tokens: int | None = None,
+    likeness: bytes | None = None,
+) -> SealedLine:
     return SealedLine(
         room=line.room,
         id=line.id,
@@ -60,18 +83,14 @@ def _sealed(desk: Desk, line: Line, keys: RoomKeys, metadata: str) -> SealedLine
         occurred_at=line.occurred_at,
         supersedes=line.supersedes,
         cap=line.cap,
+        turn=line.turn,
+        about=line.about,
         metadata=metadata,
         epoch=keys.epoch,
         sealed=desk.tools.vault.seal(line, keys),
+        tokens=tokens,
+        likeness=likeness,
     )
-
-
-def _index(desk: Desk, line: Line, keys: RoomKeys) -> None:
-    if line.kind == TOMBSTONE:
-        return
-    found = words.terms(line.text)
-    tokens = words.blind(keys.blind, found).tobytes()
-    desk.tx.terms.add(line.room, line.id, tokens, bytes(found.values()))
 
 
 def _first_told(desk: Desk, line: Line, keys: RoomKeys) -> Line:

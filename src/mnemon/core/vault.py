@@ -69,6 +69,14 @@ class Vault:
                 raise _lost(namespace)
         return rooms
 
+    def known(self, tx: Transaction, room: Room) -> RoomKeys | None:
+        """The keys of the room, if it exists.
+
+        Raises: WrongKey, Tampered.
+        """
+        found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
+        return self._room_keys(room, found) if found else None
+
     def room(self, tx: Transaction, room: Room) -> RoomKeys:
         """The keys of a room, which is made if it does not exist."""
         found = tx.keys.of(room.workspace, room.owner, (room.namespace,))

@@ -13,7 +13,7 @@ from typing import Any
 
 from mnemon.errors import InvalidInput, LimitExceeded
 
-MAX_METADATA_BYTES = 16 * 1024
+MAX_METADATA_BYTES = 64 * 1024
 MAX_METADATA_DEPTH = 8
 _MAX_INT = (1 << 63) - 1
 _MIN_INT = -(1 << 63)
@@ -28,7 +28,7 @@ def check_text(text: str, field: str = "text") -> str:
     """
     if not text.strip():
         raise InvalidInput(f"{field} is empty")
-    return _check_characters(text, field)
+    return check_characters(text, field)
 
 
 def encode_metadata(metadata: Metadata) -> str:
@@ -55,7 +55,11 @@ def decode_metadata(encoded: str) -> Metadata:
     return found
 
 
-def _check_characters(text: str, field: str) -> str:
+def check_characters(text: str, field: str) -> str:
+    """The same text, which may be empty, if it can be stored.
+
+    Raises: InvalidInput.
+    """
     if "\0" in text:
         raise InvalidInput(f"{field} holds a NUL character")
     try:
@@ -72,7 +76,7 @@ def _check_value(value: object, field: str, depth: int) -> None:
         case None | bool():
             pass
         case str():
-            _check_characters(value, field)
+            check_characters(value, field)
         case int():
             if not _MIN_INT <= value <= _MAX_INT:
                 raise InvalidInput(f"{field} holds a number beyond 64 bits")
@@ -81,7 +85,7 @@ def _check_value(value: object, field: str, depth: int) -> None:
                 raise InvalidInput(f"{field} holds a number that is not finite")
         case Mapping():
             for key, item in value.items():
-                _check_characters(str(key), field)
+                check_characters(str(key), field)
                 _check_value(item, f"{field}.{key}", depth - 1)
         case list() | tuple():
             for item in value:

@@ -10,7 +10,9 @@ class Limits(Struct, frozen=True):
 
     body_bytes: int = 1024 * 1024
     line_bytes: int = 64 * 1024
-    requests_per_minute: int = 6000
+    batch_bytes: int = 16 * 1024 * 1024
+    file_bytes: int = 5 * 1024 * 1024
+    requests_per_minute: int = 120_000
     ulid_past_ms: int = 7 * 24 * 3600 * 1000
     ulid_future_ms: int = 60 * 1000
 

@@ -15,12 +15,28 @@ TOMBSTONE = "tombstone"
 PROFILE = "profile"
 """Kind of a line that a snapshot carries first."""
 
+MESSAGE = "message"
+"""Kind of a line that was said in a session; it has a turn there, and may be empty."""
+
+SUMMARY = "summary"
+CARD = "card"
+CONCLUSIONS = {
+    "explicit": "conclusion",
+    "deductive": "deduction",
+    "inductive": "induction",
+    "contradiction": "contradiction",
+}
+"""The kind of a line that says something about a peer, by how it was reached."""
+
 _MAX_TIME_MS = 253_402_300_799_999
 _MIN_TIME_MS = -62_135_596_800_000
 
 
 class Place(Struct, frozen=True, gc=False):
-    """Everything about a line but what it says. The seal binds all of it except the cap."""
+    """Everything about a line but what it says. The seal binds all of it except the cap.
+
+    `turn` is the line's number in its session, `about` the peer that it says something about.
+    """
 
     room: Room
     id: str
@@ -30,9 +46,11 @@ class Place(Struct, frozen=True, gc=False):
     occurred_at: int | None
     supersedes: str | None
     cap: str
+    turn: int | None = None
+    about: str | None = None
 
 
-class Line(Place, frozen=True):
+class Line(Place, frozen=True, kw_only=True):
     """A line as its owner may read it."""
 
     text: str
@@ -49,12 +67,19 @@ class Line(Place, frozen=True):
         )
 
 
-class SealedLine(Place, frozen=True):
-    """A line as the book keeps it: its place in the open, its text sealed."""
+class SealedLine(Place, frozen=True, kw_only=True):
+    """A line as the book keeps it: its place in the open, its text sealed.
+
+    `tokens` is the text's length in a model's tokens, `likeness` a keyed hash by which the same
+    conclusion is known again, `times` how often it was concluded.
+    """
 
     metadata: str
     epoch: int
     sealed: bytes
+    tokens: int | None = None
+    likeness: bytes | None = None
+    times: int = 1
     invalidated_by: str | None = None
 
 

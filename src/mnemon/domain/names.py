@@ -19,9 +19,12 @@ DEFAULT_WORKSPACE = "default"
 DEFAULT_NAMESPACE = "personal"
 DEFAULT_KIND = "memory"
 
+SESSIONS = "@sessions"
+"""The owner of what belongs to sessions and to no peer. Names of actors do not begin with '@'."""
+
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
-_MAX_NAME = 256
+_MAX_NAME = 512
 
 
 class Room(NamedTuple):
@@ -58,3 +61,13 @@ def name(text: str, field: str) -> str:
     if any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text):
         raise InvalidInput(f"{field} holds a control character or a lone surrogate")
     return text
+
+
+def actor(text: str, field: str) -> str:
+    """The name of someone who may own lines.
+
+    Raises: InvalidInput.
+    """
+    if text.startswith("@"):
+        raise InvalidInput(f"{field} must not begin with '@'")
+    return name(text, field)

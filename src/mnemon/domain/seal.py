@@ -26,7 +26,8 @@ _HEADER_BYTES = 5
 
 
 def place(line: Place, epoch: int) -> bytes:
-    """The associated data of a line."""
+    """The associated data of a line. A turn and a subject are bound where there are any."""
+    more = () if line.turn is None and line.about is None else (line.turn, line.about)
     return frame(
         "mnemon.seal.v1",
         DATA_CLASS,
@@ -38,6 +39,7 @@ def place(line: Place, epoch: int) -> bytes:
         line.occurred_at,
         line.supersedes,
         epoch,
+        *more,
     )
 
 

@@ -24,6 +24,12 @@ def compose(ms: int, entropy: bytes) -> str:
     return "".join([_PAIRS[(value >> shift) & 1023] for shift in range(120, -1, -10)])
 
 
+def sequence(ms: int, entropy: bytes, count: int) -> list[str]:
+    """So many ULIDs of that millisecond, each greater than the one before."""
+    first = min(int.from_bytes(entropy, "big"), (1 << 80) - count)
+    return [compose(ms, (first + step).to_bytes(ENTROPY_BYTES, "big")) for step in range(count)]
+
+
 def check(text: str, field: str = "id") -> str:
     """The same text, if it is a canonical ULID.
 

@@ -178,7 +178,7 @@ def owner_claims(*, instance: str, jti: str, now: int, exp: int, holder: HolderK
 
 def _check(claims: Claims) -> None:
     """Raises: InvalidInput for what no cap may say."""
-    names.name(claims.sub, "sub")
+    names.actor(claims.sub, "sub")
     if claims.wid != ALL:
         names.name(claims.wid, "wid")
     if unknown := set(claims.ops) - set(cap.OPS):
@@ -190,7 +190,7 @@ def _check(claims: Claims) -> None:
             names.namespace(namespace)
     for peer in claims.peers:
         if peer != ALL:
-            names.name(peer, "peers")
+            names.actor(peer, "peers")
     for session in claims.sessions or ():
         names.name(session, "sessions")
     try:

@@ -23,7 +23,8 @@ is in the log at once, and on the disk with the next change or refusal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from threading import Event as Bell
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -34,15 +35,19 @@ from mnemon.domain.cap import Chain
 from mnemon.domain.limits import Limits
 from mnemon.domain.policy import check_need, check_reach
 from mnemon.domain.proof import Bound
+from mnemon.domain.register import WORKSPACE
 from mnemon.errors import AuditUnavailable, MnemonError, Unauthenticated, Unavailable
 from mnemon.gate.admission import Credentials, Porter, burn_proof, home_of
 from mnemon.gate.case import Case, Outcome
+from mnemon.gate.conversation.rights import Rights
 from mnemon.gate.messages import Request
-from mnemon.gate.operations import Operation
+from mnemon.gate.operation import Operation
 from mnemon.gate.rate import RateLimit
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.keyring import Keyring
+
+_Found = TypeVar("_Found")
 
 
 class Asked(Struct, gc=False):
@@ -52,6 +57,8 @@ class Asked(Struct, gc=False):
     chain: Chain
     credentials: Credentials
     now: int
+    log: str
+    """The workspace whose log tells of it."""
     namespaces: Sequence[str] = ()
     """What the request reaches for, as soon as that is known."""
 
@@ -65,6 +72,13 @@ class Gate:
         self._porter = Porter(keyring)
         self._rate = RateLimit(tools.limits.requests_per_minute)
         self.junk = 0
+        self.bell: Bell | None = None
+        """Rung when a request left work behind."""
+
+    @property
+    def reasoner(self) -> str:
+        """What answers in words are made by."""
+        return self._tools.reasoner.name
 
     @property
     def limits(self) -> Limits:
@@ -89,7 +103,7 @@ class Gate:
         except Unauthenticated:
             self.junk += 1
             raise
-        asked = Asked(operation, chain, credentials, self._clock.now())
+        asked = Asked(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
         try:
             if chain.bound:
                 self._burn_proof(asked)
@@ -107,15 +121,30 @@ class Gate:
             burn_proof(tx, asked.credentials, asked.chain.grant, asked.now)
 
     def _transact(self, asked: Asked, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
-        if asked.operation.writes:
-            with self._book.write() as tx:
-                outcome = self._perform(tx, asked, request)
-                return outcome, _append(tx, asked, OK, outcome.trace)
-        with self._book.read() as tx:
-            outcome = self._perform(tx, asked, request)
-        return outcome, self._record(asked, OK, outcome.trace, lasting=False)
+        if asked.operation.prepare is not None:
+            with self._book.read() as tx:
+                admitted = self._perform(tx, asked, request, lambda case, message: message)
+            request = asked.operation.prepare(self._tools, admitted)
+        reading = asked.operation.peek if asked.operation.writes else asked.operation.work
+        if reading is not None:
+            with self._book.read() as tx:
+                found = self._perform(tx, asked, request, reading)
+            if found is not None:
+                return found, self._record(asked, OK, found.trace, lasting=False)
+        with self._book.write() as tx:
+            outcome = self._perform(tx, asked, request, asked.operation.work)
+            row = _append(tx, asked, OK, outcome.trace)
+        if asked.operation.rings and self.bell is not None:
+            self.bell.set()
+        return outcome, row
 
-    def _perform(self, tx: Transaction, asked: Asked, request: Request | Callable[[], Request]) -> Outcome:
+    def _perform(
+        self,
+        tx: Transaction,
+        asked: Asked,
+        request: Request | Callable[[], Request],
+        work: Callable[[Case, Any], _Found],
+    ) -> _Found:
         grant, operation = asked.chain.grant, asked.operation
         self._porter.check_alive(tx, asked.chain, asked.now)
         check_need(grant, operation.need)
@@ -125,9 +154,16 @@ class Gate:
         scope = check_reach(grant, reach)
         self._rate.check(asked.chain.blocks[0].jti, asked.now)
         desk = Desk(tx, scope, grant.jti, asked.now, self._tools)
-        return operation.work(
-            Case(desk, asked.chain, asked.credentials.token or "", self._keyring, self._book), message
-        )
+        case = Case(desk, asked.chain, asked.credentials.token or "", self._keyring, self._book)
+        if operation.admit is None:
+            return work(case, message)
+        if _is_known(tx, scope.workspace):
+            asked.log = scope.workspace
+        operation.admit(Rights(desk, grant), message)
+        outcome = work(case, message)
+        if asked.log != scope.workspace and _is_known(tx, scope.workspace):
+            asked.log = scope.workspace
+        return outcome
 
     def _record(self, asked: Asked, outcome: str, trace: Trace, *, lasting: bool = True) -> Row:
         try:
@@ -135,6 +171,10 @@ class Gate:
                 return _append(tx, asked, outcome, trace)
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
+
+
+def _is_known(tx: Transaction, workspace: str) -> bool:
+    return tx.register.entry(workspace, WORKSPACE, workspace) is not None
 
 
 def _append(tx: Transaction, asked: Asked, outcome: str, trace: Trace) -> Row:
@@ -151,6 +191,6 @@ def _append(tx: Transaction, asked: Asked, outcome: str, trace: Trace) -> Row:
         detail=trace.detail,
     )
     try:
-        return tx.audit.append(home_of(grant), event)
+        return tx.audit.append(asked.log, event)
     except Unavailable as error:
         raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error

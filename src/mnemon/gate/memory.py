@@ -126,7 +126,9 @@ def forget(case: Case, request: m.Forget) -> Outcome:
             receipt=m.Receipt(row.seq, row.leaf.hex()),
         )
 
-    detail = _detail(owner=case.desk.scope.owner, lines=gone.lines, keys=gone.keys)
+    detail = _detail(
+        owner=case.desk.scope.owner, lines=gone.lines, keys=gone.keys, gone=sorted(gone.with_them)
+    )
     return Outcome(answer, Trace(gone.namespaces, lines, detail))
 
 

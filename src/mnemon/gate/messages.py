@@ -20,7 +20,7 @@ Namespaces = Annotated[tuple[Namespace, ...], Meta(max_length=64)]
 LineId = Annotated[
     str, Meta(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)", examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"])
 ]
-Name = Annotated[str, Meta(min_length=1, max_length=256)]
+Name = Annotated[str, Meta(min_length=1, max_length=512)]
 Names = Annotated[tuple[Name, ...], Meta(max_length=64)]
 Ops = Annotated[tuple[str, ...], Meta(max_length=16)]
 Grants = Annotated[tuple[Name, ...], Meta(max_length=64)]

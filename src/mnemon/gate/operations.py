@@ -1,28 +1,13 @@
-"""The one table of operations: the right each needs, what its request reaches for, and its work."""
+"""The table of the memory's own operations, of caps, of the audit log and of upkeep."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
-from msgspec import Struct
 
 from mnemon.domain.names import ALL
 from mnemon.domain.policy import Need, Reach
 from mnemon.errors import InvalidInput
 from mnemon.gate import caps, ledger, memory, upkeep
 from mnemon.gate import messages as m
-from mnemon.gate.case import Case, Outcome
-
-
-class Operation(Struct, frozen=True):
-    name: str
-    need: Need
-    request: type[m.Request]
-    answer: type[m.Answer]
-    work: Callable[[Case, Any], Outcome]
-    reach: Callable[[Any], Reach] = lambda request: Reach()
-    writes: bool = False
+from mnemon.gate.operation import Operation
 
 
 def _one_room(request: m.Put) -> Reach:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
+from mnemon.core.conversation.place import NAMESPACE
 from mnemon.core.desk import Trace, opened
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.names import Room
@@ -89,13 +90,13 @@ def _index_findings(case: Case, room: Room, ids: set[str]) -> list[str]:
 def reconcile(case: Case, request: m.Reconcile) -> Outcome:
     told = _told(case, request.workspace)
     findings: list[str] = []
-    for room, line_id in sorted(told.lines):
+    for room, line_id in sorted({*told.lines, *told.said}):
         line = case.desk.tx.lines.get(room, line_id)
         if line is None:
             findings.append(f"line {line_id} was put, never forgotten, and is not there")
         elif line.invalidated_by is not None and (room, line_id, line.invalidated_by) not in told.replaced:
             findings.append(f"line {line_id} is hidden by a replacement that never was")
-    answer = m.ReconcileAnswer(len(told.lines), findings)
+    answer = m.ReconcileAnswer(len(told.lines) + len(told.said), findings)
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
 
@@ -104,10 +105,12 @@ class _Told(Struct):
 
     lines: set[tuple[Room, str]]
     replaced: set[tuple[Room, str, str]]
+    said: dict[tuple[Room, str], str | None]
+    """The lines of conversations, with their sessions."""
 
 
 def _told(case: Case, workspace: str) -> _Told:
-    told = _Told(set(), set())
+    told = _Told(set(), set(), {})
     first = 0
     while rows := case.desk.tx.audit.rows(workspace, first, _PAGE):
         first = rows[-1].seq + 1
@@ -126,14 +129,56 @@ def _retell(told: _Told, workspace: str, event: Event) -> None:
             told.lines.add((room, by))
             told.replaced.add((room, target, by))
         case "memory.forget":
-            owner = msgspec.json.decode(event.detail)["owner"]
-            rooms = {Room(workspace, owner, namespace) for namespace in event.namespaces}
-            gone = set(event.lines)
-            told.lines = {
-                (room, line_id)
-                for room, line_id in told.lines
-                if room not in rooms or (gone and line_id not in gone)
-            }
+            _retell_forgotten(told, workspace, event)
+        case _ if event.detail.startswith("{"):
+            _retell_changes(told, workspace, event)
+
+
+class _Forgotten(Struct):
+    owner: str
+    gone: frozenset[str] = frozenset()
+
+
+def _retell_forgotten(told: _Told, workspace: str, event: Event) -> None:
+    detail = msgspec.json.decode(event.detail, type=_Forgotten)
+    rooms = {Room(workspace, detail.owner, namespace) for namespace in event.namespaces}
+    named = set(event.lines)
+
+    def stays(room: Room, line_id: str) -> bool:
+        forgotten = room in rooms and (not named or line_id in named)
+        return not forgotten and line_id not in detail.gone
+
+    told.lines = {place for place in told.lines if stays(*place)}
+    told.said = {place: session for place, session in told.said.items() if stays(*place)}
+
+
+class _Changes(Struct):
+    """What the log tells of a conversation's changes, as `Changes.trace` wrote it."""
+
+    put: list[tuple[str, str | None, int]] = []
+    gone: frozenset[str] = frozenset()
+    gone_session: str | None = None
+    gone_owner: str | None = None
+    gone_workspace: bool = False
+
+
+def _retell_changes(told: _Told, workspace: str, event: Event) -> None:
+    changes = msgspec.json.decode(event.detail, type=_Changes)
+    if changes.gone_workspace:
+        told.lines.clear()
+        told.said.clear()
+    if changes.gone or changes.gone_session is not None or changes.gone_owner is not None:
+        told.said = {
+            (room, line_id): session
+            for (room, line_id), session in told.said.items()
+            if line_id not in changes.gone
+            and (session is None or session != changes.gone_session)
+            and room.owner != changes.gone_owner
+        }
+    ids = iter(event.lines)
+    for owner, session, count in changes.put:
+        for _ in range(count):
+            told.said[Room(workspace, owner, NAMESPACE), next(ids)] = session
 
 
 def scrub(case: Case, request: m.Scrub) -> Outcome:

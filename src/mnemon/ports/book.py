@@ -1,4 +1,4 @@
-"""The book: lines, keys, revocations and the audit log, under one transaction.
+"""The book: lines, keys, revocations, the register, the work list and the audit log, under one transaction.
 
 Contract, which `mnemon.testing.book_contract` checks on every implementation:
 
@@ -23,9 +23,10 @@ from msgspec import Struct
 
 from mnemon.domain.audit import Event, Row
 from mnemon.domain.cap import Revocation
-from mnemon.domain.line import SealedLine
+from mnemon.domain.line import Place, SealedLine
 from mnemon.domain.merkle import Tree
 from mnemon.domain.names import Room
+from mnemon.ports.register import Register, Work
 
 
 class Marks(NamedTuple):
@@ -71,12 +72,40 @@ class Span(Struct, frozen=True):
     """Only lines of kind 'profile'."""
 
 
+class Views(Struct, frozen=True):
+    """Which lines about peers to walk, newest id first; without owner or `about`, anyone's or of anyone."""
+
+    workspace: str
+    kinds: Collection[str]
+    owner: str | None = None
+    about: str | None = None
+    sessions: Collection[str] | None = None
+    limit: int | None = None
+
+
+class Turns(Struct, frozen=True):
+    """Which turns of a session to walk, in order; both bounds are inclusive."""
+
+    workspace: str
+    session: str
+    first: int = 0
+    last: int | None = None
+    owner: str | None = None
+    newest_first: bool = False
+    offset: int = 0
+    limit: int | None = None
+
+
 class Lines(Protocol):
     def append(self, line: SealedLine) -> bool:
-        """Store the line; False, and no change, if its room already has that id."""
+        """Store the line; False, and no change, if its room has that id or its session that turn already."""
         ...
 
     def get(self, room: Room, line_id: str) -> SealedLine | None: ...
+
+    def get_all(self, room: Room, line_ids: Collection[str]) -> list[SealedLine]:
+        """Those of the lines that are there, in order of id."""
+        ...
 
     def walk(self, span: Span) -> list[SealedLine]:
         """Without `history`, neither invalidated lines nor tombstones."""
@@ -90,8 +119,11 @@ class Lines(Protocol):
         """Mark the target as replaced; False, and no change, if it already is or is not there."""
         ...
 
-    def delete(self, room: Room, line_id: str) -> bool:
-        """Remove the line, and the note of what replaced it; what it replaced stays invalidated."""
+    def delete(self, room: Room, line_ids: Collection[str]) -> int:
+        """Remove the lines, the notes of what replaced them and what they cite; how many there were.
+
+        What they replaced stays invalidated.
+        """
         ...
 
     def delete_room(self, room: Room) -> int:
@@ -108,11 +140,69 @@ class Lines(Protocol):
         """Every room of every workspace that holds any line, in order."""
         ...
 
+    def annotate(self, room: Room, line_id: str, metadata: str) -> bool:
+        """Replace the line's metadata; False if there is no such line."""
+        ...
+
+    def turns(self, span: Turns) -> list[SealedLine]:
+        """Lines that have a turn in the session, whoever owns them."""
+        ...
+
+    def turn_ids(self, workspace: str, session: str, limit: int) -> list[str]:
+        """The ids of so many of the lines that have a turn in the session, first turns first."""
+        ...
+
+    def last_turn(self, workspace: str, session: str) -> int:
+        """The highest turn of the session; 0 if it has none."""
+        ...
+
+    def count_turns(self, workspace: str, session: str) -> int: ...
+
+    def views(self, span: Views) -> list[SealedLine]:
+        """Lines about peers, without those that were invalidated."""
+        ...
+
+    def view_ids(self, span: Views) -> list[str]:
+        """The ids that `views` would give."""
+        ...
+
+    def view(self, workspace: str, line_id: str) -> SealedLine | None:
+        """The line about a peer of that id, whoever holds it."""
+        ...
+
+    def alike(self, room: Room, about: str, likeness: bytes) -> SealedLine | None:
+        """The oldest line of the room about that peer with this likeness that was not invalidated."""
+        ...
+
+    def reinforce(self, room: Room, line_id: str, times: int) -> None:
+        """Count that the line was concluded so many times more."""
+        ...
+
+    def of_session(self, workspace: str, owner: str, session: str) -> list[Place]:
+        """Every line of that owner in the session, of any namespace and kind, in order of (namespace, id)."""
+        ...
+
+    def cite(self, room: Room, line_id: str, sources: Collection[str]) -> None:
+        """Note that the line follows from these lines of its workspace; what is noted already stays so."""
+        ...
+
+    def cited(self, workspace: str, line_ids: Collection[str]) -> dict[str, list[str]]:
+        """For each of the lines that cites any, the ids of those it follows from, in order of id."""
+        ...
+
+    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Room, str]]:
+        """The lines that follow from any of these, in order of room and id, each once."""
+        ...
+
+    def uncite(self, workspace: str, sources: Collection[str]) -> None:
+        """Forget that anything follows from these."""
+        ...
+
 
 class Terms(Protocol):
     def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes) -> None: ...
 
-    def remove(self, room: Room, line_id: str) -> None: ...
+    def remove(self, room: Room, line_ids: Collection[str]) -> None: ...
 
     def delete_room(self, room: Room) -> None: ...
 
@@ -178,6 +268,12 @@ class Transaction(Protocol):
 
     @property
     def audit(self) -> Audit: ...
+
+    @property
+    def register(self) -> Register: ...
+
+    @property
+    def work(self) -> Work: ...
 
     def marks(self, workspace: str) -> Marks: ...
 

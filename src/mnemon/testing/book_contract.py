@@ -52,7 +52,11 @@ from mnemon.testing.book_scenes import (
     write_and_log,
 )
 from mnemon.testing.lines_contract import LinesContract, TermsContract
+from mnemon.testing.register_contract import RegisterContract
 from mnemon.testing.threads import in_many_threads, often_interrupted
+from mnemon.testing.turns_contract import TurnsContract
+from mnemon.testing.views_contract import CitationsContract, ViewsContract
+from mnemon.testing.work_contract import WorkContract
 
 
 class _TransactionContract:
@@ -64,7 +68,7 @@ class _TransactionContract:
         with pytest.raises(failure), book.write() as tx:
             for room in ELSEWHERE:
                 fill(tx, room)
-            tx.lines.delete(ROOM, IDS[0])
+            tx.lines.delete(ROOM, (IDS[0],))
             tx.lines.append(sealed_line(IDS[2]))
             tx.terms.add(ROOM, IDS[2], b"tokens 3", b"\x03")
             tx.terms.delete_room(ROOM)
@@ -142,9 +146,9 @@ class _TransactionContract:
             fill(tx)
             kept = (tx.lines.walk(span(history=True)), list(tx.terms.since(ROOM, 0)), tx.keys.every())
             for room in ELSEWHERE:
-                assert not tx.lines.delete(room, IDS[0])
+                assert tx.lines.delete(room, IDS) == 0
                 assert tx.lines.delete_room(room) == 0
-                tx.terms.remove(room, IDS[1])
+                tx.terms.remove(room, IDS)
                 tx.terms.delete_room(room)
                 assert tx.keys.delete_room(room) == 0
             assert (tx.lines.walk(span(history=True)), list(tx.terms.since(ROOM, 0)), tx.keys.every()) == kept
@@ -423,7 +427,7 @@ class _ScrubContract:
         assert not book.scrub_pending()
         append(book, sealed_line())
         with book.write() as tx:
-            tx.lines.delete(ROOM, IDS[0])
+            tx.lines.delete(ROOM, (IDS[0],))
             tx.owe_scrub()
         assert book.scrub_pending()
         assert book.scrub()
@@ -440,7 +444,7 @@ class _ScrubContract:
     def test_a_scrub_beside_an_open_read_is_done_or_stays_pending(self, book: Book) -> None:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1]))
         with book.write() as tx:
-            tx.lines.delete(ROOM, IDS[0])
+            tx.lines.delete(ROOM, (IDS[0],))
             tx.owe_scrub()
         with book.read() as tx:
             assert tx.lines.count(ROOM) == 1
@@ -495,6 +499,11 @@ class BookContract(
     _TransactionContract,
     LinesContract,
     TermsContract,
+    TurnsContract,
+    ViewsContract,
+    CitationsContract,
+    RegisterContract,
+    WorkContract,
     _KeysContract,
     _CapsContract,
     _AuditContract,

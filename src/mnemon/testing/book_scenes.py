@@ -12,7 +12,10 @@ from mnemon.domain.audit import Event
 from mnemon.domain.cap import Revocation
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
-from mnemon.ports.book import Book, Span, TermsChange, Transaction, WrappedKey
+from mnemon.domain.register import MEMBER, PEER, Entry, Tie
+from mnemon.domain.tasks import DERIVE, Errand
+from mnemon.ports.book import Book, Span, TermsChange, Transaction, Turns, Views, WrappedKey
+from mnemon.ports.register import Batch
 
 WORKSPACE = "acme"
 OWNER = "ann"
@@ -27,6 +30,9 @@ ELSEWHERE = (
 
 IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
 """Ids in order, the oldest first."""
+
+TWINS = ("Ann", "ann ", "a\N{LATIN SMALL LETTER N WITH TILDE}n", "an\u0303n", "a" * 512, "a" * 511 + "b")
+"""Names that some databases would take for the same as another."""
 
 THREADS = 8
 _WRITES_PER_THREAD = 12
@@ -92,13 +98,30 @@ def fill(tx: Transaction, room: Room = ROOM) -> None:
     tx.lines.append(sealed_line(IDS[1], room, supersedes=IDS[0], session="s"))
     tx.lines.invalidate(room, IDS[0], IDS[1])
     tx.terms.add(room, IDS[0], b"tokens 1", b"\x01")
-    tx.terms.remove(room, IDS[0])
+    tx.terms.remove(room, (IDS[0],))
     tx.terms.add(room, IDS[1], b"tokens 2", b"\x02")
     tx.keys.add(WrappedKey(room, "seal", tx.keys.next_epoch(room.workspace), b"wrapped"))
     tx.caps.revoke(Revocation(room.workspace, "jti", "cap", 1))
     tx.audit.append(room.workspace, event())
     tx.touch(room.workspace, caps=True, rooms=True)
     tx.owe_scrub()
+    _fill_talk(tx, room)
+
+
+def _fill_talk(tx: Transaction, room: Room) -> None:
+    session = room.namespace
+    tx.lines.append(sealed_line(IDS[6], room, kind="message", session=session, turn=1, tokens=3))
+    tx.lines.append(sealed_line(IDS[7], room, kind="conclusion", about="bob", likeness=b"like"))
+    tx.lines.reinforce(room, IDS[7], 1)
+    tx.lines.cite(room, IDS[7], (IDS[6],))
+    tx.register.add(Entry(room.workspace, PEER, room.owner, IDS[0], 1))
+    tx.register.tie(Tie(room.workspace, MEMBER, session, room.owner, 1))
+    tx.register.keep_batch(Batch(room.workspace, session, b"digest", 1, 1, 1), 0)
+    for _ in range(2):
+        tx.work.add(Errand(room.workspace, DERIVE, session, room.owner, 1, 1), 1)
+    for task in tx.work.claim("worker", now=1, until=9, most=1):
+        tx.work.finish(task)
+    tx.work.claim("worker", now=1, until=9, most=1)
 
 
 def contents(book: Book, rooms: Sequence[Room] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
@@ -131,7 +154,27 @@ def _told(tx: Transaction, rooms: Sequence[Room]) -> dict[object, object]:
             tx.audit.rows(room.workspace, 0, EVERYTHING),
             tx.audit.tree(room.workspace).root(),
         )
+        found["talk", room] = _told_of_talk(tx, room)
+    found["due"] = tx.work.next_due()
     return found
+
+
+def _told_of_talk(tx: Transaction, room: Room) -> tuple[object, ...]:
+    workspace, owner, session = room
+    return (
+        tx.lines.turns(Turns(workspace, session)),
+        tx.lines.last_turn(workspace, session),
+        tx.lines.views(Views(workspace, ("conclusion",))),
+        tx.lines.alike(room, "bob", b"like"),
+        tx.lines.of_session(workspace, owner, session),
+        tx.lines.cited(workspace, IDS),
+        tx.lines.citing(workspace, IDS),
+        tx.register.entry(workspace, PEER, owner),
+        tx.register.entries(workspace, PEER),
+        tx.register.ties(workspace, MEMBER),
+        tx.register.batch(workspace, session, b"digest"),
+        tx.work.tallies(workspace, (DERIVE,), 5),
+    )
 
 
 def write_and_log(book: Book, thread: int) -> None:

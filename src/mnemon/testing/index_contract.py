@@ -218,7 +218,7 @@ class IndexContract:
         for n in order:
             assert set(search(book, index, about(TEA))) == left
             with book.write() as tx:
-                tx.terms.remove(WORK, IDS[n])
+                tx.terms.remove(WORK, (IDS[n],))
             left.discard(IDS[n])
             assert set(search(book, index, about(TEA))) == left
 
@@ -230,7 +230,7 @@ class IndexContract:
             with book.read() as tx:
                 expect_same(index, reference, tx, [about(TEA, MILK)], 20, None)
             with book.write() as tx:
-                tx.terms.remove(WORK, IDS[n])
+                tx.terms.remove(WORK, (IDS[n],))
             with book.read() as tx:
                 expect_same(index, reference, tx, [about(TEA, MILK)], 20, None)
 
@@ -238,7 +238,7 @@ class IndexContract:
         index_lines(book, WORK, {TEA: 1}, {CITY: 1})
         assert search(book, index, about(TEA)) == [IDS[0]]
         with book.write() as tx:
-            tx.terms.remove(WORK, IDS[0])
+            tx.terms.remove(WORK, (IDS[0],))
             add(tx, WORK, IDS[0], {MILK: 1})
         assert search(book, index, about(TEA)) == []
         assert search(book, index, about(MILK)) == [IDS[0]]
@@ -301,7 +301,7 @@ class IndexContract:
 def _write(tx: Transaction, rooms: Sequence[Room], batch: _Batch, present: set[tuple[int, int]]) -> None:
     """A line is added only where it is not, as those do who keep a book."""
     for room, line in batch.removed:
-        tx.terms.remove(rooms[room], IDS[line])
+        tx.terms.remove(rooms[room], (IDS[line],))
         present.discard((room, line))
     for room, line, tokens in batch.added:
         if (room, line) not in present:

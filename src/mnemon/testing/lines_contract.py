@@ -15,9 +15,11 @@ from mnemon.testing.book_scenes import (
     OWNER,
     ROOM,
     TRAVEL,
+    TWINS,
     WORKSPACE,
     append,
     changes_since,
+    numbered,
     sealed_line,
     span,
     walked,
@@ -37,6 +39,11 @@ class LinesContract:
             metadata='{"naïve":"日本"}',
             epoch=(1 << 32) - 1,
             sealed=bytes(range(256)),
+            turn=(1 << 53) - 1,
+            about="Größe 会",
+            tokens=12,
+            likeness=bytes(range(255, -1, -1)),
+            times=7,
         )
         append(book, sealed_line(IDS[0]), full)
         with book.read() as tx:
@@ -49,7 +56,7 @@ class LinesContract:
         with book.write() as tx:
             assert not tx.lines.append(first)
             assert not tx.lines.append(sealed_line())
-            assert not tx.lines.append(sealed_line(sealed=b"another", kind="card", session="s"))
+            assert not tx.lines.append(sealed_line(sealed=b"another", kind="card", session="s", turn=1))
         with book.read() as tx:
             assert tx.lines.walk(span()) == [first]
 
@@ -61,7 +68,7 @@ class LinesContract:
             for room in ELSEWHERE:
                 assert tx.lines.get(room, IDS[0]) == sealed_line(room=room, sealed=repr(room).encode())
 
-    @pytest.mark.parametrize("twin", ["Ann", "ann ", "a\N{LATIN SMALL LETTER N WITH TILDE}n", "an\u0303n"])
+    @pytest.mark.parametrize("twin", TWINS)
     def test_owners_and_workspaces_compare_byte_for_byte(self, book: Book, twin: str) -> None:
         append(book, sealed_line())
         for room in (ROOM._replace(owner=twin), ROOM._replace(workspace=twin)):
@@ -212,18 +219,54 @@ class LinesContract:
     def test_a_deleted_line_is_gone(self, book: Book) -> None:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1]))
         with book.write() as tx:
-            assert tx.lines.delete(ROOM, IDS[0])
-            assert not tx.lines.delete(ROOM, IDS[0])
+            assert tx.lines.delete(ROOM, (IDS[0],)) == 1
+            assert tx.lines.delete(ROOM, (IDS[0],)) == 0
         with book.read() as tx:
             assert tx.lines.get(ROOM, IDS[0]) is None
             assert tx.lines.walk(span(history=True)) == [sealed_line(IDS[1])]
             assert tx.lines.count(ROOM) == 1
 
+    def test_many_lines_are_read_at_once_in_order_of_id(self, book: Book) -> None:
+        ids = [numbered(0, n) for n in range(1200)]
+        append(book, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
+        with book.write() as tx:
+            tx.lines.invalidate(ROOM, ids[0], ids[1])
+        with book.read() as tx:
+            found = tx.lines.get_all(ROOM, [*reversed(ids), ids[0], numbered(1, 0)])
+            assert [line.id for line in found] == ids
+            assert found[0] == sealed_line(ids[0], invalidated_by=ids[1])
+            assert tx.lines.get_all(TRAVEL, ids) == [sealed_line(ids[0], TRAVEL)]
+            assert tx.lines.get_all(ROOM, ()) == []
+
+    def test_many_lines_are_deleted_at_once_and_counted(self, book: Book) -> None:
+        ids = [numbered(0, n) for n in range(1200)]
+        append(book, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
+        with book.write() as tx:
+            tx.lines.invalidate(ROOM, ids[0], ids[1])
+            assert tx.lines.delete(ROOM, ()) == 0
+            assert tx.lines.delete(ROOM, [*ids[:-1], ids[0], IDS[7], numbered(1, 0)]) == len(ids) - 1
+            assert tx.lines.count(ROOM) == 1
+            assert tx.lines.append(sealed_line(ids[0]))
+        assert walked(book, span("travel", "work")) == [
+            (ids[0], "travel"),
+            (ids[0], "work"),
+            (ids[-1], "work"),
+        ]
+
+    def test_a_walk_of_very_many_sessions_gives_their_lines_in_order(self, book: Book) -> None:
+        ids = [numbered(0, n) for n in range(1200)]
+        append(book, *(sealed_line(line_id, session=f"s{n % 700}") for n, line_id in enumerate(ids)))
+        asked = span(sessions={f"s{n}" for n in range(650)}, limit=1000)
+        expected = [line_id for n, line_id in enumerate(ids) if n % 700 < 650]
+        assert walked(book, asked) == [(line_id, "work") for line_id in expected[:1000]]
+        newest = walked(book, replace(asked, newest_first=True, limit=10))
+        assert newest == [(line_id, "work") for line_id in expected[: -len(newest) - 1 : -1]]
+
     def test_with_a_deleted_line_the_note_of_what_replaced_it_goes(self, book: Book) -> None:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1]))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-            tx.lines.delete(ROOM, IDS[0])
+            tx.lines.delete(ROOM, (IDS[0],))
         append(book, sealed_line(IDS[0]))
         assert walked(book, span()) == [(IDS[0], "work"), (IDS[1], "work")]
 
@@ -231,7 +274,7 @@ class LinesContract:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1], supersedes=IDS[0]))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-            tx.lines.delete(ROOM, IDS[1])
+            tx.lines.delete(ROOM, (IDS[1],))
         assert walked(book, span()) == []
         with book.read() as tx:
             assert tx.lines.walk(span(history=True)) == [sealed_line(IDS[0], invalidated_by=IDS[1])]
@@ -265,7 +308,7 @@ class LinesContract:
             assert tx.lines.rooms() == sorted(rooms)
             assert tx.lines.namespaces("other", "bob") == []
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-            tx.lines.delete(TRAVEL, IDS[0])
+            tx.lines.delete(TRAVEL, (IDS[0],))
             tx.lines.delete_room(rooms[1])
         with book.read() as tx:
             assert tx.lines.namespaces(WORKSPACE, OWNER) == ["a-b", "a.b", "work"]
@@ -295,7 +338,7 @@ class TermsContract:
         with book.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens 0", b"\x01")
             tx.terms.add(ROOM, IDS[1], b"tokens 1", b"\x01")
-            tx.terms.remove(ROOM, IDS[0])
+            tx.terms.remove(ROOM, (IDS[0],))
         assert [(change.id, change.tokens) for change in changes_since(book, 0)] == [
             (IDS[1], b"tokens 1"),
             (IDS[0], None),
@@ -308,7 +351,7 @@ class TermsContract:
                 tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
         followed = changes_since(book, 0)[-1].seq
         with book.write() as tx:
-            tx.terms.remove(ROOM, removed)
+            tx.terms.remove(ROOM, (removed,))
         assert [(change.id, change.tokens) for change in changes_since(book, followed)] == [(removed, None)]
 
     def test_whoever_followed_to_the_end_is_told_of_everything_after_it(self, book: Book) -> None:
@@ -322,20 +365,36 @@ class TermsContract:
                     tx.terms.add(ROOM, IDS[n], b"tokens", b"\x01")
                     present.add(IDS[n])
                 else:
-                    tx.terms.remove(ROOM, IDS[n])
+                    tx.terms.remove(ROOM, (IDS[n],))
                     present.discard(IDS[n])
             for change in changes_since(book, followed):
                 followed = change.seq
                 known = known - {change.id} if change.tokens is None else known | {change.id}
             assert known == present, (step, n)
 
+    def test_many_lines_are_removed_at_once_and_each_is_told_once(self, book: Book) -> None:
+        ids = [numbered(0, n) for n in range(1200)]
+        with book.write() as tx:
+            for line_id in (*ids, ids[0]):
+                tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
+            tx.terms.add(TRAVEL, ids[0], b"tokens", b"\x01")
+        followed = changes_since(book, 0)[-1].seq
+        with book.write() as tx:
+            tx.terms.remove(ROOM, ())
+            tx.terms.remove(ROOM, [*ids[:-1], ids[0], numbered(1, 0)])
+        told = changes_since(book, followed)
+        assert sorted(change.id for change in told) == ids[:-1]
+        assert {change.tokens for change in told} == {None}
+        assert [change.id for change in changes_since(book, 0) if change.tokens is not None] == ids[-1:]
+        assert [change.id for change in changes_since(book, 0, TRAVEL)] == ids[:1]
+
     def test_removing_what_is_not_there_changes_nothing(self, book: Book) -> None:
         with book.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
         before = changes_since(book, 0)
         with book.write() as tx:
-            tx.terms.remove(ROOM, IDS[1])
-            tx.terms.remove(TRAVEL, IDS[0])
+            tx.terms.remove(ROOM, (IDS[1],))
+            tx.terms.remove(TRAVEL, (IDS[0],))
         assert changes_since(book, 0) == before
         assert changes_since(book, 0, TRAVEL) == []
 

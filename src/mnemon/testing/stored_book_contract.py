@@ -1,13 +1,15 @@
 """The contract of a book that outlives its process, as tests: what `BookContract` asks, and more.
 
 class TestMyBook(StoredBookContract):
-@pytest.fixture
-def open_book(self, tmp_path: Path) -> Callable[[], Book]:
-return lambda: MyBook(tmp_path)
+    @pytest.fixture
+    def open_book(self, tmp_path: Path) -> Callable[[], Book]:
+        return lambda: MyBook(tmp_path)
 
-@pytest.fixture
-def stored_bytes(self, tmp_path: Path) -> Callable[[], bytes]:
-return lambda: b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    @pytest.fixture
+    def stored_bytes(self, tmp_path: Path) -> Callable[[], bytes]:
+        return lambda: b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+Both are about the same files, other ones for each test.
 """
 
 from __future__ import annotations
@@ -18,8 +20,11 @@ from contextlib import suppress
 import pytest
 
 from mnemon.domain import audit
+from mnemon.domain.register import MEMBER, PEER, Entry, Tie
+from mnemon.domain.tasks import Task
 from mnemon.errors import StorageUnavailable
 from mnemon.ports.book import Book, WrappedKey
+from mnemon.ports.register import Batch
 from mnemon.testing.book_contract import BookContract
 from mnemon.testing.book_scenes import (
     ELSEWHERE,
@@ -41,6 +46,7 @@ from mnemon.testing.book_scenes import (
     write_and_log,
 )
 from mnemon.testing.threads import in_many_threads
+from mnemon.testing.work_contract import NOW, UNTIL, add, errand, expect_each_once, work_off
 
 
 class StoredBookContract(BookContract):
@@ -148,7 +154,7 @@ class StoredBookContract(BookContract):
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
         followed = changes_since(book, 0)[-1].seq
         with second.write() as tx:
-            tx.terms.remove(ROOM, IDS[0])
+            tx.terms.remove(ROOM, (IDS[0],))
         assert [(change.id, change.tokens) for change in changes_since(book, followed)] == [(IDS[0], None)]
 
     def test_two_open_books_take_turns_without_missing_anything(self, book: Book, second: Book) -> None:
@@ -193,31 +199,88 @@ class StoredBookContract(BookContract):
         in_many_threads([book, second] * (THREADS // 2), write_and_log)
         expect_all_written(second)
 
+    def test_two_open_books_never_claim_the_same_and_leave_nothing(self, book: Book, second: Book) -> None:
+        add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+        done: list[list[Task]] = [[] for _ in range(4)]
+
+        def work(one: Book, thread: int) -> None:
+            done[thread] = work_off(one, f"worker {thread}")
+
+        in_many_threads([book, second] * 2, work)
+        expect_each_once(done, 60)
+
+    def test_numbers_of_work_are_not_given_again_when_the_book_is_opened_again(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        add(book, errand(0))
+        with book.write() as tx:
+            (first,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
+            assert tx.work.finish(first)
+        book.close()
+        again = open_book()
+        try:
+            add(again, errand(1))
+            with again.write() as tx:
+                (second,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
+                assert not tx.work.finish(first)
+                assert second.seq > first.seq
+        finally:
+            again.close()
+
+    def test_what_a_book_knows_by_heart_is_not_held_against_another_one(
+        self, book: Book, second: Book
+    ) -> None:
+        ann = Entry(WORKSPACE, PEER, "ann", IDS[0], 1)
+        for n in range(1, 7):
+            with (book, second)[n // 2 % 2].write() as tx:
+                assert tx.lines.last_turn(WORKSPACE, "s") == n - 1
+                assert tx.register.entry(WORKSPACE, PEER, "ann") == (None if n % 2 else ann)
+                tx.lines.append(sealed_line(IDS[n], session="s", turn=n))
+                if n % 2:
+                    assert tx.register.add(ann)
+                else:
+                    assert tx.register.remove(WORKSPACE, PEER, "ann")
+
     def test_after_a_scrub_no_byte_of_a_deleted_row_is_left(
         self, book: Book, stored_bytes: Callable[[], bytes]
     ) -> None:
-        marked = {name: f"<{name} 7f3a9c>".encode() for name in ("sealed", "metadata", "tokens", "wrapped")}
+        names = ("sealed", "metadata", "tokens", "wrapped", "about", "likeness", "entry", "tie")
+        marked = {name: f"<{name} 7f3a9c>".encode() for name in (*names, "digest", "payload", "peer")}
         with book.write() as tx:
             for n in range(40):
                 line_id = numbered(n, 0)
                 filler = marked["sealed"] * (n * 20)
                 tx.lines.append(
                     sealed_line(
-                        line_id, sealed=marked["sealed"] + filler, metadata=marked["metadata"].decode()
+                        line_id,
+                        sealed=marked["sealed"] + filler,
+                        metadata=marked["metadata"].decode(),
+                        about=marked["about"].decode(),
+                        likeness=marked["likeness"],
                     )
                 )
                 tx.terms.add(ROOM, line_id, marked["tokens"] * (n + 1), b"\x01" * n)
             tx.keys.add(WrappedKey(ROOM, "seal", 1, marked["wrapped"]))
             tx.lines.append(sealed_line(room=TRAVEL, sealed=b"<kept 7f3a9c>"))
+            tx.register.add(Entry(WORKSPACE, PEER, "ann", IDS[0], 1, metadata=marked["entry"].decode()))
+            tx.register.tie(Tie(WORKSPACE, MEMBER, "s", marked["tie"].decode(), 1))
+            tx.register.keep_batch(Batch(WORKSPACE, "s", marked["digest"], 1, 1, 1), 0)
+            for _ in range(2):
+                asked = errand(payload=marked["payload"].decode(), peer=marked["peer"].decode())
+                tx.work.add(asked, NOW)
+            (task,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
+            assert tx.work.finish(task)
         before = stored_bytes()
         assert all(mark in before for mark in (*marked.values(), b"<kept 7f3a9c>"))
         with book.write() as tx:
             for n in range(0, 40, 2):
-                tx.terms.remove(ROOM, numbered(n, 0))
-                tx.lines.delete(ROOM, numbered(n, 0))
+                tx.terms.remove(ROOM, (numbered(n, 0),))
+                tx.lines.delete(ROOM, (numbered(n, 0),))
             tx.lines.delete_room(ROOM)
             tx.terms.delete_room(ROOM)
             tx.keys.delete_room(ROOM)
+            tx.register.remove_workspace(WORKSPACE)
+            tx.work.drop(WORKSPACE)
             tx.owe_scrub()
         assert book.scrub()
         after = stored_bytes()
@@ -231,7 +294,7 @@ class StoredBookContract(BookContract):
         with second.read() as tx:
             assert tx.lines.count(ROOM) == 1
             with book.write() as writing:
-                writing.lines.delete(ROOM, IDS[0])
+                writing.lines.delete(ROOM, (IDS[0],))
                 writing.owe_scrub()
             done = book.scrub()
             assert done is not book.scrub_pending()

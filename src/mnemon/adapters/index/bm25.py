@@ -195,11 +195,12 @@ class Bm25Index:
             for segment in segments
         ]
         telling = _idfs(lines, [postings for _, _, postings in parts])
+        allowed = None if within is None else frozenset(one.encode() for one in within)
         hits = [
             Hit(room, line_id, score)
             for room, segment, postings in parts
             if any(postings)
-            for line_id, score in _best(segment, _scores(segment, postings, telling, average), k, within)
+            for line_id, score in _best(segment, _scores(segment, postings, telling, average), k, allowed)
         ]
         hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
         return hits[:k]
@@ -243,13 +244,12 @@ def _scores(
 
 
 def _best(
-    segment: _Segment, scores: NDArray[np.float64], k: int, within: Collection[str] | None
+    segment: _Segment, scores: NDArray[np.float64], k: int, allowed: Collection[bytes] | None
 ) -> list[tuple[str, float]]:
     """The k best lines of a segment; equal scores, newest id first."""
-    if within is not None:
-        allowed = np.isin(segment.ids, np.array([one.encode() for one in within], dtype="S26"))
-        scores = np.where(allowed, scores, 0.0)
     found = np.nonzero(scores)[0]
+    if allowed is not None:
+        found = found[[line_id in allowed for line_id in segment.ids[found].tolist()]]
     if len(found) > k:
         threshold = np.partition(scores[found], -k)[-k]
         found = found[scores[found] >= threshold]

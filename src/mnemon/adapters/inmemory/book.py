@@ -6,104 +6,23 @@ changes nothing. It is made to be read and compared with, not to be fast.
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
+from mnemon.adapters.inmemory.lines import MemoryLines
+from mnemon.adapters.inmemory.register import MemoryRegister
+from mnemon.adapters.inmemory.state import State
+from mnemon.adapters.inmemory.work import MemoryWork
 from mnemon.domain import merkle
 from mnemon.domain.audit import GENESIS, Event, Row, leaf_of
 from mnemon.domain.cap import Revocation
-from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
 from mnemon.domain.names import ALL, Room
-from mnemon.ports.book import Marks, Span, TermsChange, WrappedKey
-
-
-@dataclass
-class _State:
-    lines: dict[Room, dict[str, SealedLine]] = field(default_factory=dict)
-    terms: dict[Room, list[TermsChange]] = field(default_factory=dict)
-    keys: dict[tuple[Room, str, int], WrappedKey] = field(default_factory=dict)
-    revocations: dict[tuple[str, str, str, str], Revocation] = field(default_factory=dict)
-    burned: dict[tuple[str, str], int] = field(default_factory=dict)
-    audit: dict[str, list[Row]] = field(default_factory=dict)
-    counters: dict[tuple[str, str], int] = field(default_factory=dict)
-
-    def increase(self, workspace: str, name: str) -> int:
-        value = self.counters.get((workspace, name), 0) + 1
-        self.counters[workspace, name] = value
-        return value
-
-    def copied(self) -> _State:
-        return _State(
-            lines={room: dict(lines) for room, lines in self.lines.items()},
-            terms={room: list(changes) for room, changes in self.terms.items()},
-            audit={workspace: list(rows) for workspace, rows in self.audit.items()},
-            **{
-                name: copy.copy(getattr(self, name)) for name in ("keys", "revocations", "burned", "counters")
-            },
-        )
-
-
-class _Lines:
-    def __init__(self, state: _State) -> None:
-        self._state = state
-
-    def append(self, line: SealedLine) -> bool:
-        room = self._state.lines.setdefault(line.room, {})
-        if line.id in room:
-            return False
-        room[line.id] = line
-        return True
-
-    def get(self, room: Room, line_id: str) -> SealedLine | None:
-        return self._state.lines.get(room, {}).get(line_id)
-
-    def walk(self, span: Span) -> list[SealedLine]:
-        found = [
-            line
-            for namespace in span.namespaces
-            for line in self._state.lines.get(Room(span.workspace, span.owner, namespace), {}).values()
-            if (span.after is None or (line.id, namespace) > span.after)
-            and (span.before is None or line.id < span.before)
-            and (span.sessions is None or line.session in span.sessions)
-            and (not span.profile or line.kind == PROFILE)
-            and (span.history or (line.invalidated_by is None and line.kind != TOMBSTONE))
-        ]
-        found.sort(key=lambda line: (line.id, line.room.namespace), reverse=span.newest_first)
-        return found[: span.limit]
-
-    def ids(self, span: Span) -> list[str]:
-        return [line.id for line in self.walk(span)]
-
-    def invalidate(self, room: Room, target: str, by: str) -> bool:
-        line = self._state.lines.get(room, {}).get(target)
-        if line is None or line.invalidated_by is not None:
-            return False
-        self._state.lines[room][target] = replace(line, invalidated_by=by)
-        return True
-
-    def delete(self, room: Room, line_id: str) -> bool:
-        return self._state.lines.get(room, {}).pop(line_id, None) is not None
-
-    def delete_room(self, room: Room) -> int:
-        return len(self._state.lines.pop(room, {}))
-
-    def count(self, room: Room) -> int:
-        return len(self._state.lines.get(room, {}))
-
-    def namespaces(self, workspace: str, owner: str) -> list[str]:
-        return [room.namespace for room in self.rooms() if room[:2] == (workspace, owner)]
-
-    def rooms(self) -> list[Room]:
-        return sorted(room for room, lines in self._state.lines.items() if lines)
+from mnemon.ports.book import Marks, TermsChange, WrappedKey
 
 
 class _Terms:
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     def add(self, room: Room, line_id: str, tokens: bytes | None, counts: bytes) -> None:
@@ -111,11 +30,12 @@ class _Terms:
         seq = changes[-1].seq + 1 if changes else 1
         changes.append(TermsChange(seq, line_id, tokens, counts))
 
-    def remove(self, room: Room, line_id: str) -> None:
-        changes = self._state.terms.get(room, [])
-        kept = [change for change in changes if change.id != line_id or change.tokens is None]
-        if len(kept) < len(changes):
-            self._state.terms[room] = [*kept, TermsChange(changes[-1].seq + 1, line_id, None, b"")]
+    def remove(self, room: Room, line_ids: Collection[str]) -> None:
+        for line_id in sorted(set(line_ids)):
+            changes = self._state.terms.get(room, [])
+            kept = [change for change in changes if change.id != line_id or change.tokens is None]
+            if len(kept) < len(changes):
+                self._state.terms[room] = [*kept, TermsChange(changes[-1].seq + 1, line_id, None, b"")]
 
     def delete_room(self, room: Room) -> None:
         self._state.terms.pop(room, None)
@@ -125,7 +45,7 @@ class _Terms:
 
 
 class _Keys:
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
@@ -157,7 +77,7 @@ class _Keys:
 
 
 class _Caps:
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     def revoke(self, revocation: Revocation) -> None:
@@ -181,7 +101,7 @@ class _Caps:
 
 
 class _Audit:
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     def append(self, workspace: str, event: Event) -> Row:
@@ -207,13 +127,15 @@ class _Audit:
 
 
 class _Transaction:
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
-        self.lines = _Lines(state)
+        self.lines = MemoryLines(state)
         self.terms = _Terms(state)
         self.keys = _Keys(state)
         self.caps = _Caps(state)
         self.audit = _Audit(state)
+        self.register = MemoryRegister(state)
+        self.work = MemoryWork(state)
 
     def marks(self, workspace: str) -> Marks:
         def total(name: str) -> int:
@@ -238,7 +160,7 @@ class MemoryBook:
     """The book in this process's memory."""
 
     def __init__(self) -> None:
-        self._state = _State()
+        self._state = State()
         self._lock = threading.Lock()
 
     @contextmanager

@@ -13,7 +13,9 @@ from mnemon.adapters.sql.engine import Engine, Session
 from mnemon.adapters.sql.keys import SqlKeys
 from mnemon.adapters.sql.lines import SqlLines
 from mnemon.adapters.sql.migrations import migrate
+from mnemon.adapters.sql.register import SqlRegister
 from mnemon.adapters.sql.terms import SqlTerms
+from mnemon.adapters.sql.work import SqlWork
 from mnemon.domain.names import ALL
 from mnemon.ports.book import Marks
 
@@ -32,6 +34,8 @@ class SqlTransaction:
         self.keys = SqlKeys(session, self._counters)
         self.caps = SqlCaps(session)
         self.audit = SqlAudit(session)
+        self.register = SqlRegister(session)
+        self.work = SqlWork(session)
 
     def marks(self, workspace: str) -> Marks:
         values = self._counters.values(workspace)

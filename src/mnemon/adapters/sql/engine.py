@@ -7,9 +7,14 @@ spelling, and translates its database's errors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
+
+MOST_LISTED = 500
+"""The most values that one statement names in a list."""
+
+NO_LIMIT = (1 << 63) - 1
 
 Values = Sequence[Any]
 SqlRow = tuple[Any, ...]
@@ -36,8 +41,9 @@ class Session(Protocol):
 class Engine(Protocol):
     @property
     def types(self) -> Mapping[str, str]:
-        """What the placeholders of a migration stand for: {blob}, and {clustered} after a table whose
-        rows should lie in the order of its primary key."""
+        """What the placeholders of a migration stand for: {blob}, {serial} for a primary key that counts
+        up and never takes a number again, and {clustered} after a table whose rows should lie in the
+        order of its primary key."""
         ...
 
     def read(self) -> AbstractContextManager[Session]: ...
@@ -54,3 +60,11 @@ class Engine(Protocol):
 def as_bytes(value: object) -> bytes:
     """What a column of bytes holds. Whatever else someone put there is no sealed thing, and so is empty."""
     return value if isinstance(value, bytes) else b""
+
+
+def listed(values: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """The values, each once and in order, in lists that one statement can take, each with its '(?, ...)'."""
+    distinct = sorted(set(values))
+    for first in range(0, len(distinct), MOST_LISTED):
+        some = distinct[first : first + MOST_LISTED]
+        yield f"({', '.join('?' * len(some))})", some

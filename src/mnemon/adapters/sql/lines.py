@@ -2,56 +2,50 @@
 
 from __future__ import annotations
 
-from mnemon.adapters.sql.engine import Session, SqlRow, as_bytes
+from collections.abc import Collection, Iterator
+
+from mnemon.adapters.sql.citations import SqlCitations
+from mnemon.adapters.sql.engine import SqlRow, listed
+from mnemon.adapters.sql.line_rows import COLUMNS, FROM, GET, READ, ROOM, line_of, row_of
+from mnemon.adapters.sql.turns import SqlTurns
+from mnemon.adapters.sql.views import SqlViews
 from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
 from mnemon.domain.names import Room
 from mnemon.ports.book import Span
 
-_COLUMNS = """workspace, owner, namespace, id, kind, session, created_at, occurred_at, supersedes, cap,
-    metadata, epoch, sealed"""
-_READ = ", ".join(f"l.{column.strip()}" for column in _COLUMNS.split(",")) + ", i.by_id"
-_ROOM = "workspace = ? AND owner = ? AND namespace = ?"
-
-_APPEND = (
-    f"INSERT INTO lines ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-)
-_FROM = """FROM lines l LEFT JOIN invalidations i
-    ON i.workspace = l.workspace AND i.owner = l.owner AND i.namespace = l.namespace AND i.target = l.id"""
-_GET = f"SELECT {_READ} {_FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ? AND l.id = ?"
+_APPEND = f"""INSERT INTO lines ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
+    ON CONFLICT DO NOTHING"""
+_OF_ROOM = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ?"
 _NEXT_NAMESPACE = """SELECT namespace FROM lines
     WHERE workspace = ? AND owner = ? AND namespace > ? ORDER BY namespace LIMIT 1"""
 _INVALIDATE = f"""INSERT INTO invalidations (workspace, owner, namespace, target, by_id)
-    SELECT workspace, owner, namespace, id, ? FROM lines WHERE {_ROOM} AND id = ? ON CONFLICT DO NOTHING"""
+    SELECT workspace, owner, namespace, id, ? FROM lines WHERE {ROOM} AND id = ? ON CONFLICT DO NOTHING"""
+_OF_LINES = {"invalidations": "target", "citations": "id", "lines": "id"}
+"""The tables that tell of a line, and where its id stands there; the lines themselves come last."""
 
 
-class SqlLines:
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
+class SqlLines(SqlTurns, SqlViews, SqlCitations):
     def append(self, line: SealedLine) -> bool:
-        values = (
-            *line.room,
-            line.id,
-            line.kind,
-            line.session,
-            line.created_at,
-            line.occurred_at,
-            line.supersedes,
-            line.cap,
-            line.metadata,
-            line.epoch,
-            line.sealed,
-        )
-        return self._session.run(_APPEND, values) == 1
+        appended = self._session.run(_APPEND, row_of(line)) == 1
+        if line.turn is not None:
+            self._last_turns.pop((line.room.workspace, line.session), None)
+        return appended
 
     def get(self, room: Room, line_id: str) -> SealedLine | None:
-        row = self._session.row(_GET, (*room, line_id))
-        return None if row is None else _line(row)
+        row = self._session.row(GET, (*room, line_id))
+        return None if row is None else line_of(row)
+
+    def get_all(self, room: Room, line_ids: Collection[str]) -> list[SealedLine]:
+        return [
+            line_of(row)
+            for marks, some in listed(line_ids)
+            for row in self._session.rows(f"{_OF_ROOM} AND l.id IN {marks} ORDER BY l.id", (*room, *some))
+        ]
 
     def walk(self, span: Span) -> list[SealedLine]:
         found: list[SealedLine] = []
         for namespace in sorted(span.namespaces):
-            found.extend(_line(row) for row in self._select(_READ, namespace, span))
+            found.extend(line_of(row) for row in self._select(READ, namespace, span))
         found.sort(key=lambda line: (line.id, line.room.namespace), reverse=span.newest_first)
         return found[: span.limit]
 
@@ -59,9 +53,7 @@ class SqlLines:
         found = [row[0] for namespace in span.namespaces for row in self._select("l.id", namespace, span)]
         return sorted(found, reverse=span.newest_first)[: span.limit]
 
-    def _select(self, columns: str, namespace: str, span: Span) -> list[SqlRow]:
-        if span.sessions is not None and not span.sessions:
-            return []
+    def _select(self, columns: str, namespace: str, span: Span) -> Iterator[SqlRow]:
         where = ["l.workspace = ? AND l.owner = ? AND l.namespace = ?"]
         values: list[object] = [span.workspace, span.owner, namespace]
         if span.after is not None:
@@ -71,32 +63,46 @@ class SqlLines:
         if span.before is not None:
             where.append("l.id < ?")
             values.append(span.before)
-        if span.sessions is not None:
-            marks = ", ".join("?" * len(span.sessions))
-            where.append(f"l.session IN ({marks})")
-            values.extend(span.sessions)
         if span.profile:
             where.append(f"l.kind = '{PROFILE}'")
         if not span.history:
             where.append("i.by_id IS NULL AND l.kind <> ?")
             values.append(TOMBSTONE)
-        order = "DESC" if span.newest_first else "ASC"
-        sql = f"SELECT {columns} {_FROM} WHERE {' AND '.join(where)} ORDER BY l.id {order} LIMIT ?"
-        return self._session.rows(sql, (*values, span.limit))
+        order = f"ORDER BY l.id {'DESC' if span.newest_first else 'ASC'} LIMIT ?"
+        sql = f"SELECT {columns} {FROM} WHERE {' AND '.join(where)}"
+        if span.sessions is None:
+            yield from self._session.rows(f"{sql} {order}", (*values, span.limit))
+            return
+        for marks, sessions in listed(span.sessions):
+            yield from self._session.rows(
+                f"{sql} AND l.session IN {marks} {order}", (*values, *sessions, span.limit)
+            )
 
     def invalidate(self, room: Room, target: str, by: str) -> bool:
         return self._session.run(_INVALIDATE, (by, *room, target)) == 1
 
-    def delete(self, room: Room, line_id: str) -> bool:
-        self._session.run(f"DELETE FROM invalidations WHERE {_ROOM} AND target = ?", (*room, line_id))
-        return self._session.run(f"DELETE FROM lines WHERE {_ROOM} AND id = ?", (*room, line_id)) == 1
+    def annotate(self, room: Room, line_id: str, metadata: str) -> bool:
+        sql = f"UPDATE lines SET metadata = ? WHERE {ROOM} AND id = ?"
+        return self._session.run(sql, (metadata, *room, line_id)) == 1
+
+    def delete(self, room: Room, line_ids: Collection[str]) -> int:
+        self._last_turns.clear()
+        deleted = 0
+        for marks, ids in listed(line_ids):
+            for table, column in _OF_LINES.items():
+                sql = f"DELETE FROM {table} WHERE {ROOM} AND {column} IN {marks}"
+                changed = self._session.run(sql, (*room, *ids))
+            deleted += changed
+        return deleted
 
     def delete_room(self, room: Room) -> int:
-        self._session.run(f"DELETE FROM invalidations WHERE {_ROOM}", room)
-        return self._session.run(f"DELETE FROM lines WHERE {_ROOM}", room)
+        self._last_turns.clear()
+        for table in _OF_LINES:
+            deleted = self._session.run(f"DELETE FROM {table} WHERE {ROOM}", room)
+        return deleted
 
     def count(self, room: Room) -> int:
-        row = self._session.row(f"SELECT count(*) FROM lines WHERE {_ROOM}", room)
+        row = self._session.row(f"SELECT count(*) FROM lines WHERE {ROOM}", room)
         return row[0] if row else 0
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:
@@ -108,20 +114,3 @@ class SqlLines:
     def rooms(self) -> list[Room]:
         sql = "SELECT DISTINCT workspace, owner, namespace FROM lines ORDER BY workspace, owner, namespace"
         return [Room(*row) for row in self._session.rows(sql)]
-
-
-def _line(row: SqlRow) -> SealedLine:
-    return SealedLine(
-        room=Room(row[0], row[1], row[2]),
-        id=row[3],
-        kind=row[4],
-        session=row[5],
-        created_at=row[6],
-        occurred_at=row[7],
-        supersedes=row[8],
-        cap=row[9],
-        metadata=row[10],
-        epoch=row[11],
-        sealed=as_bytes(row[12]),
-        invalidated_by=row[13],
-    )

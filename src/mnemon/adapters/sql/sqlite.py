@@ -34,7 +34,11 @@ _READABLE = partial(str, encoding="utf-8", errors="replace")
 
 
 class SqliteEngine:
-    types: ClassVar[dict[str, str]] = {"blob": "BLOB", "clustered": " WITHOUT ROWID"}
+    types: ClassVar[dict[str, str]] = {
+        "blob": "BLOB",
+        "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "clustered": " WITHOUT ROWID",
+    }
 
     def __init__(self, path: Path) -> None:
         """Open or create the file.

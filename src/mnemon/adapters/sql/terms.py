@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from mnemon.adapters.sql.engine import Session
+from mnemon.adapters.sql.engine import Session, listed
 from mnemon.domain.names import Room
 from mnemon.ports.book import TermsChange
 
 _ROOM = "workspace = ? AND owner = ? AND namespace = ?"
 _ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
-
-_REMOVE = f"DELETE FROM terms WHERE {_ROOM} AND id = ? AND tokens IS NOT NULL"
 
 
 class SqlTerms:
@@ -24,10 +22,12 @@ class SqlTerms:
         self._last[room] = self._end(room) + 1
         self._session.run(_ADD, (*room, self._last[room], line_id, tokens, counts))
 
-    def remove(self, room: Room, line_id: str) -> None:
+    def remove(self, room: Room, line_ids: Collection[str]) -> None:
         self._last[room] = self._end(room)
-        if self._session.run(_REMOVE, (*room, line_id)):
-            self.add(room, line_id, None, b"")
+        for marks, ids in listed(line_ids):
+            sql = f"DELETE FROM terms WHERE {_ROOM} AND id IN {marks} AND tokens IS NOT NULL RETURNING id"
+            for removed in sorted({row[0] for row in self._session.rows(sql, (*room, *ids))}):
+                self.add(room, removed, None, b"")
 
     def delete_room(self, room: Room) -> None:
         self._last.pop(room, None)

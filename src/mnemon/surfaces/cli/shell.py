@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +21,7 @@ from mnemon.errors import CapMissing, InvalidInput
 from mnemon.gate.admission import Credentials
 from mnemon.gate.caps import attenuated
 from mnemon.gate.messages import Attenuate, CapAnswer, Request, checked
-from mnemon.gate.operations import Operation
+from mnemon.gate.operation import Operation
 
 
 class Caller(Protocol):
@@ -53,6 +54,8 @@ class House(Protocol):
 
     @property
     def made(self) -> bool: ...
+
+    def working(self) -> AbstractContextManager[None]: ...
 
     def close(self) -> None: ...
 

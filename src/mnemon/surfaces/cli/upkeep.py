@@ -39,8 +39,20 @@ def init(shell: Shell) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True)
 @click.option("--allow-remote", is_flag=True, help="Needed to listen beyond this machine; put TLS in front.")
 @click.option("--host-name", multiple=True, help="A name that remote clients call this server by.")
+@click.option(
+    "--trust-loopback",
+    is_flag=True,
+    help="Let programs on this machine in as the owner when they send 'Bearer local'.",
+)
 @pass_shell
-def serve(shell: Shell, host: str, port: int, allow_remote: bool, host_name: tuple[str, ...]) -> None:
+def serve(
+    shell: Shell,
+    host: str,
+    port: int,
+    allow_remote: bool,
+    host_name: tuple[str, ...],
+    trust_loopback: bool,
+) -> None:
     """Serve the memory over HTTP until Ctrl-C."""
     from mnemon.surfaces.http.server import serve as run
 
@@ -53,6 +65,8 @@ def serve(shell: Shell, host: str, port: int, allow_remote: bool, host_name: tup
         host_names=host_name,
         home=shell.settings.home,
         made=house.made,
+        trusted=house.owner_cap if trust_loopback else None,
+        working=house.working,
     )
 
 

@@ -1,4 +1,4 @@
-"""The HTTP door: it reads a request, hands it to the gate, and writes the answer. Nothing else.
+"""The HTTP doors: each reads a request, hands it to the gate, and writes the answer. Nothing else.
 
 The cap is judged before the body is looked at, so a request without one learns nothing about
 what a right request would be.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
-import anyio.to_thread
 import msgspec
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -19,7 +18,6 @@ from starlette.responses import Response
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mnemon.domain.proof import Bound
 from mnemon.errors import (
     BodyTooLarge,
     HostRefused,
@@ -27,38 +25,54 @@ from mnemon.errors import (
     MethodNotAllowed,
     MnemonError,
     NotFound,
-    RateLimited,
-    Unauthenticated,
 )
-from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
-from mnemon.surfaces.http.guard import check_host, check_origin
+from mnemon.surfaces.http.exchange import (
+    HEADERS,
+    Hands,
+    body_of,
+    credentials_of,
+    encode,
+    json_answer,
+    refusal_headers,
+)
+from mnemon.surfaces.http.guard import check_host, check_origin, is_loopback
+from mnemon.surfaces.http.honcho.door import honcho_routes
+from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
 from mnemon.surfaces.http.openapi import describe
-from mnemon.surfaces.http.routes import ROUTES, Route
+from mnemon.surfaces.http.route import Route
+from mnemon.surfaces.http.routes import ROUTES
 from mnemon.surfaces.http.statuses import status_of
+from mnemon.surfaces.http.table import Table
 from mnemon.version import __version__
-
-_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
-_encode = msgspec.json.Encoder().encode
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(gate: Gate, *, allowed_hosts: Collection[str] | None = None) -> Guarded:
-    """The ASGI application. `allowed_hosts` None means that it is served on loopback only."""
-    description = _encode(describe(ROUTES, __version__))
+def make_app(
+    gate: Gate, *, allowed_hosts: Collection[str] | None = None, trusted: str | None = None
+) -> Guarded:
+    """The ASGI application.
+
+    `allowed_hosts` None means that it is served on loopback only; `trusted` is the cap that a
+    client on this machine gets for the word 'local'.
+    """
+    description: list[bytes] = []
+    hands = Hands()
 
     async def health(request: Request) -> Response:
-        return _json(200, {"status": "ok", "version": __version__})
+        return json_answer(200, {"status": "ok", "version": __version__})
 
     async def openapi(request: Request) -> Response:
-        return Response(description, media_type="application/json", headers=_HEADERS)
+        if not description:
+            description.append(encode(describe((*ROUTES, *HONCHO_ROUTES), __version__)))
+        return Response(description[0], media_type="application/json", headers=HEADERS)
 
     app = Starlette(
         routes=[
             WebRoute("/health", health),
             WebRoute("/openapi.json", openapi),
-            *(WebRoute(route.path, _endpoint(gate, route), methods=[route.method]) for route in ROUTES),
+            Table([*own_routes(gate, hands), *honcho_routes(gate, hands)]),
         ],
         exception_handlers={
             MnemonError: _refused,
@@ -67,15 +81,16 @@ def make_app(gate: Gate, *, allowed_hosts: Collection[str] | None = None) -> Gua
         },
     )
     app.router.redirect_slashes = False
-    return Guarded(app, allowed_hosts)
+    return Guarded(app, allowed_hosts, trusted)
 
 
 class Guarded:
     """The application behind the guard, which every request passes first, whatever it asks for."""
 
-    def __init__(self, app: ASGIApp, allowed_hosts: Collection[str] | None) -> None:
+    def __init__(self, app: ASGIApp, allowed_hosts: Collection[str] | None, trusted: str | None) -> None:
         self._app = app
         self._allowed_hosts = allowed_hosts
+        self._trusted = trusted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = self._app
@@ -86,51 +101,42 @@ class Guarded:
                 check_origin(headers.get("origin"), headers.get("host"))
             except HostRefused as error:
                 answer = _refusal(error)
+            if self._trusted is not None and _from_here(scope, headers):
+                scope["mnemon.trusted"] = self._trusted
         await answer(scope, receive, send)
 
 
-def _endpoint(gate: Gate, route: Route) -> Endpoint:
+def _from_here(scope: Scope, headers: Headers) -> bool:
+    """Whether a program on this machine asks, and no proxy for someone else."""
+    client = scope.get("client")
+    forwarded = any(
+        name in ("forwarded", "x-real-ip", "via") or name.startswith("x-forwarded-") for name in headers
+    )
+    return client is not None and is_loopback(client[0]) and not forwarded
+
+
+def own_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
+    return [WebRoute(route.path, _endpoint(gate, hands, route), methods=[route.method]) for route in ROUTES]
+
+
+def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
     decoder = msgspec.json.Decoder(route.operation.request)
 
     async def answer(request: Request) -> Response:
         body, complete = b"", True
         if route.method == "POST":
-            body, complete = await _body(request, gate.limits.body_bytes)
-        credentials = Credentials(
-            _token(request), request.headers.get("dpop"), Bound(request.method, _target(request), body)
-        )
+            body, complete = await body_of(request, gate.limits.body_bytes)
 
         def read() -> Any:
             if not complete:
                 raise BodyTooLarge(f"the body is larger than {gate.limits.body_bytes} bytes")
             return _from_query(request, route) if route.method == "GET" else _from_body(decoder, body)
 
-        found = await anyio.to_thread.run_sync(gate.call, route.operation, credentials, read)
-        return Response(_encode(found), route.status, _HEADERS, "application/json")
+        credentials = credentials_of(request, body)
+        found = await hands.do(gate.call, route.operation, credentials, read)
+        return Response(encode(found), route.status, HEADERS, "application/json")
 
     return answer
-
-
-async def _body(request: Request, most: int) -> tuple[bytes, bool]:
-    """The body, or what came of it before it grew too large."""
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > most:
-            return b"", False
-        chunks.append(chunk)
-    return b"".join(chunks), True
-
-
-def _token(request: Request) -> str | None:
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() in ("bearer", "dpop") else None
-
-
-def _target(request: Request) -> str:
-    query = request.url.query
-    return f"{request.url.path}?{query}" if query else request.url.path
 
 
 def _from_body(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
@@ -152,20 +158,9 @@ def _from_query(request: Request, route: Route) -> Any:
         raise InvalidInput(f"the query can't be read: {error}") from None
 
 
-def _json(status: int, content: Any, headers: dict[str, str] | None = None) -> Response:
-    return Response(_encode(content), status, {**_HEADERS, **(headers or {})}, "application/json")
-
-
 def _refusal(error: MnemonError) -> Response:
-    headers: dict[str, str] = {}
-    if isinstance(error, RateLimited):
-        headers["retry-after"] = str(error.retry_after)
-    elif error.retryable:
-        headers["retry-after"] = "1"
-    if isinstance(error, Unauthenticated):
-        headers["www-authenticate"] = f'Bearer error="invalid_token", error_description="{error.code}"'
     body = {"error": error.code, "detail": error.detail, "hint": error.hint}
-    return _json(status_of(type(error)), body, headers)
+    return json_answer(status_of(type(error)), body, refusal_headers(error))
 
 
 async def _refused(request: Request, raised: Exception) -> Response:
@@ -185,4 +180,4 @@ async def _unrouted(request: Request, raised: Exception) -> Response:
 async def _unexpected(request: Request, raised: Exception) -> Response:
     """A defect of ours: say so, and nothing about it."""
     body = {"error": "internal_error", "detail": "Mnemon failed", "hint": "See the server's log."}
-    return _json(500, body)
+    return json_answer(500, body)

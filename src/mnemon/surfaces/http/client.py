@@ -14,10 +14,11 @@ from mnemon.domain.proof import Bound
 from mnemon.errors import InvalidInput, MnemonError, RateLimited, ServerUnreachable, Unsupported
 from mnemon.gate.admission import Credentials
 from mnemon.gate.messages import Request
-from mnemon.gate.operations import Operation
+from mnemon.gate.operation import Operation
 from mnemon.surfaces.http.guard import is_loopback
 from mnemon.surfaces.http.openapi import Error
-from mnemon.surfaces.http.routes import BY_OPERATION, Route
+from mnemon.surfaces.http.route import Route
+from mnemon.surfaces.http.routes import BY_OPERATION
 
 _TIMEOUT_SECONDS = 60.0
 
@@ -103,7 +104,9 @@ def _raised(response: httpx.Response) -> MnemonError:
 
 
 def _every(kind: type[MnemonError]) -> Iterator[type[MnemonError]]:
-    yield kind
+    """The kinds that the tree of errors has; a surface may have its own beside them."""
+    if kind.__module__ == errors.__name__:
+        yield kind
     for child in kind.__subclasses__():
         yield from _every(child)
 

@@ -1,49 +1,13 @@
-"""The HTTP door's routes: one table that the server, its OpenAPI and the client all read."""
+"""The memory's own routes: one table that the server, its OpenAPI and the client all read."""
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from mnemon import errors as e
 from mnemon.gate import operations as o
-from mnemon.gate.operations import Operation
+from mnemon.surfaces.http.route import Route
 
-_EVERY_CAP = (
-    e.CapMissing,
-    e.CapMalformed,
-    e.CapSigInvalid,
-    e.CapExpired,
-    e.CapRevoked,
-    e.CapPopInvalid,
-    e.CapDataClassMismatch,
-    e.HostRefused,
-    e.InvalidInput,
-    e.RateLimited,
-    e.StorageUnavailable,
-    e.StorageFull,
-    e.StorageBusy,
-    e.StorageReadOnly,
-    e.AuditUnavailable,
-    e.IntegrityError,
-)
 _ROOMS = (e.NamespaceDenied,)
 _OPENED = (e.Tampered, e.WrongKey)
-
-
-class Route(Struct, frozen=True):
-    method: str
-    path: str
-    operation: Operation
-    summary: str
-    may_fail: tuple[type[e.MnemonError], ...] = ()
-    status: int = 200
-
-    @property
-    def errors(self) -> tuple[type[e.MnemonError], ...]:
-        """Every error that this route can answer with."""
-        body = (e.BodyTooLarge,) if self.method == "POST" else ()
-        right = (e.CapOpMismatch,) if self.operation.need.op else ()
-        return (*_EVERY_CAP, *right, *body, *self.may_fail)
 
 
 ROUTES = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import uvicorn
@@ -25,8 +26,10 @@ def serve(
     host_names: Sequence[str],
     home: Path,
     made: bool,
+    trusted: str | None,
+    working: Callable[[], AbstractContextManager[None]],
 ) -> None:
-    """Serve until interrupted.
+    """Serve until interrupted. `trusted` is the cap that programs on this machine get for 'local'.
 
     Raises: Misconfigured if the address can't or must not be listened on.
     """
@@ -35,10 +38,15 @@ def serve(
             f"{host} can be reached from other machines",
             hint="Add --allow-remote if that is meant, and put TLS in front.",
         )
+    if trusted is not None and not is_loopback(host):
+        raise Misconfigured(
+            "--trust-loopback is for a server that only this machine can reach",
+            hint="Leave out --host, or give remote and local programs a cap each.",
+        )
     listener = _listen(host, port)
     allowed = None if is_loopback(host) else frozenset(name.lower() for name in host_names)
     config = uvicorn.Config(
-        make_app(gate, allowed_hosts=allowed),
+        make_app(gate, allowed_hosts=allowed, trusted=trusted),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -47,15 +55,30 @@ def serve(
         timeout_graceful_shutdown=5,
     )
     bound_host, bound_port = listener.getsockname()[:2]
-    _greet(f"http://{f'[{bound_host}]' if ':' in bound_host else bound_host}:{bound_port}", home, made)
+    url = f"http://{f'[{bound_host}]' if ':' in bound_host else bound_host}:{bound_port}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        with working():
+            _Server(config, lambda: _greet(url, home, made, trusting=trusted is not None)).run(
+                sockets=[listener]
+            )
     except KeyboardInterrupt:
         pass
     finally:
         listener.close()
     print("Mnemon stopped.", file=sys.stderr, flush=True)
+
+
+class _Server(uvicorn.Server):
+    """Greets once it can be stopped: by then it hears signals."""
+
+    def __init__(self, config: uvicorn.Config, greet: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._greet = greet
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._greet()
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -73,7 +96,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _greet(url: str, home: Path, made: bool) -> None:
+def _greet(url: str, home: Path, made: bool, *, trusting: bool) -> None:
     new = " (new: keys and the owner's cap were made, readable by you alone)" if made else ""
     print(f"Mnemon serves {home}{new} at {url}", flush=True)
     print(
@@ -81,3 +104,12 @@ def _greet(url: str, home: Path, made: bool) -> None:
         """-d '{"query": "where am I going this weekend?"}'""",
         flush=True,
     )
+    print(
+        f'Honcho\'s clients: Honcho(base_url="{url}", api_key=open("{home}/owner.cap").read().strip())',
+        flush=True,
+    )
+    if trusting:
+        print(
+            "Trusting this machine: any program on it that sends 'Authorization: Bearer local' is the owner.",
+            flush=True,
+        )

@@ -1,0 +1,46 @@
+"""What the reference book remembers."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field, fields
+
+from mnemon.domain.audit import Row
+from mnemon.domain.cap import Revocation
+from mnemon.domain.line import SealedLine
+from mnemon.domain.names import Room
+from mnemon.domain.register import Entry, Tie
+from mnemon.domain.tasks import Task
+from mnemon.ports.book import TermsChange, WrappedKey
+from mnemon.ports.register import Batch
+
+
+@dataclass
+class State:
+    """Everything in the book, in plain collections whose values never change."""
+
+    lines: dict[Room, dict[str, SealedLine]] = field(default_factory=dict)
+    citations: set[tuple[Room, str, str]] = field(default_factory=set)
+    terms: dict[Room, list[TermsChange]] = field(default_factory=dict)
+    keys: dict[tuple[Room, str, int], WrappedKey] = field(default_factory=dict)
+    revocations: dict[tuple[str, str, str, str], Revocation] = field(default_factory=dict)
+    burned: dict[tuple[str, str], int] = field(default_factory=dict)
+    audit: dict[str, list[Row]] = field(default_factory=dict)
+    counters: dict[tuple[str, str], int] = field(default_factory=dict)
+    entries: dict[tuple[str, str, str], Entry] = field(default_factory=dict)
+    ties: dict[tuple[str, str, str, str, int], Tie] = field(default_factory=dict)
+    batches: dict[tuple[str, str, bytes], Batch] = field(default_factory=dict)
+    tasks: dict[int, Task] = field(default_factory=dict)
+    worked: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=dict)
+
+    def increase(self, workspace: str, name: str) -> int:
+        value = self.counters.get((workspace, name), 0) + 1
+        self.counters[workspace, name] = value
+        return value
+
+    def copied(self) -> State:
+        copied = State(**{part.name: copy.copy(getattr(self, part.name)) for part in fields(self)})
+        copied.lines = {room: dict(lines) for room, lines in self.lines.items()}
+        copied.terms = {room: list(changes) for room, changes in self.terms.items()}
+        copied.audit = {workspace: list(rows) for workspace, rows in self.audit.items()}
+        return copied

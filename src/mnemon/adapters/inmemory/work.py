@@ -1,0 +1,110 @@
+"""The work list of the reference book."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import takewhile
+
+from msgspec.structs import asdict, replace
+
+from mnemon.adapters.inmemory.state import State
+from mnemon.domain.names import ALL
+from mnemon.domain.tasks import Errand, Tally, Task
+
+
+class MemoryWork:
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def add(self, errand: Errand, due: int) -> None:
+        seq = self._state.increase(ALL, "work")
+        self._state.tasks[seq] = Task(**asdict(errand), seq=seq, due=due)
+
+    def claim(self, holder: str, *, now: int, until: int, most: int) -> list[Task]:
+        def free(task: Task) -> bool:
+            return task.due <= now and (task.until is None or task.until <= now)
+
+        ready = [task for task in self._first_ones() if free(task)]
+        if not ready or most < 1:
+            return []
+        head = min(ready, key=lambda task: (task.due, task.seq))
+        taken = takewhile(lambda task: task.kind == head.kind and free(task), self._from(head))
+        claimed = [
+            replace(task, holder=holder, until=until, attempts=task.attempts + 1)
+            for task in list(taken)[:most]
+        ]
+        self._state.tasks.update({task.seq: task for task in claimed})
+        return claimed
+
+    def _first_ones(self) -> list[Task]:
+        """The tasks that wait for no earlier one."""
+        return [
+            task
+            for task in self._state.tasks.values()
+            if task.session is None or task == min(self._beside(task), key=lambda other: other.seq)
+        ]
+
+    def _from(self, head: Task) -> list[Task]:
+        """The task, and those of its session behind it."""
+        if head.session is None:
+            return [head]
+        return sorted(self._beside(head), key=lambda task: task.seq)
+
+    def _beside(self, one: Task) -> list[Task]:
+        return [
+            task
+            for task in self._state.tasks.values()
+            if (task.workspace, task.session) == (one.workspace, one.session)
+        ]
+
+    def finish(self, task: Task) -> bool:
+        held = self._held(task)
+        if held is None:
+            return False
+        del self._state.tasks[held.seq]
+        place = (held.workspace, held.kind, held.session, held.peer)
+        self._state.worked[place] = self._state.worked.get(place, 0) + held.units
+        return True
+
+    def postpone(self, task: Task, due: int) -> bool:
+        held = self._held(task)
+        if held is None:
+            return False
+        self._state.tasks[held.seq] = replace(held, holder=None, until=None, due=due)
+        return True
+
+    def _held(self, task: Task) -> Task | None:
+        found = self._state.tasks.get(task.seq)
+        if found is None or found.holder is None:
+            return None
+        return found if (found.workspace, found.holder) == (task.workspace, task.holder) else None
+
+    def next_due(self) -> int | None:
+        return min(
+            (task.due if task.until is None else task.until for task in self._first_ones()), default=None
+        )
+
+    def tallies(self, workspace: str, kinds: Collection[str], now: int) -> list[Tally]:
+        counts: dict[tuple[str | None, str | None], list[int]] = {}
+        for task in self._state.tasks.values():
+            if task.workspace == workspace and task.kind in kinds:
+                under_way = task.until is not None and task.until > now
+                counts.setdefault((task.session, task.peer), [0, 0, 0])[under_way] += task.units
+        for (where, kind, session, peer), units in self._state.worked.items():
+            if where == workspace and kind in kinds:
+                counts.setdefault((session, peer), [0, 0, 0])[2] += units
+        order = sorted(counts, key=lambda place: (place[0] or "", place[1] or ""))
+        return [Tally(session, peer, *counts[session, peer]) for session, peer in order]
+
+    def drop(self, workspace: str, session: str | None = None) -> None:
+        state = self._state
+        state.tasks = {
+            seq: task
+            for seq, task in state.tasks.items()
+            if task.workspace != workspace or session not in (None, task.session)
+        }
+        state.worked = {
+            place: units
+            for place, units in state.worked.items()
+            if place[0] != workspace or session not in (None, place[2])
+        }

@@ -1,0 +1,118 @@
+"""The work list in SQL.
+
+An errand that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
+over all that wait, whoever takes an errand off the list frees the next one of its session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import takewhile
+
+from msgspec.structs import replace
+
+from mnemon.adapters.sql.engine import Session, SqlRow
+from mnemon.domain.tasks import Errand, Tally, Task
+
+_NOBODY = ""
+"""In the table of what was done, no session or no peer: a key has no empty columns."""
+
+_ADD = """INSERT INTO work (workspace, kind, session, peer, first_turn, last_turn, units, payload,
+    attempts, due, blocked)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?,
+    CASE WHEN EXISTS (SELECT 1 FROM work WHERE workspace = ? AND session = ?) THEN 1 ELSE 0 END)"""
+_TASK = """SELECT workspace, kind, session, peer, first_turn, last_turn, units, payload, seq, attempts,
+    due, holder, until FROM work"""
+_FREE = f"""{_TASK} WHERE blocked = 0 AND holder IS NULL AND due <= ? ORDER BY due, seq LIMIT 1"""
+_EXPIRED = f"""{_TASK} WHERE blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
+    ORDER BY due, seq LIMIT 1"""
+_BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND seq > ? ORDER BY seq LIMIT ?"""
+_HOLD = "UPDATE work SET holder = ?, until = ?, attempts = attempts + 1 WHERE seq = ?"
+_HELD = "workspace = ? AND seq = ? AND holder = ?"
+_FINISH = f"DELETE FROM work WHERE {_HELD} RETURNING session, peer, kind, units"
+_UNBLOCK = """UPDATE work SET blocked = 0
+    WHERE seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)"""
+_COUNT = """INSERT INTO worked (workspace, session, peer, kind, units) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (workspace, session, peer, kind) DO UPDATE SET units = worked.units + excluded.units"""
+_POSTPONE = f"UPDATE work SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
+_NEXT_DUE = "SELECT MIN(due) FROM work WHERE blocked = 0 AND holder IS NULL"
+_NEXT_EXPIRY = "SELECT MIN(until) FROM work WHERE blocked = 0 AND holder IS NOT NULL"
+
+
+class SqlWork:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def add(self, errand: Errand, due: int) -> None:
+        one = errand
+        values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units, one.payload)
+        self._session.run(_ADD, (*values, due, one.workspace, one.session))
+
+    def claim(self, holder: str, *, now: int, until: int, most: int) -> list[Task]:
+        heads = [self._session.row(_FREE, (now,)), self._session.row(_EXPIRED, (now, now))]
+        found = [Task(*row) for row in heads if row is not None]
+        if not found or most < 1:
+            return []
+        head = min(found, key=lambda task: (task.due, task.seq))
+        taken = [head, *self._behind(head, now, most - 1)]
+        for task in taken:
+            self._session.run(_HOLD, (holder, until, task.seq))
+        return [replace(task, holder=holder, until=until, attempts=task.attempts + 1) for task in taken]
+
+    def _behind(self, head: Task, now: int, most: int) -> list[Task]:
+        if head.session is None or most == 0:
+            return []
+
+        def goes_along(task: Task) -> bool:
+            free = task.holder is None or task.until is None or task.until <= now
+            return task.kind == head.kind and task.due <= now and free
+
+        rows = self._session.rows(_BEHIND, (head.workspace, head.session, head.seq, most))
+        return list(takewhile(goes_along, (Task(*row) for row in rows)))
+
+    def finish(self, task: Task) -> bool:
+        removed = self._session.rows(_FINISH, (task.workspace, task.seq, task.holder))
+        for session, peer, kind, units in removed:
+            if session is not None:
+                self._session.run(_UNBLOCK, (task.workspace, session))
+            done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, units)
+            self._session.run(_COUNT, done)
+        return bool(removed)
+
+    def postpone(self, task: Task, due: int) -> bool:
+        return self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
+
+    def next_due(self) -> int | None:
+        rows = [self._session.row(sql) for sql in (_NEXT_DUE, _NEXT_EXPIRY)]
+        return min((row[0] for row in rows if row is not None and row[0] is not None), default=None)
+
+    def tallies(self, workspace: str, kinds: Collection[str], now: int) -> list[Tally]:
+        if not kinds:
+            return []
+        counts: dict[tuple[str, str], list[int]] = {}
+        for session, peer, *units in self._waiting(workspace, kinds, now):
+            counts[session or _NOBODY, peer or _NOBODY] = [*units, 0]
+        for session, peer, units in self._done(workspace, kinds):
+            counts.setdefault((session, peer), [0, 0, 0])[2] = units
+        return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
+
+    def _waiting(self, workspace: str, kinds: Collection[str], now: int) -> list[SqlRow]:
+        sql = f"""SELECT session, peer,
+            SUM(CASE WHEN until > ? THEN 0 ELSE units END), SUM(CASE WHEN until > ? THEN units ELSE 0 END)
+            FROM work WHERE workspace = ? AND kind IN ({", ".join("?" * len(kinds))})
+            GROUP BY session, peer"""
+        return self._session.rows(sql, (now, now, workspace, *kinds))
+
+    def _done(self, workspace: str, kinds: Collection[str]) -> list[SqlRow]:
+        sql = f"""SELECT session, peer, SUM(units) FROM worked
+            WHERE workspace = ? AND kind IN ({", ".join("?" * len(kinds))}) GROUP BY session, peer"""
+        return self._session.rows(sql, (workspace, *kinds))
+
+    def drop(self, workspace: str, session: str | None = None) -> None:
+        for table in ("work", "worked"):
+            if session is None:
+                self._session.run(f"DELETE FROM {table} WHERE workspace = ?", (workspace,))
+            else:
+                self._session.run(
+                    f"DELETE FROM {table} WHERE workspace = ? AND session = ?", (workspace, session)
+                )

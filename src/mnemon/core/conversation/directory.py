@@ -1,0 +1,196 @@
+"""The directory: workspaces, peers, sessions and scopes, found or made by name, and who is in a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mnemon.core.desk import Desk
+from mnemon.domain.habits import MOST_OBSERVERS, Habits, MemberHabits, PeerHabits, reads
+from mnemon.domain.register import MEMBER, PEER, SCOPE, SESSION, WORKSPACE, Entry, Tie
+from mnemon.errors import LimitExceeded, NotFound
+from mnemon.ports.register import Batch
+
+_Kind = TypeVar("_Kind", bound=Struct)
+
+_SPENT = b"spent"
+"""Under this digest the batches of a session hold the highest turn that was given out and deleted."""
+_FOREVER = 1 << 62
+
+Stay = tuple[int, int | None]
+"""From which turn of a session on, and up to which (exclusive), a peer was there."""
+
+
+def find(desk: Desk, kind: str, name: str) -> Entry | None:
+    return desk.tx.register.entry(desk.scope.workspace, kind, name)
+
+
+def need(desk: Desk, kind: str, name: str) -> Entry:
+    """Raises: NotFound."""
+    entry = find(desk, kind, name)
+    if entry is None:
+        raise NotFound(f"there is no such {kind}")
+    return entry
+
+
+def ensure(
+    desk: Desk, kind: str, name: str, metadata: str = "{}", configuration: str = "{}"
+) -> tuple[Entry, bool]:
+    """The entry of that name, and whether it was made just now; what exists is left as it is."""
+    found = find(desk, kind, name)
+    if found is not None:
+        return found, False
+    if kind != WORKSPACE:
+        ensure(desk, WORKSPACE, desk.scope.workspace)
+    entry = Entry(desk.scope.workspace, kind, name, desk.fresh_id(), desk.now, metadata, configuration)
+    desk.tx.register.add(entry)
+    return entry, True
+
+
+def change(desk: Desk, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
+    """The entry with what is given in place of what it had."""
+    changed = replace(
+        entry,
+        metadata=entry.metadata if metadata is None else metadata,
+        configuration=entry.configuration if configuration is None else configuration,
+    )
+    if changed != entry:
+        desk.tx.register.update(changed)
+    return changed
+
+
+def merged(earlier: str, given: Mapping[str, object] | None) -> str | None:
+    """A configuration with the given keys in place of its own; None if nothing is given."""
+    if given is None:
+        return None
+    return msgspec.json.encode({**msgspec.json.decode(earlier, type=dict), **given}, order="sorted").decode()
+
+
+def habits(desk: Desk, session: str | None) -> tuple[Habits, Habits]:
+    """Those of the session and those of the workspace."""
+    workspace = find(desk, WORKSPACE, desk.scope.workspace)
+    entry = None if session is None else find(desk, SESSION, session)
+    return (
+        Habits() if entry is None else reads(entry.configuration),
+        Habits() if workspace is None else reads(workspace.configuration),
+    )
+
+
+def stays(desk: Desk, session: str) -> list[Tie]:
+    """Every stay of every peer in the session, past ones too."""
+    return desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session)
+
+
+def next_turn(desk: Desk, session: str) -> int:
+    """The number of the session's next message: no turn is given out twice, whatever was deleted."""
+    spent = desk.tx.register.batch(desk.scope.workspace, session, _SPENT)
+    last = desk.tx.lines.last_turn(desk.scope.workspace, session)
+    return max(last, 0 if spent is None else spent.last) + 1
+
+
+def spend_turns(desk: Desk, session: str) -> None:
+    """Remember the turns that were given out, before messages of the session are deleted."""
+    spent = Batch(desk.scope.workspace, session, _SPENT, _FOREVER, 0, next_turn(desk, session) - 1)
+    desk.tx.register.keep_batch(spent, 0)
+
+
+def was_there(stays: Iterable[Stay], turn: int) -> bool:
+    return any(since <= turn and (until is None or turn < until) for since, until in stays)
+
+
+def members(desk: Desk, session: str) -> dict[str, Tie]:
+    """The present stay of each peer that is in the session."""
+    return {tie.held: tie for tie in stays(desk, session) if tie.until is None}
+
+
+def member_habits(tie: Tie | None) -> MemberHabits:
+    return MemberHabits() if tie is None else _decoded(tie.configuration, MemberHabits)
+
+
+def peer_habits(entry: Entry | None) -> PeerHabits:
+    return PeerHabits() if entry is None else _decoded(entry.configuration, PeerHabits)
+
+
+def join(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> None:
+    """Let the peers into the session, making those that do not exist.
+
+    Who is in stays in since when it came; of its habits, those that are given replace the earlier ones.
+
+    Raises: LimitExceeded if too many would observe the others.
+    """
+    present = members(desk, session)
+    joining = [peer for peer in peers if peer not in present]
+    turn = next_turn(desk, session) if joining else 0
+    for peer, given in peers.items():
+        ensure(desk, PEER, peer)
+        tie = present.get(peer) or Tie(desk.scope.workspace, MEMBER, session, peer, turn)
+        if given is not None:
+            tie = replace(tie, configuration=encoded(_with(member_habits(tie), given)))
+        if present.get(peer) != tie:
+            desk.tx.register.tie(tie)
+            present[peer] = tie
+    if sum(member_habits(tie).observe_others is True for tie in present.values()) > MOST_OBSERVERS:
+        raise LimitExceeded(
+            f"more than {MOST_OBSERVERS} peers of the session would observe the others",
+            hint="Set observe_others for fewer peers; nothing was changed.",
+        )
+
+
+def leave(desk: Desk, session: str, peers: Iterable[str]) -> None:
+    present = members(desk, session)
+    leaving = [present[peer] for peer in peers if peer in present]
+    turn = next_turn(desk, session) if leaving else 0
+    for tie in leaving:
+        desk.tx.register.tie(replace(tie, until=turn))
+
+
+def set_members(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> None:
+    """Those peers and no others."""
+    leave(desk, session, [peer for peer in members(desk, session) if peer not in peers])
+    join(desk, session, peers)
+
+
+def configure_member(desk: Desk, session: str, peer: str, given: MemberHabits) -> None:
+    """Raises: NotFound, LimitExceeded."""
+    need(desk, SESSION, session)
+    if peer not in members(desk, session):
+        raise NotFound("the peer is not in the session")
+    join(desk, session, {peer: given})
+
+
+def _with(earlier: MemberHabits, given: MemberHabits) -> MemberHabits:
+    return MemberHabits(
+        earlier.observe_me if given.observe_me is None else given.observe_me,
+        earlier.observe_others if given.observe_others is None else given.observe_others,
+    )
+
+
+def scope_sessions(desk: Desk, scopes: Iterable[str]) -> frozenset[str]:
+    """The sessions of all these scopes together.
+
+    Raises: NotFound if one of the scopes does not exist.
+    """
+    found: set[str] = set()
+    for scope in scopes:
+        need(desk, SCOPE, scope)
+        found.update(picked.held for picked in picks(desk, scope))
+    return frozenset(found)
+
+
+def picks(desk: Desk, scope: str) -> list[Tie]:
+    return desk.tx.register.ties(desk.scope.workspace, "pick", holder=scope)
+
+
+def encoded(value: Struct) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _decoded(text: str, kind: type[_Kind]) -> _Kind:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.MsgspecError:
+        return kind()

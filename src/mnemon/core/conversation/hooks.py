@@ -1,0 +1,73 @@
+"""Webhooks: who wants to hear of a workspace's events, and the events that wait to be delivered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from mnemon.core.conversation import directory
+from mnemon.core.desk import Desk
+from mnemon.domain.moments import to_datetime
+from mnemon.domain.register import WEBHOOK, WORKSPACE, Entry
+from mnemon.domain.tasks import DELIVER, Errand
+from mnemon.errors import Conflict, NotFound
+
+MOST_ENDPOINTS = 10
+
+
+class Endpoint(Struct, frozen=True):
+    """What the entry of a webhook says."""
+
+    url: str
+
+
+class Delivery(Struct, frozen=True):
+    """What a delivery's errand says: to which endpoint, and what."""
+
+    endpoint: str
+    body: str
+
+
+def add_endpoint(desk: Desk, url: str) -> tuple[Entry, bool]:
+    """The endpoint of that address, and whether it is new.
+
+    Raises: Conflict if there are too many.
+    """
+    known = endpoints(desk)
+    for entry in known:
+        if url_of(entry) == url:
+            return entry, False
+    if len(known) >= MOST_ENDPOINTS:
+        raise Conflict(f"the workspace has {MOST_ENDPOINTS} webhooks already", hint="Delete one first.")
+    configuration = msgspec.json.encode(Endpoint(url)).decode()
+    directory.ensure(desk, WORKSPACE, desk.scope.workspace)
+    return directory.ensure(desk, WEBHOOK, desk.fresh_id(), configuration=configuration)
+
+
+def endpoints(desk: Desk) -> list[Entry]:
+    return desk.tx.register.entries(desk.scope.workspace, WEBHOOK)
+
+
+def remove_endpoint(desk: Desk, endpoint: str) -> None:
+    """Raises: NotFound."""
+    if not desk.tx.register.remove(desk.scope.workspace, WEBHOOK, endpoint):
+        raise NotFound("there is no such webhook")
+
+
+def url_of(entry: Entry) -> str:
+    return msgspec.json.decode(entry.configuration, type=Endpoint).url
+
+
+def announce(desk: Desk, event: str, **data: Any) -> int:
+    """Owe every endpoint of the workspace word of the event; how many there are."""
+    known = endpoints(desk)
+    if not known:
+        return 0
+    told = {"type": event, "data": {"workspace_id": desk.scope.workspace, **data}}
+    body = msgspec.json.encode({**told, "timestamp": to_datetime(desk.now)}).decode()
+    for entry in known:
+        payload = msgspec.json.encode(Delivery(entry.name, body)).decode()
+        desk.tx.work.add(Errand(desk.scope.workspace, DELIVER, payload=payload), desk.now)
+    return len(known)

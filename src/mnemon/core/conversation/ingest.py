@@ -1,0 +1,177 @@
+"""Ingest: what was said in a session becomes lines, in order, once, with the work they call for.
+
+Turns are given out inside the one writing transaction, so a session has no gap, no duplicate and
+no reordering, whoever writes to it at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from mnemon.core.conversation import directory
+from mnemon.core.conversation.place import Changes, Opener, room_of
+from mnemon.core.desk import Desk
+from mnemon.core.remember import append, sealed
+from mnemon.core.vault import RoomKeys
+from mnemon.domain import habits as h
+from mnemon.domain.content import check_characters, encode_metadata
+from mnemon.domain.framing import frame
+from mnemon.domain.line import MESSAGE, Line, SealedLine
+from mnemon.domain.register import PEER, SESSION
+from mnemon.domain.tasks import DERIVE, SUMMARISE, Errand
+from mnemon.ports.book import Turns
+from mnemon.ports.register import Batch
+
+RETRY_WINDOW_MS = 3 * 60 * 1000
+"""A client that waits a minute for an answer and tries three times is done by then."""
+
+KEY_WINDOW_MS = 24 * 3600 * 1000
+
+
+class Said(Struct, frozen=True):
+    """One message as it arrives."""
+
+    peer: str
+    text: str
+    metadata: dict[str, object]
+    said_at: int | None = None
+    reasoning: bool | None = None
+
+
+class Message(Struct, frozen=True):
+    """One message as it is read."""
+
+    line: SealedLine
+    text: str
+
+
+def add_messages(
+    desk: Desk, session: str, said: Sequence[Said], key: str | None = None
+) -> tuple[list[Message], Changes]:
+    """Store the messages; a retry finds those of the first time, and changes nothing.
+
+    A batch is a retry if it comes with the key of an earlier one, or, without a key, if it says the
+    same as one of the last minutes and nothing was said in the session since.
+
+    Raises: InvalidInput, LimitExceeded, Tampered.
+    """
+    for one in said:
+        check_characters(one.text, "content")
+    changes = Changes()
+    directory.ensure(desk, SESSION, session)
+    authors = list(dict.fromkeys(one.peer for one in said))
+    directory.join(desk, session, dict.fromkeys(authors))
+    keys = {author: desk.tools.vault.room(desk.tx, room_of(desk, author)) for author in authors}
+    digest = _digest(keys[authors[0]].blind, session, said, key)
+    earlier = _first_time(desk, session, digest, keyed=key is not None)
+    if earlier is not None:
+        return earlier, changes
+    first = directory.next_turn(desk, session)
+    stored = _store(desk, session, said, keys, first)
+    for message in stored:
+        changes.add(message.line)
+    last = first + len(stored) - 1
+    desk.tx.register.keep_batch(
+        Batch(desk.scope.workspace, session, digest, desk.now, first, last), desk.now - KEY_WINDOW_MS
+    )
+    _owe_work(desk, session, said, first)
+    return stored, changes
+
+
+def _store(
+    desk: Desk, session: str, said: Sequence[Said], keys: dict[str, RoomKeys], first: int
+) -> list[Message]:
+    stored: list[Message] = []
+    counts = [desk.tools.tokenizer.count(one.text) for one in said]
+    for turn, (one, line_id) in enumerate(zip(said, desk.fresh_ids(len(said)), strict=True), first):
+        line = Line(
+            room=keys[one.peer].room,
+            id=line_id,
+            kind=MESSAGE,
+            text=one.text,
+            session=session,
+            created_at=desk.now,
+            occurred_at=one.said_at,
+            supersedes=None,
+            cap=desk.cap,
+            turn=turn,
+            metadata=one.metadata,
+        )
+        kept = sealed(desk, line, keys[one.peer], encode_metadata(one.metadata), tokens=counts[turn - first])
+        append(desk, kept, one.text, keys[one.peer])
+        stored.append(Message(kept, one.text))
+    return stored
+
+
+def _digest(blind: bytes, session: str, said: Sequence[Said], key: str | None) -> bytes:
+    """What makes a batch known again: keyed, because a bare hash of few words tells them."""
+    told = blake2b(key=blind, digest_size=16)
+    if key is not None:
+        told.update(frame("key", session, key))
+        return told.digest()
+    for one in said:
+        told.update(frame("said", session, one.peer, one.text, one.said_at, encode_metadata(one.metadata)))
+    return told.digest()
+
+
+def _first_time(desk: Desk, session: str, digest: bytes, *, keyed: bool) -> list[Message] | None:
+    batch = desk.tx.register.batch(desk.scope.workspace, session, digest)
+    if batch is None or batch.at < desk.now - (KEY_WINDOW_MS if keyed else RETRY_WINDOW_MS):
+        return None
+    if not keyed and directory.next_turn(desk, session) != batch.last + 1:
+        return None
+    opener = Opener(desk)
+    lines = desk.tx.lines.turns(Turns(desk.scope.workspace, session, first=batch.first, last=batch.last))
+    return [Message(line, opener.text(line)) for line in lines] or None
+
+
+def _owe_work(desk: Desk, session: str, said: Sequence[Said], first: int) -> None:
+    """Note what must still be done with these messages, in the transaction that stores them."""
+    near, far = directory.habits(desk, session)
+    present = directory.members(desk, session)
+    last = first + len(said) - 1
+    for author in dict.fromkeys(one.peer for one in said):
+        peer = directory.find(desk, PEER, author)
+        if not h.observed(directory.member_habits(present.get(author)), directory.peer_habits(peer)):
+            continue
+        turns = [
+            turn
+            for turn, one in enumerate(said, first)
+            if one.peer == author and h.reasons(one.reasoning, near, far)
+        ]
+        if turns:
+            desk.tx.work.add(
+                Errand(
+                    workspace=desk.scope.workspace,
+                    kind=DERIVE,
+                    session=session,
+                    peer=author,
+                    first=turns[0],
+                    last=turns[-1],
+                    units=len(turns),
+                    payload=_exceptions(turns),
+                ),
+                desk.now,
+            )
+    rhythm = h.rhythm(near, far)
+    for every in () if rhythm is None else dict.fromkeys(rhythm):
+        due = last - last % every
+        if due >= first:
+            desk.tx.work.add(
+                Errand(
+                    workspace=desk.scope.workspace,
+                    kind=SUMMARISE,
+                    session=session,
+                    last=due,
+                    payload='{"long":true}' if rhythm and every == rhythm[1] else '{"long":false}',
+                ),
+                desk.now,
+            )
+
+
+def _exceptions(turns: Sequence[int]) -> str:
+    """Which turns to look at, where they are not simply all that the peer said in the range."""
+    return "{}" if turns[-1] - turns[0] + 1 == len(turns) else '{"turns":' + str(list(turns)) + "}"

@@ -1,0 +1,139 @@
+"""Messages: read a session page by page, one by its id, annotate one, and clone a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from mnemon.core.conversation import directory
+from mnemon.core.conversation.ingest import Message
+from mnemon.core.conversation.place import NAMESPACE, Changes, Opener, room_of
+from mnemon.core.desk import Desk
+from mnemon.core.remember import append, sealed
+from mnemon.domain.content import decode_metadata
+from mnemon.domain.filters import Column, Field, Predicate
+from mnemon.domain.line import MESSAGE, Line, SealedLine
+from mnemon.domain.names import Room
+from mnemon.domain.register import SESSION, Entry
+from mnemon.errors import NotFound
+from mnemon.ports.book import Turns
+
+FIELDS = {
+    "workspace_id": Field(Column.TEXT),
+    "session_id": Field(Column.TEXT),
+    "peer_id": Field(Column.TEXT),
+    "token_count": Field(Column.NUMBER),
+    "created_at": Field(Column.TIME),
+    "metadata": Field(Column.METADATA),
+}
+
+
+def said_at(line: SealedLine) -> int:
+    return line.created_at if line.occurred_at is None else line.occurred_at
+
+
+def row(line: SealedLine) -> Mapping[str, Any]:
+    """The line as a filter sees it."""
+    return {
+        "workspace_id": line.room.workspace,
+        "session_id": line.session,
+        "peer_id": line.room.owner,
+        "token_count": line.tokens,
+        "created_at": said_at(line),
+        "metadata": decode_metadata(line.metadata),
+    }
+
+
+def page_of(
+    desk: Desk, session: str, wanted: Predicate | None, *, newest_first: bool, offset: int, limit: int
+) -> tuple[list[Message], int]:
+    """A page of the session's messages, and how many there are in all.
+
+    Raises: NotFound, Tampered.
+    """
+    directory.need(desk, SESSION, session)
+    span = Turns(desk.scope.workspace, session, newest_first=newest_first)
+    if wanted is None:
+        total = desk.tx.lines.count_turns(desk.scope.workspace, session)
+        lines = desk.tx.lines.turns(replace(span, offset=offset, limit=limit))
+    else:
+        found = [line for line in desk.tx.lines.turns(span) if wanted(row(line))]
+        total, lines = len(found), found[offset : offset + limit]
+    opener = Opener(desk)
+    return [Message(line, opener.text(line)) for line in lines], total
+
+
+def find_message(desk: Desk, session: str, message_id: str) -> SealedLine:
+    """Raises: NotFound."""
+    directory.need(desk, SESSION, session)
+    for peer in dict.fromkeys(stay.held for stay in directory.stays(desk, session)):
+        line = desk.tx.lines.get(room_of(desk, peer), message_id)
+        if line is not None and line.session == session and line.turn is not None:
+            return line
+    raise NotFound("there is no such message")
+
+
+def read_message(desk: Desk, session: str, message_id: str) -> Message:
+    line = find_message(desk, session, message_id)
+    return Message(line, Opener(desk).text(line))
+
+
+def annotate(desk: Desk, session: str, message_id: str, metadata: str) -> Message:
+    """The message with other metadata; what was said can't be changed.
+
+    Raises: NotFound, Tampered.
+    """
+    line = find_message(desk, session, message_id)
+    desk.tx.lines.annotate(line.room, line.id, metadata)
+    changed = replace(line, metadata=metadata)
+    return Message(changed, Opener(desk).text(changed))
+
+
+def clone(desk: Desk, session: str, upto: str | None) -> tuple[Entry, Changes]:
+    """A new session with the same peers and messages, up to and with that one.
+
+    Only lines of this workspace, this session and the door's namespace are copied. What was concluded
+    from them is known already, and is not concluded again.
+
+    Raises: NotFound, Tampered.
+    """
+    source = directory.need(desk, SESSION, session)
+    last = None if upto is None else find_message(desk, session, upto).turn
+    entry, _ = directory.ensure(desk, SESSION, desk.fresh_id(), source.metadata, source.configuration)
+    for stay in directory.stays(desk, session):
+        if last is None or stay.since <= last or stay.until is None:
+            until = stay.until if last is None or stay.until is None else min(stay.until, last + 1)
+            desk.tx.register.tie(replace(stay, holder=entry.name, until=until))
+    changes = Changes()
+    opener = Opener(desk)
+    lines = [
+        line
+        for line in desk.tx.lines.turns(Turns(desk.scope.workspace, session, last=last))
+        if line.room.namespace == NAMESPACE
+    ]
+    for line, line_id in zip(lines, desk.fresh_ids(len(lines)), strict=True):
+        copy = _copied(desk, line, opener.text(line), entry.name, line_id)
+        changes.add(copy)
+    return entry, changes
+
+
+def _copied(desk: Desk, line: SealedLine, text: str, session: str, line_id: str) -> SealedLine:
+    keys = desk.tools.vault.room(desk.tx, Room(*line.room))
+    copy = Line(
+        room=line.room,
+        id=line_id,
+        kind=MESSAGE,
+        text=text,
+        session=session,
+        created_at=desk.now,
+        occurred_at=said_at(line),
+        supersedes=None,
+        cap=desk.cap,
+        turn=line.turn,
+        metadata={},
+    )
+    kept = sealed(desk, copy, keys, line.metadata, tokens=line.tokens)
+    append(desk, kept, text, keys)
+    return kept

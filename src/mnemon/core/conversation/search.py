@@ -1,0 +1,189 @@
+"""Search: the lines of some rooms that answer a question, as far as a test lets them through.
+
+The index ranks; the test (of session, kind, time, filter) is asked about its best hits first and
+about more only while too few have passed, so a search costs what it returns and not what is stored.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from msgspec import Struct
+
+from mnemon.core.conversation import directory
+from mnemon.core.conversation.ingest import Message
+from mnemon.core.conversation.messages import row
+from mnemon.core.conversation.place import Opener, room_of
+from mnemon.core.desk import Desk
+from mnemon.domain import words
+from mnemon.domain.filters import Predicate
+from mnemon.domain.line import SealedLine
+from mnemon.domain.names import Room
+from mnemon.domain.register import FORMER, MEMBER, PEER
+from mnemon.ports.book import Turns
+from mnemon.ports.index import Hit, Question
+
+_NARROW = 2000
+"""Up to so many messages a session is named to the index line by line."""
+
+_WINDOW = 300
+"""How many of the newest messages are looked through for a part of a word."""
+
+_SHORTEST_PART = 3
+_NEVER = 1 << 62
+
+Test = Callable[[SealedLine], bool]
+
+
+class Where(Struct, frozen=True):
+    """In which messages to look; None means anywhere in the workspace."""
+
+    peer: str | None = None
+    sessions: Collection[str] | None = None
+    perspective: str | None = None
+    wanted: Predicate | None = None
+
+
+def search_lines(
+    desk: Desk,
+    owners: Sequence[str],
+    query: str,
+    test: Test,
+    limit: int,
+    *,
+    within: Collection[str] | None = None,
+    then_within: Callable[[], Collection[str]] | None = None,
+) -> list[SealedLine]:
+    """At most `limit` lines that share a term with the question and pass the test, best first.
+
+    `within` names the only lines that can pass; `then_within` does so if a first look was not enough.
+    """
+    asked = list(words.terms(query))
+    questions = [
+        Question(keys.room, words.blind(keys.blind, asked))
+        for owner in owners
+        if (keys := desk.tools.vault.known(desk.tx, room_of(desk, owner))) is not None
+    ]
+    if not asked or not questions:
+        return []
+    k = limit * 4
+    seen: set[Hit] = set()
+    found: list[SealedLine] = []
+    while True:
+        hits = desk.tools.index.search(desk.tx, questions, k, within)
+        fresh = [hit for hit in hits if hit not in seen]
+        lines = _fetched(desk, fresh)
+        for hit in fresh:
+            line = lines.get((hit.room, hit.id))
+            if line is not None and line.invalidated_by is None and test(line):
+                found.append(line)
+                if len(found) == limit:
+                    return found
+        if len(hits) < k:
+            return found
+        seen.update(fresh)
+        k *= 4
+        if then_within is not None and within is None:
+            within = then_within()
+
+
+def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLine]:
+    by_room: dict[Room, list[str]] = defaultdict(list)
+    for hit in hits:
+        by_room[hit.room].append(hit.id)
+    return {
+        (room, line.id): line for room, ids in by_room.items() for line in desk.tx.lines.get_all(room, ids)
+    }
+
+
+def search_messages(desk: Desk, query: str, where: Where, limit: int) -> list[Message]:
+    """Raises: NotFound, Tampered."""
+    owners = _owners(desk, where)
+    test = _test(desk, where)
+    opener = Opener(desk)
+    found = search_lines(desk, owners, query, test, limit, within=_within(desk, where))
+    if found:
+        return [Message(line, opener.text(line)) for line in found]
+    return list(_by_part(desk, query, where, test, opener))[:limit]
+
+
+def _owners(desk: Desk, where: Where) -> list[str]:
+    if where.peer is not None:
+        return [where.peer]
+    if where.sessions is not None:
+        held = [stay.held for session in where.sessions for stay in directory.stays(desk, session)]
+        return list(dict.fromkeys(held))
+    entries = [
+        entry for kind in (PEER, FORMER) for entry in desk.tx.register.entries(desk.scope.workspace, kind)
+    ]
+    return list(dict.fromkeys(entry.name for entry in entries))
+
+
+def _within(desk: Desk, where: Where) -> Collection[str] | None:
+    if where.sessions is None or len(where.sessions) != 1:
+        return None
+    [session] = where.sessions
+    ids = desk.tx.lines.turn_ids(desk.scope.workspace, session, _NARROW + 1)
+    return None if len(ids) > _NARROW else ids
+
+
+def _test(desk: Desk, where: Where) -> Test:
+    """Whether a line is a message that the search may return.
+
+    What a deleted peer left under its name is not its namesake's.
+    """
+    stays: dict[str, list[directory.Stay]] | None = None
+    if where.perspective is not None:
+        stays = {}
+        for tie in desk.tx.register.ties(desk.scope.workspace, MEMBER, held=where.perspective):
+            stays.setdefault(tie.holder, []).append((tie.since, tie.until))
+
+    since = 0
+    if where.peer is not None:
+        peer = directory.find(desk, PEER, where.peer)
+        since = _NEVER if peer is None else peer.created_at
+
+    def passes(line: SealedLine) -> bool:
+        if line.turn is None or (where.sessions is not None and line.session not in where.sessions):
+            return False
+        if line.created_at < since:
+            return False
+        if stays is not None and not directory.was_there(stays.get(line.session or "", ()), line.turn):
+            return False
+        return where.wanted is None or where.wanted(row(line))
+
+    return passes
+
+
+def _by_part(desk: Desk, query: str, where: Where, test: Test, opener: Opener) -> Iterator[Message]:
+    """Among the newest messages, those that hold a term of the question inside a word, newest first."""
+    needles = [term for term in words.terms(query) if len(term) >= _SHORTEST_PART]
+    if not needles:
+        return
+    for line in _newest(desk, where):
+        if test(line):
+            text = opener.text(line)
+            if words.contained(needles, text):
+                yield Message(line, text)
+
+
+def _newest(desk: Desk, where: Where) -> list[SealedLine]:
+    workspace = desk.scope.workspace
+    if where.sessions is not None:
+        sessions: Collection[str] = where.sessions
+    elif where.peer is not None:
+        ties = desk.tx.register.ties(workspace, MEMBER, held=where.peer)
+        sessions = dict.fromkeys(tie.holder for tie in ties)
+    else:
+        entries = desk.tx.register.entries(workspace, "session", newest_first=True, limit=20)
+        sessions = [entry.name for entry in entries]
+    found = [
+        line
+        for session in sessions
+        for line in desk.tx.lines.turns(
+            Turns(workspace, session, owner=where.peer, newest_first=True, limit=_WINDOW)
+        )
+    ]
+    found.sort(key=lambda line: line.id, reverse=True)
+    return found[:_WINDOW]

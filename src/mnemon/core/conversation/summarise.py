@@ -1,0 +1,99 @@
+"""Summarise: a session up to one of its messages, on top of the summary before."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from mnemon.core.conversation import context
+from mnemon.core.conversation.messages import said_at
+from mnemon.core.conversation.place import Changes, Opener, sessions_room
+from mnemon.core.desk import Desk
+from mnemon.core.remember import append, sealed
+from mnemon.domain.line import SUMMARY, Line
+from mnemon.domain.tasks import Errand, Task
+from mnemon.ports.book import Turns
+from mnemon.ports.reasoner import Turn
+
+SHORT_TOKENS = 1000
+LONG_TOKENS = 4000
+
+
+class Kind(Struct, frozen=True):
+    """What a summary's errand says."""
+
+    long: bool = False
+
+
+class Stretch(Struct, frozen=True):
+    """What is to be summarised."""
+
+    errand: Errand
+    session: str
+    long: bool
+    first: int
+    upto: int
+    message_id: str
+    earlier: str | None
+    turns: list[Turn]
+
+    @property
+    def most_tokens(self) -> int:
+        return LONG_TOKENS if self.long else SHORT_TOKENS
+
+
+def read_stretch(desk: Desk, task: Task) -> Stretch | None:
+    """None if there is nothing new to summarise.
+
+    Raises: Tampered.
+    """
+    session = task.session or ""
+    long = msgspec.json.decode(task.payload, type=Kind).long
+    earlier = next((one for one in context.summaries(desk, session) if one.long == long), None)
+    first = 0 if earlier is None else earlier.turn + 1
+    lines = desk.tx.lines.turns(Turns(desk.scope.workspace, session, first=first, last=task.last))
+    if not lines:
+        return None
+    opener = Opener(desk)
+    turns = [Turn(line.id, line.room.owner, opener.text(line), said_at(line)) for line in lines]
+    text = None if earlier is None else earlier.text
+    errand = Errand(task.workspace, task.kind, task.session, last=task.last, payload=task.payload)
+    return Stretch(errand, session, long, first, lines[-1].turn or 0, lines[-1].id, text, turns)
+
+
+def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:
+    """Put the summary in place of the earlier one of its kind; an empty one changes nothing.
+
+    If a message was deleted while the reasoner thought, it has to think again.
+    """
+    changes = Changes()
+    span = Turns(desk.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
+    if [line.id for line in desk.tx.lines.turns(span)] != [turn.id for turn in stretch.turns]:
+        desk.tx.work.add(stretch.errand, desk.now)
+        return changes
+    if not text.strip():
+        return changes
+    room = sessions_room(desk)
+    for place in desk.tx.lines.of_session(desk.scope.workspace, room.owner, stretch.session):
+        earlier = desk.tx.lines.get(place.room, place.id)
+        if earlier is not None and msgspec.json.decode(earlier.metadata, type=Kind).long == stretch.long:
+            desk.tx.lines.delete(room, (earlier.id,))
+            changes.gone.add(earlier.id)
+    keys = desk.tools.vault.room(desk.tx, room)
+    line = Line(
+        room=room,
+        id=desk.fresh_id(),
+        kind=SUMMARY,
+        text=text,
+        session=stretch.session,
+        created_at=desk.now,
+        occurred_at=None,
+        supersedes=None,
+        cap=desk.cap,
+        metadata={},
+    )
+    note = context.note_of(stretch.upto, stretch.message_id, long=stretch.long)
+    kept = sealed(desk, line, keys, note, tokens=desk.tools.tokenizer.count(text))
+    append(desk, kept, text, keys)
+    changes.add(kept)
+    return changes

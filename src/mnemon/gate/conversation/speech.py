@@ -1,0 +1,215 @@
+"""The gate's operations on what is said: messages, files, search, context and summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from mnemon.core.conversation import context as core
+from mnemon.core.conversation import directory, erase
+from mnemon.core.conversation import messages as read
+from mnemon.core.conversation.ingest import Message, Said, add_messages
+from mnemon.core.conversation.place import reading
+from mnemon.core.conversation.search import Where, search_messages
+from mnemon.core.desk import Tools, Trace
+from mnemon.domain.audit import Row
+from mnemon.domain.chunks import chunks
+from mnemon.domain.filters import predicate
+from mnemon.domain.moments import to_ms
+from mnemon.domain.register import SESSION
+from mnemon.errors import CapScopeMismatch, InvalidInput
+from mnemon.gate.case import Case, Outcome
+from mnemon.gate.conversation import answers as a
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import shown
+from mnemon.gate.conversation.rights import Rights
+
+_EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+_LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+
+
+def moment_ms(moment: datetime | None) -> int | None:
+    """Raises: InvalidInput for a time that no calendar has everywhere."""
+    if moment is None:
+        return None
+    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    if not _EARLIEST <= aware <= _LATEST:
+        raise InvalidInput("created_at lies outside the years 1 to 9999")
+    return to_ms(aware)
+
+
+def add(case: Case, request: q.AddMessages) -> Outcome:
+    said = [
+        Said(
+            one.peer_id,
+            one.content,
+            _metadata(one.metadata),
+            moment_ms(one.created_at),
+            _reasoning(one.configuration),
+        )
+        for one in request.messages
+    ]
+    stored, changes = add_messages(case.desk, request.session_id, said, request.idempotency_key)
+    answer = a.Messages([shown.message(one) for one in stored], repeated=not changes.put)
+    return Outcome(answer, changes.trace())
+
+
+def read_file(tools: Tools, request: q.AddFile) -> q.AddFile:
+    """The request with the text of its file.
+
+    Raises: InvalidInput, UnsupportedType, FileTooLarge.
+    """
+    text = tools.reader.read(request.file, request.media_type, request.filename)
+    return replace(request, parts=tuple(chunks(text, q.MOST_MESSAGE_CHARS)))
+
+
+def add_file(case: Case, request: q.AddFile) -> Outcome:
+    moment, metadata = moment_ms(request.created_at), _metadata(request.metadata)
+    reasoning = _reasoning(request.configuration)
+    said = [Said(request.peer_id, part, metadata, moment, reasoning) for part in request.parts]
+    stored, changes = add_messages(case.desk, request.session_id, said)
+    return Outcome(a.Messages([shown.message(one) for one in stored]), changes.trace(file=len(request.file)))
+
+
+def _metadata(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    shown.bag(given)
+    return dict(given or {})
+
+
+def _reasoning(given: q.MessageHabits | None) -> bool | None:
+    return None if given is None or given.reasoning is None else given.reasoning.enabled
+
+
+def list_(case: Case, request: q.ListMessages) -> Outcome:
+    found, total = read.page_of(
+        case.desk,
+        request.session_id,
+        predicate(request.filters, read.FIELDS),
+        newest_first=request.reverse,
+        offset=request.offset,
+        limit=request.size,
+    )
+    items = [shown.message(one) for one in found]
+    return Outcome(shown.page(a.MessagePage, items, total, request.page, request.size), _read(found))
+
+
+def read_one(case: Case, request: q.OfMessage) -> Outcome:
+    found = read.read_message(case.desk, request.session_id, request.message_id)
+    return Outcome(shown.message(found), _read([found]))
+
+
+def change(case: Case, request: q.ChangeMessage) -> Outcome:
+    metadata = shown.bag(request.metadata)
+    if metadata is None:
+        found = read.read_message(case.desk, request.session_id, request.message_id)
+    else:
+        found = read.annotate(case.desk, request.session_id, request.message_id, metadata)
+    return Outcome(shown.message(found), _read([found]))
+
+
+def delete(case: Case, request: q.OfMessage) -> Outcome:
+    changes = erase.erase_message(case.desk, request.session_id, request.message_id)
+
+    def scrubbed(row: Row) -> a.Done:
+        case.book.scrub()
+        return a.Done()
+
+    return Outcome(scrubbed, changes.trace())
+
+
+def search_workspace(case: Case, request: q.SearchWorkspace) -> Outcome:
+    sessions = None if request.scope is None else directory.scope_sessions(case.desk, (request.scope,))
+    return _search(case, request, Where(sessions=sessions))
+
+
+def search_peer(case: Case, request: q.SearchPeer) -> Outcome:
+    return _search(case, request, Where(peer=request.peer_id))
+
+
+def search_session(case: Case, request: q.SearchSession) -> Outcome:
+    directory.need(case.desk, SESSION, request.session_id)
+    return _search(case, request, Where(sessions=(request.session_id,)))
+
+
+def _search(case: Case, request: q.Search, where: Where) -> Outcome:
+    filters = dict(request.filters or {})
+    perspective = filters.pop("peer_perspective", None)
+    if perspective is not None and not isinstance(perspective, str):
+        raise InvalidInput("peer_perspective must name one peer")
+    wanted = predicate(filters, read.FIELDS)
+    found = search_messages(
+        case.desk,
+        request.query,
+        Where(where.peer, where.sessions, perspective, wanted),
+        request.limit,
+    )
+    return Outcome(a.Messages([shown.message(one) for one in found]), _read(found))
+
+
+def context(case: Case, request: q.SessionContext) -> Outcome:
+    asked = _asked(case, request)
+    found = core.context(
+        case.desk, request.session_id, tokens=request.tokens, summary=request.summary, asked=asked
+    )
+    answer = a.SessionContext(
+        id=request.session_id,
+        messages=[shown.message(one) for one in found.messages],
+        summary=None if found.summary is None else shown.summary(found.summary),
+        peer_representation=None if found.picture is None else found.picture.text,
+        peer_card=None if found.picture is None else found.picture.card,
+    )
+    views = [] if found.picture is None else [view.line.id for view in found.picture.views]
+    return Outcome(answer, reading([*(one.line.id for one in found.messages), *views]))
+
+
+def _asked(case: Case, request: q.SessionContext) -> core.Asked | None:
+    """Whose picture of whom belongs to the context, and how far it may look.
+
+    Raises: InvalidInput, NotFound, CapScopeMismatch.
+    """
+    if request.peer_target is None:
+        if request.peer_perspective is not None:
+            raise InvalidInput("peer_perspective needs a peer_target")
+        return None
+    given = (request.limit_to_session, request.scope is not None, request.sessions is not None)
+    if sum(given) > 1:
+        raise InvalidInput("name only one of limit_to_session, scope and sessions")
+    sessions: frozenset[str] | None = None
+    if request.limit_to_session:
+        sessions = frozenset((request.session_id,))
+    elif request.scope is not None:
+        Rights(case.desk, case.chain.grant).workspace()
+        sessions = directory.scope_sessions(case.desk, (request.scope,))
+    elif request.sessions is not None:
+        sessions = frozenset(request.sessions)
+        if request.session_id not in sessions:
+            raise InvalidInput("sessions must name the session whose context it is")
+    rights = Rights(case.desk, case.chain.grant)
+    observer = request.peer_perspective or request.peer_target
+    if rights.sessions is not None:
+        sessions = rights.sessions if sessions is None else sessions & rights.sessions
+    elif rights.observers is not None and observer not in rights.observers:
+        raise CapScopeMismatch("the cap does not reach that peer's view")
+    return core.Asked(
+        observer=observer,
+        observed=request.peer_target,
+        query=request.search_query,
+        top_k=request.search_top_k,
+        distance=request.search_max_distance,
+        frequent=request.include_most_frequent,
+        most=request.max_conclusions or core.MOST_CONCLUSIONS,
+        sessions=sessions,
+    )
+
+
+def summaries(case: Case, request: q.OfSession) -> Outcome:
+    directory.need(case.desk, SESSION, request.session_id)
+    found = {one.long: shown.summary(one) for one in core.summaries(case.desk, request.session_id)}
+    return Outcome(a.SessionSummaries(request.session_id, found.get(False), found.get(True)), reading(()))
+
+
+def _read(found: list[Message]) -> Trace:
+    return reading([one.line.id for one in found])

@@ -1,0 +1,290 @@
+"""The gate's operations on what is known of peers: representations, cards, conclusions, chat and dreams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from mnemon.core.conversation import cards, chat, conclusions, directory, erase
+from mnemon.core.conversation.context import MOST_CONCLUSIONS, Asked, Picture, picture
+from mnemon.core.conversation.place import Changes, reading
+from mnemon.core.desk import Trace
+from mnemon.domain.audit import Row
+from mnemon.domain.content import check_text
+from mnemon.domain.filters import equals, predicate
+from mnemon.domain.habits import dreams
+from mnemon.domain.register import MEMBER, PEER, SESSION
+from mnemon.domain.tasks import DREAM, REASONING, Errand
+from mnemon.errors import Disabled, InvalidInput, NotFound, Unsupported
+from mnemon.gate.case import Case, Outcome
+from mnemon.gate.conversation import answers as a
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import shown
+from mnemon.gate.conversation.rights import Rights
+from mnemon.ports.reasoner import Entry
+
+
+def represent(case: Case, request: q.Represent) -> Outcome:
+    sessions = _sessions(case, request.session_id, request.filters, request.scope)
+    found = picture(
+        case.desk,
+        Asked(
+            observer=request.peer_id,
+            observed=request.target or request.peer_id,
+            query=request.search_query,
+            top_k=request.search_top_k,
+            distance=request.search_max_distance,
+            frequent=bool(request.include_most_frequent),
+            most=request.max_conclusions or MOST_CONCLUSIONS,
+            sessions=sessions,
+        ),
+    )
+    return Outcome(a.Representation(found.text), _seen(found))
+
+
+def _sessions(
+    case: Case, session: str | None, filters: Mapping[str, Any] | None, scope: q.Scopes | None
+) -> frozenset[str] | None:
+    """The sessions that a question is limited to; None if to none.
+
+    Raises: InvalidInput for any other filter than one on session_id; CapScopeMismatch for a scope and a cap
+    that does not reach the whole workspace; NotFound for an unknown scope.
+    """
+    if sum(one is not None for one in (session, filters, scope)) > 1:
+        raise InvalidInput("name only one of session_id, filters and scope")
+    if session is not None:
+        return frozenset((session,))
+    if scope is not None:
+        Rights(case.desk, case.chain.grant).workspace()
+        return directory.scope_sessions(case.desk, (scope,) if isinstance(scope, str) else scope)
+    return _allowed(filters) if filters else None
+
+
+def _allowed(filters: Mapping[str, Any]) -> frozenset[str]:
+    if set(filters) != {"session_id"}:
+        raise InvalidInput("filters may only name session_id here")
+    named = filters["session_id"]
+    if isinstance(named, Mapping) and set(named) == {"in"}:
+        named = named["in"]
+    found = [named] if isinstance(named, str) else named
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found) or len(found) > 1000:
+        raise InvalidInput("filters.session_id must be an id, a list of up to 1000 ids, or {'in': [ids]}")
+    return frozenset(found)
+
+
+def _seen(found: Picture) -> Trace:
+    return reading([view.line.id for view in found.views])
+
+
+def peer_context(case: Case, request: q.PeerContext) -> Outcome:
+    target = request.target or request.peer_id
+    found = picture(
+        case.desk,
+        Asked(
+            observer=request.peer_id,
+            observed=target,
+            query=request.search_query,
+            top_k=request.search_top_k,
+            distance=request.search_max_distance,
+            frequent=request.include_most_frequent,
+            most=request.max_conclusions or MOST_CONCLUSIONS,
+        ),
+    )
+    return Outcome(a.PeerContext(request.peer_id, target, found.text, found.card), _seen(found))
+
+
+def read_card(case: Case, request: q.ReadCard) -> Outcome:
+    entries = cards.read_card(case.desk, request.peer_id, request.target or request.peer_id)
+    card = None if entries is None else [entry.text for entry in entries]
+    return Outcome(a.PeerCard(card), reading(()))
+
+
+def write_card(case: Case, request: q.WriteCard) -> Outcome:
+    changes = Changes()
+    target = request.target or request.peer_id
+    directory.ensure(case.desk, PEER, request.peer_id)
+    if Rights(case.desk, case.chain.grant).everywhere:
+        directory.ensure(case.desk, PEER, target)
+    entries = [Entry(check_text(text, "peer_card")) for text in request.peer_card]
+    cards.write_card(case.desk, request.peer_id, target, entries, changes)
+    return Outcome(a.PeerCard(list(request.peer_card)), changes.trace())
+
+
+def add_conclusions(case: Case, request: q.AddConclusions) -> Outcome:
+    changes = Changes()
+    stated = [
+        conclusions.Stated(one.observer_id, one.observed_id, one.content, one.session_id)
+        for one in request.conclusions
+    ]
+    views = conclusions.state(case.desk, stated)
+    for view in views:
+        changes.add(view.line)
+    return Outcome(a.Conclusions([shown.conclusion(view) for view in views]), changes.trace())
+
+
+def list_conclusions(case: Case, request: q.ListConclusions) -> Outcome:
+    found, total = conclusions.list_views(
+        case.desk,
+        _whose(case, request.filters),
+        predicate(request.filters, conclusions.FIELDS),
+        oldest_first=request.reverse,
+        offset=request.offset,
+        limit=request.size,
+    )
+    items = [shown.conclusion(view) for view in found]
+    trace = reading([view.line.id for view in found])
+    return Outcome(shown.page(a.ConclusionPage, items, total, request.page, request.size), trace)
+
+
+def query_conclusions(case: Case, request: q.QueryConclusions) -> Outcome:
+    found = conclusions.query_views(
+        case.desk,
+        _whose(case, request.filters),
+        request.query,
+        request.top_k,
+        distance=request.distance,
+        wanted=predicate(request.filters, conclusions.FIELDS),
+    )
+    trace = reading([view.line.id for view in found])
+    return Outcome(a.Conclusions([shown.conclusion(view) for view in found]), trace)
+
+
+def _whose(case: Case, filters: Mapping[str, Any] | None) -> conclusions.Whose:
+    """As much of the filter as the store can use, within what the cap reaches."""
+    rights = Rights(case.desk, case.chain.grant)
+    observers = rights.observers
+    observer = equals(filters, "observer_id") or equals(filters, "observer")
+    if observer is not None and (observers is None or observer in observers):
+        observers = (observer,)
+    observed = equals(filters, "observed_id") or equals(filters, "observed")
+    return conclusions.Whose(observers, observed)
+
+
+def read_conclusion(case: Case, request: q.OfConclusion) -> Outcome:
+    view = _reached(case, request.conclusion_id)
+    return Outcome(shown.conclusion(view), reading((view.line.id,)))
+
+
+def _reached(case: Case, line_id: str) -> conclusions.View:
+    """The conclusion, if the cap reaches who holds it.
+
+    Raises: NotFound, whether it does not exist or is not for this cap to know.
+    """
+    view = conclusions.read_view(case.desk, line_id)
+    observers = Rights(case.desk, case.chain.grant).observers
+    if observers is not None and view.line.room.owner not in observers:
+        raise NotFound("there is no such conclusion")
+    return view
+
+
+def delete_conclusion(case: Case, request: q.OfConclusion) -> Outcome:
+    _reached(case, request.conclusion_id)
+    changes = erase.erase_conclusion(case.desk, request.conclusion_id)
+
+    def scrubbed(row: Row) -> a.Done:
+        case.book.scrub()
+        return a.Done()
+
+    return Outcome(scrubbed, changes.trace())
+
+
+def ask_peer(case: Case, request: q.AskPeer) -> Outcome:
+    question = chat.Question(
+        text=check_text(request.query, "query"),
+        observer=request.peer_id,
+        observed=request.target or request.peer_id,
+        sessions=_sessions(case, request.session_id, request.filters, request.scope),
+        level=request.reasoning_level,
+    )
+    return _told(case, question, request)
+
+
+def ask_workspace(case: Case, request: q.AskWorkspace) -> Outcome:
+    question = chat.Question(
+        text=check_text(request.query, "query"),
+        observer=None,
+        observed=None,
+        sessions=_sessions(case, request.session_id, request.filters, request.scope),
+        level=request.reasoning_level,
+    )
+    return _told(case, question, request)
+
+
+def _told(case: Case, question: chat.Question, request: q.AskPeer | q.AskWorkspace) -> Outcome:
+    reasoner = case.desk.tools.reasoner
+    if request.response_format is not None and not reasoner.structured:
+        raise Unsupported(
+            f"the {reasoner.name} reasoner answers in words, not in the shape of a schema",
+            hint="Leave response_format out, or configure a model.",
+        )
+    gathered = chat.gather(case.desk, question)
+    trace = reading([statement.id for statement in gathered.statements()])
+
+    def answer(row: Row) -> a.Told:
+        told = reasoner.answer(question.text, gathered.statements(), question.observed)
+        found = None
+        if request.include_evidence:
+            found = shown.evidence(*chat.cited(gathered, told.cited), question.text)
+        return a.Told(told.text or None, found)
+
+    return Outcome(answer, trace)
+
+
+def queue_status(case: Case, request: q.QueueStatus) -> Outcome:
+    desk = case.desk
+    heard = None if request.observer_id is None else _sessions_observed(case, request.observer_id)
+    sessions: dict[str, a.SessionQueue] = {}
+    for tally in desk.tx.work.tallies(desk.scope.workspace, REASONING, desk.now):
+        if request.session_id not in (None, tally.session):
+            continue
+        asked = [
+            tally.peer == request.sender_id if request.sender_id is not None else None,
+            None if heard is None else (tally.peer == request.observer_id or tally.session in heard),
+        ]
+        if any(one is not None for one in asked) and not any(asked):
+            continue
+        key = tally.session or ""
+        known = sessions.get(key, a.SessionQueue(0, 0, 0, 0, session_id=tally.session))
+        sessions[key] = a.SessionQueue(
+            known.total_work_units + tally.done + tally.claimed + tally.pending,
+            known.completed_work_units + tally.done,
+            known.in_progress_work_units + tally.claimed,
+            known.pending_work_units + tally.pending,
+            session_id=tally.session,
+        )
+    counts = sessions.values()
+    answer = a.Queue(
+        sum(one.total_work_units for one in counts),
+        sum(one.completed_work_units for one in counts),
+        sum(one.in_progress_work_units for one in counts),
+        sum(one.pending_work_units for one in counts),
+        sessions=None if request.session_id is not None or not sessions else sessions,
+    )
+    return Outcome(answer, reading(()))
+
+
+def _sessions_observed(case: Case, observer: str) -> set[str]:
+    """The sessions in which that peer observes the others."""
+    ties = case.desk.tx.register.ties(case.desk.scope.workspace, MEMBER, held=observer)
+    return {
+        tie.holder
+        for tie in ties
+        if tie.until is None and directory.member_habits(tie).observe_others is True
+    }
+
+
+def schedule_dream(case: Case, request: q.ScheduleDream) -> Outcome:
+    desk = case.desk
+    observed = request.observed or request.observer
+    for peer in (request.observer, observed):
+        directory.need(desk, PEER, peer)
+    if request.session_id is not None:
+        directory.need(desk, SESSION, request.session_id)
+    if not dreams(*directory.habits(desk, request.session_id)):
+        raise Disabled("dreams are disabled here", hint="Set dream.enabled in the configuration.")
+    payload = msgspec.json.encode({"observer": request.observer}).decode()
+    errand = Errand(desk.scope.workspace, DREAM, session=request.session_id, peer=observed, payload=payload)
+    desk.tx.work.add(errand, desk.now)
+    return Outcome(a.Done(), reading(()))

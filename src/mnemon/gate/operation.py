@@ -1,0 +1,32 @@
+"""An operation: the right it needs, what its request reaches for, and its work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from mnemon.core.desk import Tools
+from mnemon.domain.policy import Need, Reach
+from mnemon.gate import messages as m
+from mnemon.gate.case import Case, Outcome
+from mnemon.gate.conversation.rights import Rights
+
+
+class Operation(Struct, frozen=True):
+    name: str
+    need: Need
+    request: type[m.Request]
+    answer: type[m.Answer]
+    work: Callable[[Case, Any], Outcome]
+    reach: Callable[[Any], Reach] = lambda request: Reach()
+    writes: bool = False
+    admit: Callable[[Rights, Any], None] | None = None
+    """What else the cap must allow, once the workspace can be looked at."""
+    prepare: Callable[[Tools, Any], m.Request] | None = None
+    """What is done with an admitted request before the store is written to, so that nobody waits for it."""
+    rings: bool = False
+    """Whether it may leave work behind."""
+    peek: Callable[[Case, Any], Outcome | None] | None = None
+    """For an operation that writes: the outcome if nothing has to be written, found by reading alone."""

@@ -1,0 +1,247 @@
+"""The workshop: the work behind the requests, done as the work list says, each piece audited like a request.
+
+A piece is claimed for a while, thought about outside any transaction, and stored together with its
+leaving the list; so a crash loses nothing, and does nothing twice. What a reasoner can't do for now is
+tried again until it can; what fails by a defect of ours is given up after some tries, and told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event as Bell
+
+import msgspec
+from msgspec import Struct
+
+from mnemon.core.conversation import hooks
+from mnemon.core.conversation.derive import (
+    Passage,
+    by_peer,
+    facts_of,
+    keep_facts,
+    read_passage,
+)
+from mnemon.core.conversation.dream import keep_card, read_standing, traits_of
+from mnemon.core.conversation.place import NAMESPACE, Changes
+from mnemon.core.conversation.summarise import keep_summary, read_stretch
+from mnemon.core.desk import Desk, Tools
+from mnemon.domain.audit import OK, Event
+from mnemon.domain.delivery import retry_after_ms, sign
+from mnemon.domain.policy import Scope
+from mnemon.domain.register import WEBHOOK
+from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, SUMMARISE, Task
+from mnemon.errors import MnemonError, Unavailable
+from mnemon.ports.book import Book, Transaction
+from mnemon.ports.clock import Clock
+from mnemon.ports.courier import Parcel, Undelivered
+from mnemon.ports.reasoner import Fact
+
+ACTOR = "mnemon"
+"""In whose name the work is done."""
+
+LEASE_MS = 30 * 1000
+MOST_AT_ONCE = 50
+MOST_TRIES = 8
+_LONGEST_WAIT_MS = 5 * 60 * 1000
+_LONGEST_SLEEP_SECONDS = 1.0
+_COURIERS = 4
+
+
+class _Dream(Struct, frozen=True):
+    """What a dream's errand says."""
+
+    observer: str
+
+
+class _Lost(Exception):
+    """The tasks are no longer ours: someone else does them, or what they are about was deleted."""
+
+
+class Workshop:
+    def __init__(
+        self,
+        *,
+        book: Book,
+        clock: Clock,
+        tools: Tools,
+        secret: Callable[[], bytes],
+        report: Callable[[str], None],
+    ) -> None:
+        self._book = book
+        self._clock = clock
+        self._tools = tools
+        self._secret = secret
+        self._report = report
+        self._name = tools.entropy.take(8).hex()
+        self._couriers = ThreadPoolExecutor(_COURIERS, "mnemon-courier")
+        self.bell = Bell()
+        """Rung when there may be work."""
+
+    def run(self, stopped: Bell) -> None:
+        """Work until stopped; what is under way is finished first."""
+        while not stopped.is_set():
+            self.bell.clear()
+            try:
+                found = self.work_once()
+            except Unavailable as error:
+                self._report(f"the work waits: {error.detail}")
+                found = False
+            if not found:
+                self.bell.wait(self._rest())
+        self._couriers.shutdown()
+
+    def work_once(self) -> bool:
+        """Do the next piece of work; whether there was one.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        now = self._clock.now()
+        with self._book.write(lasting=False) as tx:
+            tasks = tx.work.claim(self._name, now=now, until=now + LEASE_MS, most=MOST_AT_ONCE)
+        if not tasks:
+            return False
+        if tasks[0].kind == DELIVER:
+            self._couriers.submit(self._attempt, tasks)
+        else:
+            self._attempt(tasks)
+        return True
+
+    def _rest(self) -> float:
+        try:
+            with self._book.read() as tx:
+                due = tx.work.next_due()
+        except Unavailable:
+            return _LONGEST_SLEEP_SECONDS
+        wait = _LONGEST_SLEEP_SECONDS if due is None else (due - self._clock.now()) / 1000
+        return min(max(wait, 0.0), _LONGEST_SLEEP_SECONDS)
+
+    def _attempt(self, tasks: Sequence[Task]) -> None:
+        try:
+            self._do(tasks)
+        except _Lost:
+            return
+        except Unavailable:
+            self._postpone(tasks)
+        except Exception as error:  # noqa: BLE001 - one piece of work that fails must not stop the others
+            self._report(f"{tasks[0].kind} failed: {type(error).__name__}")
+            if tasks[0].attempts < MOST_TRIES:
+                self._postpone(tasks)
+            else:
+                code = error.code if isinstance(error, MnemonError) else "internal_error"
+                self._finish(tasks, lambda desk: Changes(), outcome=code)
+
+    def _do(self, tasks: Sequence[Task]) -> None:
+        match tasks[0].kind:
+            case kind if kind == DERIVE:
+                self._derive(tasks)
+            case kind if kind == SUMMARISE:
+                for task in tasks:
+                    self._summarise(task)
+            case kind if kind == DREAM:
+                for task in tasks:
+                    self._dream(task)
+            case _:
+                for task in tasks:
+                    self._deliver(task)
+
+    def _derive(self, tasks: Sequence[Task]) -> None:
+        session = tasks[0].session or ""
+        thought: list[tuple[Passage, list[Fact]]] = []
+        for about, own in by_peer(tasks).items():
+            with self._book.read() as tx:
+                passage = read_passage(self._desk(tx, tasks[0]), own, session, about)
+            thought.append((passage, facts_of(self._tools.reasoner, passage)))
+
+        def keep(desk: Desk) -> Changes:
+            changes = Changes()
+            for passage, facts in thought:
+                changes.join(keep_facts(desk, passage, facts))
+            return changes
+
+        self._finish(tasks, keep)
+
+    def _summarise(self, task: Task) -> None:
+        with self._book.read() as tx:
+            stretch = read_stretch(self._desk(tx, task), task)
+        if stretch is None:
+            self._finish([task], lambda desk: Changes())
+            return
+        count = self._tools.tokenizer.count
+        text = self._tools.reasoner.summarise(stretch.earlier, stretch.turns, stretch.most_tokens, count)
+        self._finish([task], lambda desk: keep_summary(desk, stretch, text))
+
+    def _dream(self, task: Task) -> None:
+        """Think again of what the conclusions that stand say for the card."""
+        dream = msgspec.json.decode(task.payload, type=_Dream)
+        about = task.peer or ""
+        with self._book.read() as tx:
+            standing = read_standing(self._desk(tx, task), dream.observer, about)
+        news = traits_of(self._tools.reasoner, standing)
+        self._finish([task], lambda desk: keep_card(desk, standing, news))
+
+    def _deliver(self, task: Task) -> None:
+        delivery = msgspec.json.decode(task.payload, type=hooks.Delivery)
+        with self._book.read() as tx:
+            entry = tx.register.entry(task.workspace, WEBHOOK, delivery.endpoint)
+        outcome = "gone"
+        if entry is not None:
+            body = delivery.body.encode()
+            try:
+                self._tools.courier.deliver(Parcel(hooks.url_of(entry), body, sign(self._secret(), body)))
+                outcome = OK
+            except Undelivered as error:
+                wait = retry_after_ms(task.attempts) if error.retry else None
+                if wait is not None:
+                    with self._book.write() as tx:
+                        tx.work.postpone(task, self._clock.now() + wait)
+                    return
+                outcome = "undelivered"
+        self._finish([task], lambda desk: Changes(), outcome=outcome)
+
+    def _finish(self, tasks: Sequence[Task], keep: Callable[[Desk], Changes], *, outcome: str = OK) -> None:
+        """Store what came of the tasks and take them off the list, at once or not at all."""
+        with self._book.write() as tx:
+            desk = self._desk(tx, tasks[0])
+            for task in tasks:
+                if not tx.work.finish(task):
+                    raise _Lost
+            changes = keep(desk)
+            trace = changes.trace()
+            tx.audit.append(
+                tasks[0].workspace,
+                Event(
+                    at=desk.now,
+                    actor=ACTOR,
+                    cap=desk.cap,
+                    operation=f"work.{tasks[0].kind}",
+                    outcome=outcome,
+                    namespaces=trace.namespaces,
+                    lines=trace.lines,
+                    detail=trace.detail,
+                ),
+            )
+            if tasks[0].kind != DELIVER:
+                self._announce(desk, tasks[0])
+
+    def _announce(self, desk: Desk, task: Task) -> None:
+        """Tell the webhooks when nothing is left to do for the session."""
+        if not hooks.endpoints(desk):
+            return
+        tallies = desk.tx.work.tallies(task.workspace, (DERIVE, SUMMARISE, DREAM), desk.now)
+        if not any(t.pending + t.claimed for t in tallies if t.session == task.session):
+            kind = "summary" if task.kind == SUMMARISE else "representation"
+            hooks.announce(desk, "queue.empty", queue_type=kind, session_id=task.session, sender_id=task.peer)
+
+    def _postpone(self, tasks: Sequence[Task]) -> None:
+        wait = min(1000 * 2 ** min(tasks[0].attempts, 20), _LONGEST_WAIT_MS)
+        try:
+            with self._book.write() as tx:
+                for task in tasks:
+                    tx.work.postpone(task, self._clock.now() + wait)
+        except Unavailable as error:
+            self._report(f"the work waits for its lease to end: {error.detail}")
+
+    def _desk(self, tx: Transaction, task: Task) -> Desk:
+        scope = Scope(task.workspace, ACTOR, frozenset((NAMESPACE,)), None)
+        return Desk(tx, scope, ACTOR, self._clock.now(), self._tools)

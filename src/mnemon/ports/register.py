@@ -1,0 +1,115 @@
+"""The parts of a transaction that a conversation needs beside its lines: register and work list.
+
+Contract, which `mnemon.testing.register_contract` and `mnemon.testing.work_contract` check on
+every implementation: nothing crosses a workspace; names compare byte for byte; every change is
+part of the transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from msgspec import Struct
+
+from mnemon.domain.register import Entry, Tie
+from mnemon.domain.tasks import Errand, Tally, Task
+
+
+class Batch(Struct, frozen=True):
+    """Messages that were added together, so that a retry can be told from a second saying."""
+
+    workspace: str
+    session: str
+    digest: bytes
+    at: int
+    first: int
+    last: int
+
+
+class Register(Protocol):
+    def entry(self, workspace: str, kind: str, name: str) -> Entry | None: ...
+
+    def add(self, entry: Entry) -> bool:
+        """Enter it; False, and no change, if the name is taken in that workspace and kind."""
+        ...
+
+    def update(self, entry: Entry) -> None:
+        """Replace metadata and configuration of the entry of that name."""
+        ...
+
+    def remove(self, workspace: str, kind: str, name: str) -> bool: ...
+
+    def entries(
+        self,
+        workspace: str | None,
+        kind: str,
+        *,
+        newest_first: bool = False,
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> list[Entry]:
+        """In order of uid. Workspace None: of all workspaces, which only makes sense for workspaces."""
+        ...
+
+    def count(self, workspace: str | None, kind: str) -> int: ...
+
+    def tie(self, tie: Tie) -> None:
+        """Add the tie, or replace `until` and `configuration` of the one of its ends, kind and `since`."""
+        ...
+
+    def ties(
+        self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
+    ) -> list[Tie]:
+        """The ties with these ends, in order of (since, holder, held)."""
+        ...
+
+    def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
+        """Remove the ties with these ends, as if they had never been; how many there were."""
+        ...
+
+    def batch(self, workspace: str, session: str, digest: bytes) -> Batch | None: ...
+
+    def keep_batch(self, batch: Batch, forget_before: int) -> None:
+        """Keep the batch in place of an earlier one with its digest, and drop the session's older ones."""
+        ...
+
+    def drop_batches(self, workspace: str, session: str) -> None: ...
+
+    def remove_workspace(self, workspace: str) -> None:
+        """Every entry, tie and batch of the workspace."""
+        ...
+
+
+class Work(Protocol):
+    def add(self, errand: Errand, due: int) -> None: ...
+
+    def claim(self, holder: str, *, now: int, until: int, most: int) -> list[Task]:
+        """Take the errand due longest that nobody holds (or held too long), and those right behind it.
+
+        All are of one workspace, session and kind, in order. An errand of a session waits for every earlier
+        one of that session, whatever its kind; errands without a session wait for none, and come one at a
+        time. The tasks come back with `holder` and `until` set and `attempts` increased.
+        """
+        ...
+
+    def finish(self, task: Task) -> bool:
+        """Take the task off the list and count its units as done; False, and no change, if it is not
+        there or not held by `task.holder` any more."""
+        ...
+
+    def postpone(self, task: Task, due: int) -> bool:
+        """Put the task back, not to be claimed before `due`; False as `finish`."""
+        ...
+
+    def next_due(self) -> int | None:
+        """When the earliest errand or lease falls due: the soonest that `claim` may find something."""
+        ...
+
+    def tallies(self, workspace: str, kinds: Collection[str], now: int) -> list[Tally]:
+        """By session and peer, in that order. A lease that ran out is pending."""
+        ...
+
+    def drop(self, workspace: str, session: str | None = None) -> None:
+        """Forget the work, and what was done, of a session or of the whole workspace."""
+        ...

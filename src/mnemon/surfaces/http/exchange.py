@@ -1,0 +1,79 @@
+"""What every door over HTTP does alike: read a body within bounds, find the cap, write JSON."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mnemon.domain.proof import Bound
+from mnemon.errors import MnemonError, RateLimited, Unauthenticated
+from mnemon.gate.admission import Credentials
+
+HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+encode = msgspec.json.Encoder().encode
+
+LOCAL = "local"
+"""What clients of a local server without keys send in place of one."""
+
+
+class Hands:
+    """The threads that do what the event loop must not wait for: few, since they share one lock anyway."""
+
+    def __init__(self, most: int = 16) -> None:
+        self._pool = ThreadPoolExecutor(most, "mnemon-door")
+
+    async def do(self, work: Callable[..., Any], *given: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *given)
+
+
+async def body_of(request: Request, most: int) -> tuple[bytes, bool]:
+    """The body and True, or nothing and False if it is larger than that."""
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > most:
+            return b"", False
+        chunks.append(chunk)
+    return b"".join(chunks), True
+
+
+def credentials_of(request: Request, body: bytes) -> Credentials:
+    return Credentials(
+        _token(request), request.headers.get("dpop"), Bound(request.method, _target(request), body)
+    )
+
+
+def _token(request: Request) -> str | None:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() not in ("bearer", "dpop"):
+        return None
+    token = token.strip()
+    trusted: str | None = request.scope.get("mnemon.trusted")
+    return trusted if token == LOCAL and trusted is not None else token
+
+
+def _target(request: Request) -> str:
+    query = request.url.query
+    return f"{request.url.path}?{query}" if query else request.url.path
+
+
+def json_answer(status: int, content: Any, headers: dict[str, str] | None = None) -> Response:
+    return Response(encode(content), status, {**HEADERS, **(headers or {})}, "application/json")
+
+
+def refusal_headers(error: MnemonError) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    if isinstance(error, RateLimited):
+        headers["retry-after"] = str(error.retry_after)
+    elif error.retryable:
+        headers["retry-after"] = "1"
+    if isinstance(error, Unauthenticated):
+        headers["www-authenticate"] = f'Bearer error="invalid_token", error_description="{error.code}"'
+    return headers

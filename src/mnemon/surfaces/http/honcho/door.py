@@ -1,0 +1,220 @@
+"""Honcho's v3 API, spoken to the gate: requests as its clients send them, answers as they read them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import msgspec
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route as WebRoute
+
+from mnemon.errors import BodyTooLarge, FileTooLarge, InvalidInput, MnemonError
+from mnemon.gate.conversation import answers as a
+from mnemon.gate.gate import Gate
+from mnemon.surfaces.http.exchange import HEADERS, Hands, body_of, credentials_of, encode
+from mnemon.surfaces.http.honcho.old_clients import for_old_clients
+from mnemon.surfaces.http.honcho.refusals import Unreadable, refusal
+from mnemon.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
+from mnemon.surfaces.http.route import Route
+
+_REPEATED = ("sessions",)
+_FORM_OVERHEAD = 64 * 1024
+_IDEMPOTENCY = "idempotency-key"
+_EVENT_CHARS = 24
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def honcho_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
+    found = []
+    for route in HONCHO_ROUTES:
+        endpoint = _endpoint(gate, hands, route)
+        found.append(WebRoute(route.path, endpoint, methods=[route.method]))
+        if route.path.endswith("/messages"):
+            found.append(WebRoute(f"{route.path}/", endpoint, methods=[route.method]))
+    return found
+
+
+def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
+    reader = _Reader(route)
+    most = gate.limits.file_bytes + _FORM_OVERHEAD if route.form else gate.limits.batch_bytes
+
+    async def answer(request: Request) -> Response:
+        body, complete = b"", True
+        if route.method != "GET":
+            body, complete = await body_of(request, most)
+        form = await _form(request, body) if route.form and complete else {}
+
+        def read() -> Any:
+            if not complete:
+                raise _too_large(route, gate)
+            return reader.read(request, form if route.form else _fields(route, body))
+
+        try:
+            found = await hands.do(gate.call, route.operation, credentials_of(request, body), read)
+        except MnemonError as error:
+            return refusal(error, admin=route.path in ADMINS)
+        if _is_old_client(request):
+            found = for_old_clients(found)
+        return _answer(route, found, stream=_wants_stream(route, body), reasoner=gate.reasoner)
+
+    return answer
+
+
+def _is_old_client(request: Request) -> bool:
+    """Whether it is an SDK from before 2.4, which says nothing of itself but the library it asks with."""
+    return "x-honcho-host" not in request.headers and request.headers.get("user-agent", "").startswith(
+        "python-httpx/"
+    )
+
+
+def _too_large(route: Route, gate: Gate) -> MnemonError:
+    if route.form:
+        return FileTooLarge(f"the file is larger than {gate.limits.file_bytes} bytes")
+    return BodyTooLarge(f"the body is larger than {gate.limits.batch_bytes} bytes")
+
+
+def _fields(route: Route, body: bytes) -> dict[str, Any]:
+    """What the body says, under the names of the request's fields."""
+    if not body.strip():
+        return {}
+    try:
+        found = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise Unreadable(str(error), "body") from None
+    if b"\\u0000" in body:
+        found = _without_nul(found)
+    if route.whole is not None:
+        return {route.whole: found}
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise Unreadable("Expected `object`", "body")
+    return found
+
+
+def _without_nul(value: Any) -> Any:
+    match value:
+        case str():
+            return value.replace("\0", "")
+        case dict():
+            return {_without_nul(key): _without_nul(one) for key, one in value.items()}
+        case list():
+            return [_without_nul(one) for one in value]
+        case _:
+            return value
+
+
+async def _form(request: Request, body: bytes) -> dict[str, Any]:
+    """The fields of a form, its file read; what can't be read is told once the cap is admitted."""
+
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield body
+
+    try:
+        form = await MultiPartParser(request.headers, stream(), max_files=1, max_fields=16).parse()
+    except (MultiPartException, KeyError, ValueError, UnicodeError) as error:
+        return {"_fault": str(error) or "the form can't be read"}
+    fields: dict[str, Any] = {}
+    for name, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            fields[name] = await value.read()
+            fields["filename"] = value.filename
+            fields["media_type"] = value.content_type or ""
+        else:
+            fields[name] = value.replace("\0", "")
+    await form.close()
+    return fields
+
+
+class _Reader:
+    """Makes a route's requests; where each field stands is looked up once."""
+
+    def __init__(self, route: Route) -> None:
+        self._kind = route.operation.request
+        self._form = route.form
+        self._body = frozenset(route.in_body) - {"idempotency_key"}
+        self._query = route.in_query
+        self._keyed = "idempotency_key" in route.in_body
+        self._where = "query" if route.method == "GET" else "body"
+
+    def read(self, request: Request, fields: dict[str, Any]) -> Any:
+        """The operation's request. The path outranks the query, and that the body."""
+        if self._form:
+            fields = _form_fields(fields)
+        known = {name: value for name, value in fields.items() if name in self._body}
+        for name in self._query:
+            values = request.query_params.getlist(name)
+            if values:
+                known[name] = values if name in _REPEATED else values[-1]
+        known.update({name: value.replace("\0", "") for name, value in request.path_params.items()})
+        if self._keyed and _IDEMPOTENCY in request.headers:
+            known["idempotency_key"] = request.headers[_IDEMPOTENCY]
+        try:
+            return msgspec.convert(known, self._kind, strict=False)
+        except (msgspec.ValidationError, OverflowError, RecursionError) as error:
+            raise Unreadable(str(error), self._where) from None
+
+
+def _form_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    if "_fault" in fields:
+        raise Unreadable(fields["_fault"], "body")
+    if not isinstance(fields.get("file"), bytes):
+        raise Unreadable("Object missing required field `file` - at `$`", "body")
+    found = {name: value for name, value in fields.items() if name != "parts"}
+    for name in ("metadata", "configuration"):
+        if isinstance(found.get(name), str):
+            try:
+                found[name] = msgspec.json.decode(found[name])
+            except msgspec.MsgspecError:
+                raise InvalidInput(f"{name} is not JSON") from None
+    return found
+
+
+def _wants_stream(route: Route, body: bytes) -> bool:
+    if route.operation.answer is not a.Told:
+        return False
+    return msgspec.json.decode(body, type=_Streamed, strict=False).stream
+
+
+class _Streamed(msgspec.Struct):
+    stream: bool = False
+
+
+def _answer(route: Route, found: Any, *, stream: bool, reasoner: str) -> Response:
+    """The answer in the form that Honcho gives it."""
+    status, content = route.status, found
+    headers = dict(HEADERS)
+    match found:
+        case a.Opened():
+            status, content = 201 if found.created else 200, found.what
+        case a.Messages():
+            content = found.messages
+            if found.repeated:
+                headers["idempotency-replayed"] = "true"
+        case a.Conclusions():
+            content = found.conclusions
+        case a.Done():
+            return Response(status_code=204, headers=headers)
+        case a.Told():
+            headers["x-mnemon-reasoner"] = reasoner
+            if stream:
+                return StreamingResponse(_events(found), 200, headers, "text/event-stream")
+    return Response(encode(content), status, headers, "application/json")
+
+
+async def _events(told: a.Told) -> AsyncIterator[bytes]:
+    """The answer in pieces that end between words, then what it rests on."""
+    text = told.content or ""
+    while text:
+        cut = text.find(" ", _EVENT_CHARS) + 1 or len(text)
+        piece, text = text[:cut], text[cut:]
+        yield b"data: " + encode({"delta": {"content": piece}, "done": False}) + b"\n\n"
+    last: dict[str, Any] = {"done": True}
+    if told.evidence is not None:
+        last["evidence"] = told.evidence
+    yield b"data: " + encode(last) + b"\n\n"

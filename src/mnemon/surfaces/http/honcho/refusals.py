@@ -1,0 +1,71 @@
+"""How the Honcho door refuses: with the statuses and texts that its clients look at, and our code beside."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from starlette.responses import Response
+
+from mnemon import errors as e
+from mnemon.surfaces.http.exchange import json_answer, refusal_headers
+from mnemon.surfaces.http.statuses import status_of
+
+STATUS: dict[type[e.MnemonError], int] = {
+    e.HostRefused: 403,
+    e.Denied: 401,
+    e.InvalidInput: 422,
+    e.LineTooLong: 422,
+    e.BodyTooLarge: 413,
+    e.FileTooLarge: 413,
+    e.RateLimited: 429,
+    e.LimitExceeded: 400,
+    e.Unsupported: 422,
+}
+"""Where this door differs from the others."""
+
+TEXTS: dict[type[e.MnemonError], str] = {
+    e.CapMissing: "No access token provided",
+    e.CapMalformed: "Invalid JWT",
+    e.CapSigInvalid: "Invalid JWT",
+    e.CapExpired: "JWT expired",
+    e.CapRevoked: "JWT revoked",
+    e.CapPopInvalid: "Invalid JWT",
+    e.CapOpMismatch: "JWT not permissioned for this resource",
+    e.CapDataClassMismatch: "JWT not permissioned for this resource",
+    e.CapScopeMismatch: "JWT not permissioned for this resource",
+    e.NamespaceDenied: "JWT not permissioned for this resource",
+}
+ADMIN_TEXT = "Resource requires admin privileges"
+
+_AT = re.compile(r" - at (?:`key` in )?`\$(.*)`\Z")
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d*|\.\.\.)\]")
+
+
+class Unreadable(e.InvalidInput):
+    """A request whose fields are not what they should be, told the way FastAPI does."""
+
+    def __init__(self, fault: str, where: str) -> None:
+        super().__init__(f"the {where} can't be read: {fault}")
+        found = _AT.search(fault)
+        steps = [name or _place(index) for name, index in _STEP.findall(found.group(1))] if found else []
+        self.problems = [{"type": "value_error", "loc": [where, *steps], "msg": _AT.sub("", fault)}]
+
+
+def _place(index: str) -> int | str:
+    """Where in a list, if that is told."""
+    return int(index) if index.isdigit() else index
+
+
+def refused_as(kind: type[e.MnemonError]) -> int:
+    return next((STATUS[base] for base in kind.__mro__ if base in STATUS), 0) or status_of(kind)
+
+
+def refusal(error: e.MnemonError, *, admin: bool) -> Response:
+    detail: Any = TEXTS.get(type(error), error.detail)
+    if admin and isinstance(error, e.Denied):
+        detail = ADMIN_TEXT
+    if isinstance(error, Unreadable):
+        detail = error.problems
+    body = {"detail": detail, "error": error.code, "hint": error.hint}
+    return json_answer(refused_as(type(error)), body, refusal_headers(error))

@@ -1,0 +1,164 @@
+"""How SQLite goes about the questions that are asked often or of much: each by an index made for it."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+
+import pytest
+from msgspec.structs import replace
+
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.domain.register import MEMBER, PEER
+from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
+from mnemon.ports.book import Span, Turns, Views
+from mnemon.testing.book_scenes import IDS, OWNER, ROOM, WORKSPACE
+
+
+class ExplainingEngine:
+    """SQLite, remembering for each statement how the database goes about it."""
+
+    attached = None
+    unchanged = False
+
+    def __init__(self, engine):
+        self._engine = engine
+        self.types = engine.types
+        self.plans = []
+
+    @contextmanager
+    def write(self, *, lasting=True):
+        with self._engine.write(lasting=lasting) as session:
+            self._session = session
+            yield self
+
+    def close(self):
+        self._engine.close()
+
+    def rows(self, sql, values=()):
+        self._explain(sql, values)
+        return self._session.rows(sql, values)
+
+    def row(self, sql, values=()):
+        self._explain(sql, values)
+        return self._session.row(sql, values)
+
+    def run(self, sql, values=()):
+        self._explain(sql, values)
+        return self._session.run(sql, values)
+
+    def _explain(self, sql, values):
+        if sql.lstrip().startswith(("SELECT", "DELETE", "UPDATE")):
+            self.plans += [row[3] for row in self._session.rows(f"EXPLAIN QUERY PLAN {sql}", values)]
+
+
+VIEWS = Views(WORKSPACE, ("conclusion",), limit=9)
+BESIDE_A_LINE = re.compile("SEARCH (TABLE invalidations AS )?i ")
+BY_ROOM = "PRIMARY KEY (workspace=? AND owner=? AND namespace=?"
+QUESTIONS = {
+    "a walk": (lambda tx: tx.lines.walk(Span(*ROOM[:2], ("work",))), [BY_ROOM]),
+    "turns": (
+        lambda tx: tx.lines.turns(Turns(WORKSPACE, "s", 1, 9, OWNER)),
+        ["lines_by_turn (workspace=? AND session=? AND turn>? AND turn<?)"],
+    ),
+    "the ids of turns": (
+        lambda tx: tx.lines.turn_ids(WORKSPACE, "s", 9),
+        ["COVERING INDEX lines_by_turn (workspace=? AND session=?"],
+    ),
+    "the ids of views of one held by another": (
+        lambda tx: tx.lines.view_ids(replace(VIEWS, owner=OWNER, about="bob")),
+        ["COVERING INDEX lines_about (workspace=? AND owner=? AND about=? AND kind=?)"],
+    ),
+    "the last turn": (
+        lambda tx: tx.lines.last_turn(WORKSPACE, "s"),
+        ["lines_by_turn (workspace=? AND session=?"],
+    ),
+    "how many turns": (
+        lambda tx: tx.lines.count_turns(WORKSPACE, "s"),
+        ["lines_by_turn (workspace=? AND session=?"],
+    ),
+    "an owner's lines of a session": (
+        lambda tx: tx.lines.of_session(WORKSPACE, OWNER, "s"),
+        ["lines_by_session (workspace=? AND owner=? AND session=?)"],
+    ),
+    "views of one held by another": (
+        lambda tx: tx.lines.views(replace(VIEWS, owner=OWNER, about="bob")),
+        ["lines_about (workspace=? AND owner=? AND about=? AND kind=?)"],
+    ),
+    "all views of one held by another": (
+        lambda tx: tx.lines.views(replace(VIEWS, owner=OWNER, about="bob", limit=None)),
+        ["lines_about (workspace=? AND owner=? AND about=? AND kind=?)"],
+    ),
+    "views that one holds": (
+        lambda tx: tx.lines.views(replace(VIEWS, owner=OWNER)),
+        ["lines_about_by_id (workspace=?)", "ORDER BY"],
+    ),
+    "views of one": (
+        lambda tx: tx.lines.views(replace(VIEWS, about="bob")),
+        ["lines_about_by_id (workspace=?)"],
+    ),
+    "views": (lambda tx: tx.lines.views(VIEWS), ["lines_about_by_id (workspace=?)"]),
+    "a view": (
+        lambda tx: tx.lines.view(WORKSPACE, IDS[0]),
+        ["lines_about_by_id (workspace=? AND id>? AND id<?)"],
+    ),
+    "a line alike": (
+        lambda tx: tx.lines.alike(ROOM, "bob", b"like"),
+        ["lines_alike (workspace=? AND likeness=?)"],
+    ),
+    "what a line cites": (
+        lambda tx: tx.lines.cited(WORKSPACE, IDS),
+        ["citations_by_line (workspace=? AND id=?)"],
+    ),
+    "what cites a line": (
+        lambda tx: tx.lines.citing(WORKSPACE, IDS),
+        ["citations_by_source (workspace=? AND source=?)"],
+    ),
+    "deleting lines": (
+        lambda tx: tx.lines.delete(ROOM, IDS),
+        [BY_ROOM + " AND target=?)", BY_ROOM + " AND id=?)"],
+    ),
+    "an entry": (
+        lambda tx: tx.register.entry(WORKSPACE, PEER, "ann"),
+        ["PRIMARY KEY (workspace=? AND kind=? AND name=?)"],
+    ),
+    "entries": (
+        lambda tx: tx.register.entries(WORKSPACE, PEER, newest_first=True, limit=9),
+        ["entries_by_uid (workspace=? AND kind=?)"],
+    ),
+    "workspaces": (
+        lambda tx: tx.register.entries(None, WORKSPACE_ENTRY, limit=9),
+        ["entries_of_workspaces"],
+    ),
+    "what holds one": (
+        lambda tx: tx.register.ties(WORKSPACE, MEMBER, held="ann"),
+        ["ties_by_held (workspace=? AND kind=? AND held=?)"],
+    ),
+    "whom one holds": (
+        lambda tx: tx.register.ties(WORKSPACE, MEMBER, holder="s"),
+        ["PRIMARY KEY (workspace=? AND kind=? AND holder=?)", "ORDER BY"],
+    ),
+    "the next due": (lambda tx: tx.work.next_due(), ["work_free", "work_held"]),
+    "a claim": (
+        lambda tx: tx.work.claim("h", now=0, until=1, most=9),
+        ["work_free (due<?)", "work_held (until<?)", "ORDER BY"],
+    ),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_answered_by_its_index(tmp_path, question):
+    engine = ExplainingEngine(SqliteEngine(tmp_path / "book.db"))
+    book = SqlBook(engine)
+    ask, steps = QUESTIONS[question]
+    with book.write() as tx:
+        engine.plans.clear()
+        ask(tx)
+    book.close()
+    found = [plan for plan in engine.plans if not BESIDE_A_LINE.match(plan)]
+    assert found
+    for plan in found:
+        assert any(step in plan for step in steps), found
+    for step in steps:
+        assert any(step in plan for plan in found), (step, found)

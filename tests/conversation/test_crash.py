@@ -1,0 +1,262 @@
+"""A server under kill -9, and workers that die or fall behind: nothing is lost and nothing is done twice."""
+
+from __future__ import annotations
+
+import random
+import re
+import signal
+import threading
+from collections import Counter
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from conversation.world import Speaker
+from mnemon.adapters.courier import HttpCourier
+from mnemon.adapters.crypto.keyfiles import KeyFiles
+from mnemon.adapters.documents import Documents
+from mnemon.adapters.index.bm25 import Bm25Index
+from mnemon.adapters.reason.extractive import Extractive
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.adapters.system import SystemClock, SystemEntropy
+from mnemon.adapters.tokens import Tokens
+from mnemon.core.desk import Tools
+from mnemon.core.vault import Vault
+from mnemon.gate.workshop import LEASE_MS, Workshop
+from surfaces.door import mnemon, serving
+
+LIVES = 12
+NAMES = re.compile(r"Z\d+x\d+")
+
+
+class AfterTheLease:
+    """This machine's clock, ahead by the time for which a worker holds its work."""
+
+    def now(self):
+        return SystemClock().now() + LEASE_MS + 1000
+
+
+@contextmanager
+def worker_on(home):
+    """A worker on a data folder that no server has open, after every lease of the dead has run out."""
+    book, entropy = SqlBook(SqliteEngine(home / "mnemon.db")), SystemEntropy()
+    tools = Tools(
+        vault=Vault(KeyFiles(home), entropy),
+        index=Bm25Index(),
+        entropy=entropy,
+        tokenizer=Tokens(),
+        reasoner=Extractive(),
+        reader=Documents(),
+        courier=HttpCourier(),
+    )
+    try:
+        yield Workshop(book=book, clock=AfterTheLease(), tools=tools, secret=bytes, report=pytest.fail)
+    finally:
+        book.close()
+
+
+class Client:
+    """Sends batches one after the other; what was not acknowledged is the first thing in its next life."""
+
+    def __init__(self):
+        self.sent = []
+        self.acknowledged = []
+        self._open = None
+
+    def live(self, server, life):
+        with httpx.Client(base_url=server.url, trust_env=False, verify=False, timeout=30) as wire:
+            speaker = Speaker(wire, server.owner_cap, "w")
+            try:
+                for number in range(1000):
+                    names = [f"Z{life}x{number}{part}" for part in range(1 + number % 3)]
+                    said = [f"My friend is called {name}." for name in names]
+                    session, texts = self._open = self._open or (f"s{life % 2}", said)
+                    self.acknowledged += [one["id"] for one in speaker.say(session, *texts, peer="ann")]
+                    self.sent += texts
+                    self._open = None
+            except httpx.TransportError:
+                return
+
+
+def killed_while_writing(home, client, life, chance):
+    """One life of a server, ended at a random moment of a stream of messages."""
+    with serving(home) as server:
+        known = len(client.acknowledged)
+        writer = threading.Thread(target=client.live, args=(server, life))
+        writer.start()
+        wanted = known + chance.randrange(1, 40)
+        while writer.is_alive() and len(client.acknowledged) < wanted:
+            writer.join(chance.uniform(0, 0.004))
+        server.stop(signal.SIGKILL)
+        writer.join()
+
+
+def test_kills_lose_no_acknowledged_message_and_its_facts_come_exactly_once(home):
+    client, chance = Client(), random.Random(2026)
+    for life in range(LIVES):
+        killed_while_writing(home, client, life, chance)
+    with worker_on(home) as worker:
+        while worker.work_once():
+            pass
+    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
+        speaker = Speaker(wire, server.owner_cap, "w")
+        stored = [
+            one for session in ("s0", "s1") for one in every(speaker, f"/sessions/{session}/messages/list")
+        ]
+        concluded = every(speaker, "/conclusions/list")
+        queue = speaker.queue()
+    assert len(client.acknowledged) > 5 * LIVES, "the client hardly lived"
+    assert set(client.acknowledged) <= {one["id"] for one in stored}
+    texts = Counter(one["content"] for one in stored)
+    assert max(texts.values()) == 1
+    unanswered = set(texts) - set(client.sent)
+    assert len(unanswered) <= 3, "only the last life's open batch may be there unacknowledged"
+    facts = Counter(name for one in concluded for name in NAMES.findall(one["content"]))
+    assert facts == Counter(name for text in texts for name in NAMES.findall(text))
+    assert {one["times_derived"] for one in concluded} == {1}
+    assert queue["pending_work_units"] == queue["in_progress_work_units"] == 0
+    assert queue["completed_work_units"] >= len(stored)
+    assert "lines open" in mnemon("doctor", home=home).out
+
+
+def every(speaker, path):
+    found = speaker.told("POST", path, params={"size": 100})
+    items = found["items"]
+    for page in range(2, found["pages"] + 1):
+        items += speaker.told("POST", path, params={"size": 100, "page": page})["items"]
+    return items
+
+
+class Killed(BaseException):
+    """The end of a worker's process in the middle of its work."""
+
+
+def killing():
+    raise Killed
+
+
+def dies_deriving(stage):
+    """A worker that claims what is due, and is no more."""
+    stage.reasoner.on_derive = killing
+    with pytest.raises(Killed):
+        stage.another_worker().work_once()
+    stage.reasoner.on_derive = lambda: None
+
+
+def test_the_work_of_a_dead_worker_is_done_once_its_lease_is_over(stage, owner):
+    owner.say("s", "Name: Ann")
+    dies_deriving(stage)
+    stage.clock.advance(ms=LEASE_MS - 1)
+    stage.rest()
+    assert owner.held() == []
+    assert owner.queue()["in_progress_work_units"] == 1
+    stage.clock.advance(ms=1)
+    assert owner.queue()["pending_work_units"] == 1
+    stage.rest()
+    assert [(one["content"], one["times_derived"]) for one in owner.conclusions()] == [("Name: Ann", 1)]
+    assert owner.queue()["completed_work_units"] == 1
+
+
+def test_what_is_said_while_a_dead_worker_holds_the_session_is_not_forgotten(stage, owner):
+    owner.say("s", "Name: Ann")
+    dies_deriving(stage)
+    owner.say("s", "City: Oslo")
+    owner.say("t", "Pet: Rex")
+    stage.rest()
+    assert owner.held() == ["Pet: Rex"]
+    stage.clock.advance(ms=LEASE_MS)
+    stage.rest()
+    assert owner.held() == ["City: Oslo", "Name: Ann", "Pet: Rex"]
+
+
+def test_a_worker_that_thought_longer_than_its_lease_changes_nothing_any_more(stage, owner):
+    owner.say("s", "Name: Ann")
+    slow = stage.another_worker()
+
+    def another_does_it():
+        stage.reasoner.on_derive = lambda: None
+        stage.clock.advance(ms=LEASE_MS)
+        stage.rest()
+
+    stage.reasoner.on_derive = another_does_it
+    slow.work_once()
+    assert [(one["content"], one["times_derived"]) for one in owner.conclusions()] == [("Name: Ann", 1)]
+    assert stage.outcomes().count(("work.derive", "ok")) == 1
+    assert owner.queue()["completed_work_units"] == 1
+
+
+def test_a_worker_whose_work_another_took_over_leaves_it_to_the_other(stage, owner):
+    owner.say("s", "Name: Ann")
+    slow, quick = stage.another_worker(), stage.another_worker()
+    taken, go_on = threading.Event(), threading.Event()
+
+    def wait():
+        taken.set()
+        go_on.wait(60)
+
+    other = threading.Thread(target=quick.work_once)
+
+    def another_takes_it():
+        stage.reasoner.on_derive = wait
+        stage.clock.advance(ms=LEASE_MS)
+        other.start()
+        taken.wait(60)
+
+    stage.reasoner.on_derive = another_takes_it
+    slow.work_once()
+    assert owner.held() == []
+    assert owner.queue()["in_progress_work_units"] == 1
+    go_on.set()
+    other.join()
+    assert owner.held() == ["Name: Ann"]
+    assert stage.outcomes().count(("work.derive", "ok")) == 1
+
+
+def test_two_workers_share_the_work_and_do_nothing_twice(stage, owner):
+    for number in range(10):
+        owner.say(f"s{number}", "a fact", f"fact {number}", "a fact")
+    workers = [stage.workshop, stage.another_worker()]
+    while any([worker.work_once() for worker in workers]):
+        pass
+    facts = Counter((one["content"], one["times_derived"]) for one in owner.conclusions())
+    assert facts == {("a fact", 2): 10, **{(f"fact {number}", 1): 1 for number in range(10)}}
+    assert stage.outcomes().count(("work.derive", "ok")) == 10
+
+
+DELETIONS = {
+    "its message": lambda owner, said: owner.told("DELETE", f"/sessions/s/messages/{said['id']}"),
+    "its session": lambda owner, said: owner.told("DELETE", "/sessions/s"),
+    "its author": lambda owner, said: owner.told("DELETE", "/peers/alice"),
+}
+
+
+@pytest.mark.parametrize("what", DELETIONS)
+def test_what_was_deleted_while_it_was_thought_about_is_not_concluded(stage, owner, what):
+    [said] = owner.say("s", "Name: Ann")
+    stage.reasoner.on_derive = lambda: DELETIONS[what](owner, said)
+    stage.workshop.work_once()
+    stage.reasoner.on_derive = lambda: None
+    stage.rest()
+    assert (owner.held(), owner.card(), owner.representation()) in (([], None, ""), ([], [], ""))
+    assert stage.complaints == []
+
+
+def test_a_message_deleted_while_its_session_is_summed_up_is_not_in_the_summary(stage, owner):
+    said = owner.say("s", *(f"line {number}" for number in range(19)), "the last")
+    stage.reasoner.on_summarise = lambda: owner.told("DELETE", f"/sessions/s/messages/{said[3]['id']}")
+    stage.workshop.work_once()
+    stage.workshop.work_once()
+    stage.reasoner.on_summarise = lambda: None
+    stage.rest()
+    told = [one["content"] for one in owner.summaries("s") if one is not None]
+    assert not any("line 3\n" in text for text in told)
+
+
+def test_the_messages_and_the_work_they_call_for_are_stored_together_or_not_at_all(stage, owner):
+    """Whatever is in the book after any commit of messages is also on the list of work."""
+    for number in range(5):
+        owner.say("s", f"fact {number}")
+        counts = owner.queue()
+        assert counts["total_work_units"] == len(owner.messages("s"))

@@ -1,0 +1,171 @@
+"""The doctor is content after a long mixed history, and notices what vanished past the gate."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+
+import httpx
+import pytest
+
+from conversation.world import Speaker
+from surfaces.door import mnemon, serving
+
+STEPS = 160
+PEERS = ("ann", "bo", "cy")
+SESSIONS = ("s0", "s1", "s2")
+
+
+class Life:
+    """A caller that does whatever the door lets it do, in an order given by a seed."""
+
+    def __init__(self, speaker, seed):
+        self.speaker = speaker
+        self.chance = random.Random(seed)
+        self.deeds = [
+            *[self.talk] * 6,
+            *[self.clone, self.conclude, self.write_card, self.dream, self.annotate, self.mind_members],
+            *[self.delete_message, self.delete_conclusion, self.delete_session, self.delete_peer],
+            self.delete_scope,
+        ]
+
+    def live(self, steps):
+        done = {deed.__name__: 0 for deed in self.deeds}
+        for _ in range(steps):
+            deed = self.chance.choice(self.deeds)
+            answer = deed()
+            assert answer is None or answer.status_code < 500, (deed.__name__, answer.text)
+            done[deed.__name__] += answer is not None and answer.is_success
+        return done
+
+    def some(self, kind, filters=None):
+        """One of the things of that kind, if there are any."""
+        found = self.speaker.ask("POST", kind, filters or {}, params={"size": 100})
+        items = found.json()["items"] if found.is_success else []
+        return self.chance.choice(items)["id"] if items else None
+
+    def talk(self):
+        place = self.chance.choice(["Oslo", "Bergen", "Narvik"])
+        texts = [
+            f"I live in {place}.",
+            f"My friend is called Q{self.chance.randrange(40)}.",
+            "I like rain.",
+            "Hello again.",
+        ]
+        batch = [
+            {"peer_id": self.chance.choice(PEERS), "content": self.chance.choice(texts)}
+            for _ in range(self.chance.randrange(1, 12))
+        ]
+        return self.speaker.ask(
+            "POST", f"/sessions/{self.chance.choice(SESSIONS)}/messages", {"messages": batch}
+        )
+
+    def clone(self):
+        return self.speaker.ask("POST", f"/sessions/{self.chance.choice(SESSIONS)}/clone")
+
+    def conclude(self):
+        observer, observed = self.chance.choices(PEERS, k=2)
+        one = {"content": "speaks slowly", "observer_id": observer, "observed_id": observed}
+        return self.speaker.ask("POST", "/conclusions", {"conclusions": [one]})
+
+    def write_card(self):
+        return self.speaker.ask("PUT", f"/peers/{self.chance.choice(PEERS)}/card", {"peer_card": ["By hand"]})
+
+    def dream(self):
+        asked = {
+            "observer": self.chance.choice(PEERS),
+            "dream_type": "omni",
+            "rebuild": self.chance.random() < 0.5,
+        }
+        return self.speaker.ask("POST", "/schedule_dream", asked)
+
+    def annotate(self):
+        session = self.chance.choice(SESSIONS)
+        if message := self.some(f"/sessions/{session}/messages/list"):
+            return self.speaker.ask("PUT", f"/sessions/{session}/messages/{message}", {"metadata": {"n": 1}})
+        return None
+
+    def mind_members(self):
+        habits = {self.chance.choice(PEERS): {"observe_others": True}}
+        return self.speaker.ask("POST", f"/sessions/{self.chance.choice(SESSIONS)}/peers", habits)
+
+    def delete_message(self):
+        session = self.chance.choice(SESSIONS)
+        if message := self.some(f"/sessions/{session}/messages/list"):
+            return self.speaker.ask("DELETE", f"/sessions/{session}/messages/{message}")
+        return None
+
+    def delete_conclusion(self):
+        if one := self.some("/conclusions/list"):
+            return self.speaker.ask("DELETE", f"/conclusions/{one}")
+        return None
+
+    def delete_session(self):
+        if session := self.some("/sessions/list"):
+            return self.speaker.ask("DELETE", f"/sessions/{session}")
+        return None
+
+    def delete_peer(self):
+        query = {"keep_messages": self.chance.choice(["true", "false"])}
+        return self.speaker.ask("DELETE", f"/peers/{self.chance.choice(PEERS)}", params=query)
+
+    def delete_scope(self):
+        self.speaker.open("scopes", "sc")
+        if session := self.some("/sessions/list"):
+            self.speaker.ask("POST", "/scopes/sc/sessions", {"session_ids": [session]})
+        return self.speaker.ask("DELETE", "/scopes/sc")
+
+
+def settled(speaker):
+    deadline = time.monotonic() + 60
+    while (queue := speaker.queue())["pending_work_units"] + queue["in_progress_work_units"]:
+        assert time.monotonic() < deadline, queue
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_long_mixed_history_leaves_the_doctor_content(home, seed):
+    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
+        speaker = Speaker(wire, server.owner_cap, "w")
+        done = Life(speaker, seed).live(STEPS)
+        settled(speaker)
+        assert server.stop().err.replace("Mnemon stopped.\n", "") == ""
+    assert all(done.values()), done
+    told = mnemon("doctor", home=home, exit_code=None)
+    assert (told.exit_code, told.out.splitlines()[:-1]) == (0, []), told.out
+    assert mnemon("audit", "verify", home=home).exit_code == 0
+
+
+def test_a_history_that_ends_with_its_workspace_leaves_the_doctor_content(home):
+    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
+        speaker = Speaker(wire, server.owner_cap, "w")
+        Life(speaker, 11).live(60)
+        while session := Life(speaker, 1).some("/sessions/list"):
+            speaker.told("DELETE", f"/sessions/{session}")
+        speaker.told("DELETE", "")
+        speaker.say("s0", "I live in Oslo.", peer="ann")
+        settled(speaker)
+    told = mnemon("doctor", home=home, exit_code=None)
+    assert (told.exit_code, told.out.splitlines()[:-1]) == (0, []), told.out
+
+
+VANISHING = {
+    "a message": "DELETE FROM lines WHERE kind = 'message' AND turn = 2",
+    "a conclusion": "DELETE FROM lines WHERE id = (SELECT min(id) FROM lines WHERE kind = 'conclusion')",
+    "a card": "DELETE FROM lines WHERE kind = 'card'",
+    "the last message": "DELETE FROM lines WHERE kind = 'message' AND turn = 3",
+}
+
+
+@pytest.mark.parametrize("what", VANISHING)
+def test_the_doctor_notices_what_vanished_past_the_gate(home, what):
+    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
+        speaker = Speaker(wire, server.owner_cap, "w")
+        speaker.say("s", "I live in Oslo.", "My name is Ann.", "I like rain.", peer="ann")
+        settled(speaker)
+        assert speaker.card("ann")
+    with sqlite3.connect(home / "mnemon.db") as book:
+        assert book.execute(VANISHING[what]).rowcount == 1
+    book.close()
+    told = mnemon("doctor", home=home, exit_code=10)
+    assert "never forgotten" in told.out

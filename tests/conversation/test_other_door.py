@@ -1,0 +1,110 @@
+"""The memory's own door and this one look at the same lines: what one forgets, the other does not tell."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from conversation.test_deletion import RARE, furnish, told
+from conversation.world import Speaker
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from surfaces.door import mnemon, serving
+
+
+@pytest.fixture
+def alice(stage):
+    """A cap of our own kind that may do everything to alice's memory."""
+    return stage.speaker(stage.cap(sub="alice", peers=["alice"], namespaces_allowed=["*"]))
+
+
+def test_a_message_is_read_at_the_other_door_as_a_line_of_its_author(stage, owner, alice):
+    [said] = owner.say("s", f"the {RARE}")
+    [line] = alice.told("POST", "/v1/memory/get", {"query": RARE})["lines"]
+    assert (line["id"], line["text"], line["namespace"]) == (said["id"], f"the {RARE}", "default")
+    assert line["source"]["session"] == "s"
+
+
+def test_a_line_put_at_the_other_door_is_no_message_here(stage, owner, alice):
+    owner.say("s", "hello")
+    alice.told("POST", "/v1/memory/put", {"text": f"the {RARE}", "namespace": "default", "session": "s"})
+    assert owner.texts("s") == ["hello"]
+    assert owner.search("", RARE) == owner.search("/sessions/s", RARE) == []
+    stage.rest()
+    assert RARE not in str([owner.held(), owner.card(), owner.representation()])
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        lambda message: {"id": message},
+        lambda message: {"namespace": "default"},
+        lambda message: {"owner": "alice"},
+    ],
+    ids=["by id", "by namespace", "by owner"],
+)
+def test_what_is_forgotten_there_is_told_nowhere_here(stage, owner, alice, how):
+    message = furnish(owner, stage)
+    assert RARE in told(stage)
+    alice.told("POST", "/v1/memory/forget", how(message))
+    assert RARE not in told(stage)
+    stage.rest()
+    assert RARE not in told(stage)
+    owner.say("s", "life goes on")
+    assert owner.texts("s")[-1] == "life goes on"
+
+
+def test_a_conclusion_invalidated_there_is_told_no_more_here(stage, owner, alice):
+    owner.say("s", f"Hobby: {RARE}")
+    stage.rest()
+    [one] = owner.conclusions()
+    alice.told("POST", "/v1/memory/invalidate", {"id": one["id"]})
+    stage.rest()
+    assert owner.held() == []
+    assert owner.code("GET", f"/conclusions/{one['id']}") == (404, "not_found")
+    assert RARE not in str([owner.representation(), owner.card(), owner.told("GET", "/peers/alice/context")])
+
+
+def test_after_a_rotation_of_keys_everything_is_still_told(stage, owner):
+    furnish(owner, stage)
+    before = told(stage)
+    stage.world.call(o.ROTATE, stage.owner_cap, m.RotateKeys())
+    assert told(stage) == before
+    owner.say("s", "Color: red")
+    stage.rest()
+    assert "Color: red" in owner.held()
+
+
+def test_writers_and_deleters_at_once_leave_nothing_half_and_the_doctor_content(home):
+    with serving(home) as server:
+
+        def live(which):
+            chance = random.Random(which)
+            with httpx.Client(base_url=server.url, trust_env=False, verify=False, timeout=60) as wire:
+                speaker = Speaker(wire, server.owner_cap, "w")
+                for number in range(25):
+                    _one_deed(speaker, chance, f"My friend is called Q{which}x{number}.")
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(live, range(8)))
+        assert server.stop().err.replace("Mnemon stopped.\n", "") == ""
+    finished = mnemon("doctor", home=home, exit_code=None)
+    assert (finished.exit_code, finished.out.splitlines()[:-1]) == (0, []), finished.out
+
+
+def _one_deed(speaker, chance, text):
+    session, peer = chance.choice(["s0", "s1"]), chance.choice(["ann", "bo"])
+    say = ("POST", f"/sessions/{session}/messages", {"messages": [{"peer_id": peer, "content": text}]})
+    deeds = [
+        *[say] * 5,
+        ("DELETE", f"/sessions/{session}", None),
+        ("DELETE", f"/peers/{peer}", None),
+        ("POST", f"/sessions/{session}/clone", None),
+        ("POST", "/schedule_dream", {"observer": peer, "dream_type": "omni"}),
+    ]
+    method, path, body = chance.choice(deeds)
+    answer = speaker.ask(method, path, body)
+    assert answer.status_code < 500, (method, path, answer.text)

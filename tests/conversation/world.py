@@ -1,0 +1,228 @@
+"""The Honcho door on a gate whose clock, reasoner, courier and worker are in the test's hands.
+
+Requests are plain HTTP, answered by the very application that a server runs, in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import httpx
+
+from gate.world import World, on_sqlite
+from mnemon.domain.tasks import DELIVER
+from mnemon.gate.workshop import Workshop
+from mnemon.ports.courier import Undelivered
+from mnemon.surfaces.http.app import make_app
+from parrot import Parrot
+
+SECRET = b"the webhooks' secret"
+HERE = "http://127.0.0.1:8787"
+
+
+class InProcess(httpx.BaseTransport):
+    """Carries requests to an ASGI application on an event loop of its own."""
+
+    def __init__(self, app, address="127.0.0.1"):
+        self._runner = asyncio.Runner()
+        self._wire = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 50000))
+
+    def handle_request(self, request):
+        return self._runner.run(self._answered(request))
+
+    async def _answered(self, request):
+        sent = httpx.Request(request.method, request.url, headers=request.headers, content=request.read())
+        answer = await self._wire.handle_async_request(sent)
+        return httpx.Response(answer.status_code, headers=answer.headers, content=await answer.aread())
+
+    def close(self):
+        self._runner.close()
+
+
+class Pigeon:
+    """A courier that notes what it carries, or fails as it is told to."""
+
+    def __init__(self):
+        self.carried = []
+        self.failing = 0
+
+    def check(self, url):
+        return url
+
+    def deliver(self, parcel):
+        if self.failing:
+            self.failing -= 1
+            raise Undelivered("the receiver answered 500", retry=True)
+        self.carried.append(parcel)
+
+
+class Speaker:
+    """One caller: a key, and the paths below one workspace."""
+
+    def __init__(self, wire, key, workspace):
+        self._wire = wire
+        self.key = key
+        self.workspace = workspace
+
+    def ask(self, method, path, body=None, *, headers=None, **more):
+        """The answer. Paths that begin with /v1 or /v3 are taken as they are, others are the workspace's."""
+        where = path if path.startswith(("/v1", "/v3")) else f"/v3/workspaces/{self.workspace}{path}"
+        known = {} if self.key is None else {"authorization": f"Bearer {self.key}"}
+        if body is not None:
+            more["json"] = body
+        return self._wire.request(method, where, headers={**known, **(headers or {})}, **more)
+
+    def told(self, method, path, body=None, **more):
+        """What a request that succeeds is answered with."""
+        answer = self.ask(method, path, body, **more)
+        assert answer.is_success, (method, path, answer.status_code, answer.text)
+        return answer.json() if answer.content else None
+
+    def code(self, method, path, body=None, **more):
+        """The status and, of a refusal, our code."""
+        answer = self.ask(method, path, body, **more)
+        return (
+            (answer.status_code, answer.json()["error"]) if answer.status_code >= 400 else answer.status_code
+        )
+
+    def say(self, session, *said, peer="alice", headers=None, **more):
+        """Add messages: texts of one peer, or pairs of peer and text."""
+        pairs = [(peer, one) if isinstance(one, str) else one for one in said]
+        batch = [{"peer_id": who, "content": text, **more} for who, text in pairs]
+        return self.told("POST", f"/sessions/{session}/messages", {"messages": batch}, headers=headers)
+
+    def messages(self, session, **query):
+        return self.told("POST", f"/sessions/{session}/messages/list", params={"size": 100, **query})["items"]
+
+    def texts(self, session, **query):
+        return [one["content"] for one in self.messages(session, **query)]
+
+    def search(self, where, query, **more):
+        """The texts found; `where` is '', '/peers/p' or '/sessions/s'."""
+        return [one["content"] for one in self.told("POST", f"{where}/search", {"query": query, **more})]
+
+    def conclusions(self, **filters):
+        body = {"filters": filters} if filters else None
+        return self.told("POST", "/conclusions/list", body, params={"size": 100})["items"]
+
+    def held(self, **filters):
+        """What is concluded, in words."""
+        return sorted(one["content"] for one in self.conclusions(**filters))
+
+    def conclude(self, text, observer="alice", observed=None, session=None):
+        one = {
+            "content": text,
+            "observer_id": observer,
+            "observed_id": observed or observer,
+            "session_id": session,
+        }
+        return self.told("POST", "/conclusions", {"conclusions": [one]})[0]
+
+    def card(self, peer="alice", **query):
+        return self.told("GET", f"/peers/{peer}/card", params=query)["peer_card"]
+
+    def representation(self, peer="alice", **body):
+        return self.told("POST", f"/peers/{peer}/representation", body)["representation"]
+
+    def context(self, session, **query):
+        return self.told("GET", f"/sessions/{session}/context", params=query)
+
+    def summaries(self, session):
+        found = self.told("GET", f"/sessions/{session}/summaries")
+        return found["short_summary"], found["long_summary"]
+
+    def chat(self, query, peer="alice", **body):
+        return self.told("POST", f"/peers/{peer}/chat", {"query": query, **body})["content"]
+
+    def queue(self, **query):
+        return self.told("GET", "/queue/status", params=query)
+
+    def members(self, session):
+        return [one["id"] for one in self.told("GET", f"/sessions/{session}/peers")["items"]]
+
+    def open(self, kind, name, **body):
+        """Get or make a peer, a session or a scope: kind is 'peers', 'sessions' or 'scopes'."""
+        return self.told("POST", f"/{kind}", {"id": name, **body})
+
+
+class Stage:
+    """A gate behind the door, its worker driven by hand, and callers with any key."""
+
+    def __init__(self, world, *, trusted=None):
+        self.world = world
+        self.clock = world.clock
+        self.reasoner = world.tools.reasoner
+        self.courier = world.tools.courier
+        self.complaints = []
+        self.workshop = self.another_worker()
+        self._transport = InProcess(make_app(world.gate, trusted=trusted))
+        self.wire = httpx.Client(transport=self._transport, base_url=HERE)
+        self.owner_cap = world.operator(exp=world.seconds + 365 * 24 * 3600).token
+        self.owner = self.speaker()
+
+    def another_worker(self):
+        """A further worker on the same book, as another process would have."""
+        world = self.world
+        return Workshop(
+            book=world.book,
+            clock=world.clock,
+            tools=world.tools,
+            secret=lambda: SECRET,
+            report=self.complaints.append,
+        )
+
+    def speaker(self, key=..., workspace="w"):
+        """A caller; with the owner's cap unless told otherwise."""
+        return Speaker(self.wire, self.owner_cap if key is ... else key, workspace)
+
+    def key(self, workspace="w", **named):
+        """A key as Honcho's clients ask for one."""
+        asked = {"workspace_id": workspace, **named} if workspace is not None else named
+        return self.owner.told("POST", "/v3/keys", params=asked)["key"]
+
+    def cap(self, **changed):
+        """A cap of our own kind, whatever it grants."""
+        said = {"sub": "someone", "wid": "w", "peers": ["*"], "namespaces_allowed": ["default"], **changed}
+        return self.world.issue(**said).token
+
+    def rest(self, workshop=None):
+        """Do what is due, until nothing is."""
+        while (workshop or self.workshop).work_once():
+            pass
+
+    def deliver(self, workspace="w"):
+        """Do what is due, and wait for the couriers."""
+        self.rest()
+        while self._on_the_way(workspace):
+            pass
+
+    def _on_the_way(self, workspace):
+        with self.world.book.read() as tx:
+            return any(tally.claimed for tally in tx.work.tallies(workspace, (DELIVER,), self.clock.ms))
+
+    def outcomes(self, workspace="w"):
+        return self.world.outcomes(workspace)
+
+    def later(self, **span):
+        """A moment from now on the world's clock, as a query carries it."""
+        return (datetime.fromtimestamp(self.clock.ms / 1000, UTC) + timedelta(**span)).isoformat()
+
+    def close(self):
+        self.wire.close()
+        self._transport.close()
+
+
+@contextmanager
+def staged(folder=None, *, trusted=False, **options) -> Iterator[Stage]:
+    """A stage on the reference parts or, given a folder, on a real file and the index of a house."""
+    options = {"reasoner": Parrot(), "courier": Pigeon(), **options}
+    world = World(**options) if folder is None else on_sqlite(folder / "book.db", **options)
+    stage = Stage(world, trusted=world.operator().token if trusted else None)
+    try:
+        yield stage
+    finally:
+        stage.close()
+        world.book.close()
