@@ -237,7 +237,7 @@ def serving(home: Path, *arguments: str, **settings: str) -> Iterator[Server]:
     watchdog.start()
     try:
         assert process.stdout is not None
-        greeting = [process.stdout.readline() for _ in range(3)]
+        greeting = [process.stdout.readline() for _ in range(4 if "--trust-loopback" in arguments else 3)]
         watchdog.cancel()
         found = re.search(r"at (http://\S+)$", greeting[0])
         assert found, process.communicate(timeout=PATIENCE_SECONDS)

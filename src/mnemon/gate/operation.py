@@ -26,6 +26,8 @@ class Operation(Struct, frozen=True):
     """What else the cap must allow, once the workspace can be looked at."""
     prepare: Callable[[Tools, Any], m.Request] | None = None
     """What is done with an admitted request before the store is written to, so that nobody waits for it."""
+    waits: bool = False
+    """Whether its answer may wait for something beyond the store."""
     rings: bool = False
     """Whether it may leave work behind."""
     peek: Callable[[Case, Any], Outcome | None] | None = None

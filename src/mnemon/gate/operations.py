@@ -46,7 +46,14 @@ INVALIDATE = Operation(
     "memory.invalidate", Need("invalidate"), m.Invalidate, m.InvalidateAnswer, memory.invalidate, writes=True
 )
 FORGET = Operation(
-    "memory.forget", Need("forget"), m.Forget, m.ForgetAnswer, memory.forget, _forgotten, writes=True
+    "memory.forget",
+    Need("forget"),
+    m.Forget,
+    m.ForgetAnswer,
+    memory.forget,
+    _forgotten,
+    writes=True,
+    rings=True,
 )
 STATUS = Operation(
     "status", Need("list"), m.Status, m.StatusAnswer, memory.status, lambda request: Reach(whole_rooms=True)

@@ -97,6 +97,10 @@ class Workshop:
         Raises: Unavailable if the book is out of reach.
         """
         now = self._clock.now()
+        with self._book.read() as tx:
+            due = tx.work.next_due()
+        if due is None or due > now:
+            return False
         with self._book.write(lasting=False) as tx:
             tasks = tx.work.claim(self._name, now=now, until=now + LEASE_MS, most=MOST_AT_ONCE)
         if not tasks:

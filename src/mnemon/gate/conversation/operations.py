@@ -28,10 +28,9 @@ def _operation(
     *,
     writes: bool = False,
     reach: Callable[[Any], Reach] = lambda request: Reach((NAMESPACE,), workspace=request.workspace_id),
-    peek: Callable[..., Any] | None = None,
-    prepare: Callable[..., Any] | None = None,
+    **more: Any,
 ) -> Operation:
-    made = Operation(name, Need(op), request, answer, work, reach, writes, admit, prepare, writes, peek)
+    made = Operation(name, Need(op), request, answer, work, reach, writes=writes, admit=admit, **more)
     EVERY.append(made)
     return made
 
@@ -166,13 +165,15 @@ CHANGE_PEER = _operation(
 )
 LIST_PEERS = _operation("peers.list", "list", q.ListPeers, a.PeerPage, places.list_peers, _whole)
 DELETE_PEER = _operation(
-    "peers.delete", "forget", q.DeletePeer, a.Note, places.delete_peer, _whole, writes=True
+    "peers.delete", "forget", q.DeletePeer, a.Note, places.delete_peer, _whole, writes=True, rings=True
 )
 SESSIONS_OF_PEER = _operation(
     "peers.sessions", "list", q.SessionsOfPeer, a.SessionPage, places.sessions_of_peer, _of_peer
 )
-ASK_PEER = _operation("peers.chat", "get", q.AskPeer, a.Told, views.ask_peer, _asks_peer)
-ASK_WORKSPACE = _operation("workspaces.chat", "get", q.AskWorkspace, a.Told, views.ask_workspace, _whole)
+ASK_PEER = _operation("peers.chat", "get", q.AskPeer, a.Told, views.ask_peer, _asks_peer, waits=True)
+ASK_WORKSPACE = _operation(
+    "workspaces.chat", "get", q.AskWorkspace, a.Told, views.ask_workspace, _whole, waits=True
+)
 REPRESENT = _operation(
     "peers.representation", "get", q.Represent, a.Representation, views.represent, _of_peer
 )
@@ -205,7 +206,14 @@ LIST_SESSIONS = _operation(
     "sessions.list", "list", q.ListSessions, a.SessionPage, places.list_sessions, _whole
 )
 DELETE_SESSION = _operation(
-    "sessions.delete", "forget", q.OfSession, a.Note, places.delete_session, _writes_session, writes=True
+    "sessions.delete",
+    "forget",
+    q.OfSession,
+    a.Note,
+    places.delete_session,
+    _writes_session,
+    writes=True,
+    rings=True,
 )
 CLONE_SESSION = _operation(
     "sessions.clone", "put", q.CloneSession, a.Session, places.clone_session, _whole, writes=True
@@ -266,6 +274,7 @@ ADD_MESSAGES = _operation(
     speech.add,
     lambda rights, request: rights.writes(request.session_id, {one.peer_id for one in request.messages}),
     writes=True,
+    rings=True,
 )
 ADD_FILE = _operation(
     "messages.upload",
@@ -275,6 +284,7 @@ ADD_FILE = _operation(
     speech.add_file,
     lambda rights, request: rights.writes(request.session_id, (request.peer_id,)),
     writes=True,
+    rings=True,
     prepare=speech.read_file,
 )
 LIST_MESSAGES = _operation(
@@ -285,7 +295,7 @@ CHANGE_MESSAGE = _operation(
     "messages.change", "put", q.ChangeMessage, a.Message, speech.change, _writes_session, writes=True
 )
 DELETE_MESSAGE = _operation(
-    "messages.delete", "forget", q.OfMessage, a.Done, speech.delete, _writes_session, writes=True
+    "messages.delete", "forget", q.OfMessage, a.Done, speech.delete, _writes_session, writes=True, rings=True
 )
 ADD_CONCLUSIONS = _operation(
     "conclusions.add",
@@ -328,6 +338,7 @@ DELETE_CONCLUSION = _operation(
     views.delete_conclusion,
     lambda rights, request: rights.peer(),
     writes=True,
+    rings=True,
 )
 OPEN_SCOPE = _operation(
     "scopes.open",
@@ -354,7 +365,7 @@ SESSIONS_OF_SCOPE = _operation(
 SCOPE_STATUS = _operation("scopes.status", "list", q.OfScope, a.ScopeStatus, places.scope_status, _whole)
 QUEUE_STATUS = _operation("queue.status", "list", q.QueueStatus, a.Queue, views.queue_status, _queue)
 SCHEDULE_DREAM = _operation(
-    "dreams.schedule", "put", q.ScheduleDream, a.Done, views.schedule_dream, _whole, writes=True
+    "dreams.schedule", "put", q.ScheduleDream, a.Done, views.schedule_dream, _whole, writes=True, rings=True
 )
 NEW_KEY = _operation(
     "keys.new",
@@ -373,5 +384,5 @@ DELETE_WEBHOOK = _operation(
     "webhooks.delete", "put", q.OfWebhook, a.Done, keys.delete_webhook, _whole, writes=True
 )
 TRY_WEBHOOKS = _operation(
-    "webhooks.test", "put", q.OfWorkspace, a.Note, keys.try_webhooks, _whole, writes=True
+    "webhooks.test", "put", q.OfWorkspace, a.Note, keys.try_webhooks, _whole, writes=True, rings=True
 )

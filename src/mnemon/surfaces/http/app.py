@@ -133,7 +133,7 @@ def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
             return _from_query(request, route) if route.method == "GET" else _from_body(decoder, body)
 
         credentials = credentials_of(request, body)
-        found = await hands.do(gate.call, route.operation, credentials, read)
+        found = await hands.call(gate, route.operation, credentials, read)
         return Response(encode(found), route.status, HEADERS, "application/json")
 
     return answer

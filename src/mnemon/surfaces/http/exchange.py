@@ -14,22 +14,35 @@ from starlette.responses import Response
 from mnemon.domain.proof import Bound
 from mnemon.errors import MnemonError, RateLimited, Unauthenticated
 from mnemon.gate.admission import Credentials
+from mnemon.gate.gate import Gate
+from mnemon.gate.operation import Operation
 
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 encode = msgspec.json.Encoder().encode
+
+Reads = Callable[[], Any]
+"""Reads the request, once the cap is admitted."""
 
 LOCAL = "local"
 """What clients of a local server without keys send in place of one."""
 
 
 class Hands:
-    """The threads that do what the event loop must not wait for: few, since they share one lock anyway."""
+    """The threads that do what the event loop must not wait for.
 
-    def __init__(self, most: int = 16) -> None:
-        self._pool = ThreadPoolExecutor(most, "mnemon-door")
+    Reading is computing, and threads that compute only take the interpreter's lock from each other: one
+    reads for all. Whoever writes waits for the disk, and a question may wait for a reasoner: those are more.
+    """
 
-    async def do(self, work: Callable[..., Any], *given: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *given)
+    def __init__(self, waiting: int = 8) -> None:
+        self._reading = ThreadPoolExecutor(1, "mnemon-reading")
+        self._waiting = ThreadPoolExecutor(waiting, "mnemon-waiting")
+
+    async def call(self, gate: Gate, operation: Operation, credentials: Credentials, read: Reads) -> Any:
+        """What the gate answers. Raises: MnemonError."""
+        pool = self._waiting if operation.writes or operation.waits else self._reading
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(pool, gate.call, operation, credentials, read)
 
 
 async def body_of(request: Request, most: int) -> tuple[bytes, bool]:

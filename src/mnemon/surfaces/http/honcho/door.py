@@ -55,7 +55,7 @@ def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
             return reader.read(request, form if route.form else _fields(route, body))
 
         try:
-            found = await hands.do(gate.call, route.operation, credentials_of(request, body), read)
+            found = await hands.call(gate, route.operation, credentials_of(request, body), read)
         except MnemonError as error:
             return refusal(error, admin=route.path in ADMINS)
         if _is_old_client(request):
