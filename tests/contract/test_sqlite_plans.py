@@ -62,14 +62,6 @@ QUESTIONS = {
         lambda tx: tx.lines.turns(Turns(WORKSPACE, "s", 1, 9, OWNER)),
         ["lines_by_turn (workspace=? AND session=? AND turn>? AND turn<?)"],
     ),
-    "the ids of turns": (
-        lambda tx: tx.lines.turn_ids(WORKSPACE, "s", 9),
-        ["COVERING INDEX lines_by_turn (workspace=? AND session=?"],
-    ),
-    "the ids of views of one held by another": (
-        lambda tx: tx.lines.view_ids(replace(VIEWS, owner=OWNER, about="bob")),
-        ["COVERING INDEX lines_about (workspace=? AND owner=? AND about=? AND kind=?)"],
-    ),
     "the last turn": (
         lambda tx: tx.lines.last_turn(WORKSPACE, "s"),
         ["lines_by_turn (workspace=? AND session=?"],

@@ -334,10 +334,9 @@ def told_of_talk(tx):
     talks = tuple(product(WORKSPACES, SESSIONS))
     return {
         "turns": [tx.lines.turns(span) for span in TURN_SPANS],
-        "turn ids": [tx.lines.turn_ids(*talk, 2) for talk in talks],
         "all of a room": [tx.lines.get_all(room, IDS[1:]) for room in ROOMS],
         "last turns": [(tx.lines.last_turn(*talk), tx.lines.count_turns(*talk)) for talk in talks],
-        "views": [(tx.lines.views(span), tx.lines.view_ids(span)) for span in VIEW_SPANS],
+        "views": [tx.lines.views(span) for span in VIEW_SPANS],
         "view": [tx.lines.view(*line) for line in product(WORKSPACES, IDS)],
         "alike": [
             tx.lines.alike(room, about, likeness)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from mnemon.core.desk import Desk, opened
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import content, words
-from mnemon.domain.line import CARD, SUMMARY, TOMBSTONE, Line, SealedLine, check_line
+from mnemon.domain.line import CARD, SUMMARY, TOMBSTONE, Line, Place, SealedLine, check_line
 from mnemon.errors import Conflict
 
 _NOT_INDEXED = (TOMBSTONE, CARD, SUMMARY)
@@ -59,10 +59,20 @@ def append(desk: Desk, line: SealedLine, text: str, keys: RoomKeys) -> bool:
     if not desk.tx.lines.append(line):
         return False
     if line.kind not in _NOT_INDEXED:
-        found = words.terms(text)
+        found = {**words.terms(text), **dict.fromkeys(marks_of(line), 1)}
         tokens = words.blind(keys.blind, found).tobytes()
         desk.tx.terms.add(line.room, line.id, tokens, bytes(found.values()))
     return True
+
+
+def marks_of(line: Place) -> list[str]:
+    """What a search may be narrowed by: the session that the line is of, and the peer that it is about."""
+    marks = []
+    if line.session is not None:
+        marks.append(words.mark("session", line.session))
+    if line.about is not None:
+        marks.append(words.mark("about", line.about))
+    return marks
 
 
 def sealed(

@@ -64,6 +64,11 @@ def terms(text: str) -> dict[str, int]:
     return counted
 
 
+def mark(what: str, name: str) -> str:
+    """A term that no text has: it marks lines of one place among those of a room."""
+    return f"\0{what}\0{name}"
+
+
 def blind(key: bytes, found: Iterable[str]) -> array[int]:
     """The blinded token of each term, in the same order: 64-bit numbers, little-endian when stored."""
     keyed = blake2b(key=key, digest_size=8)

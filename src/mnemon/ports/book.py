@@ -148,10 +148,6 @@ class Lines(Protocol):
         """Lines that have a turn in the session, whoever owns them."""
         ...
 
-    def turn_ids(self, workspace: str, session: str, limit: int) -> list[str]:
-        """The ids of so many of the lines that have a turn in the session, first turns first."""
-        ...
-
     def last_turn(self, workspace: str, session: str) -> int:
         """The highest turn of the session; 0 if it has none."""
         ...
@@ -160,10 +156,6 @@ class Lines(Protocol):
 
     def views(self, span: Views) -> list[SealedLine]:
         """Lines about peers, without those that were invalidated."""
-        ...
-
-    def view_ids(self, span: Views) -> list[str]:
-        """The ids that `views` would give."""
         ...
 
     def view(self, workspace: str, line_id: str) -> SealedLine | None:

@@ -5,7 +5,8 @@ sees all that this sees, and perhaps what was committed since; it may cache, and
 declares stale. Each
 question names a room and, in the same order for every room, the blinded tokens of the question's
 terms under that room's key. Hits come best first; equal scores, newest id first; never more than
-`k`, never a line that matches no token, never one outside `within` when that is given.
+`k`, never a line that matches no token or lacks a mark, never one outside `within` when that is given.
+How telling a token is depends on all lines, marked or not.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from mnemon.ports.book import Transaction
 class Question(NamedTuple):
     room: Room
     tokens: Sequence[int]
+    marks: Sequence[int] = ()
+    """Blinded tokens that a line must hold, all of them, to be found by the others."""
 
 
 class Hit(NamedTuple):

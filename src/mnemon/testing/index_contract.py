@@ -79,6 +79,7 @@ class _Batch(NamedTuple):
     asked: Sequence[Sequence[int]]
     k: int
     within: Collection[int] | None
+    marks: Sequence[int]
 
 
 _TOKENS = st.sampled_from([0, TEA, 2, 3, CITY, MILK])
@@ -98,6 +99,7 @@ _BATCHES = st.lists(
         asked=_ASKED,
         k=st.sampled_from([0, 1, 2, 3, 20]),
         within=st.none() | st.frozensets(_LINES),
+        marks=st.lists(_TOKENS, max_size=2),
     ),
     min_size=1,
     max_size=6,
@@ -166,6 +168,15 @@ class IndexContract:
         ]
         assert search(book, index, about(TEA), k=1, within={IDS[0]}) == [IDS[0]]
         assert search(book, index, about(TEA), within=()) == []
+
+    def test_only_lines_with_every_mark_are_found_and_the_marks_alone_find_none(
+        self, book: Book, index: Index
+    ) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1, 5: 1}, {TEA: 1, 5: 1, 6: 1}, {5: 1, 6: 1})
+        assert search(book, index, Question(WORK, [TEA], [5])) == [IDS[1], IDS[2]]
+        assert search(book, index, Question(WORK, [TEA], [5, 6])) == [IDS[2]]
+        assert search(book, index, Question(WORK, [TEA], [7])) == []
+        assert search(book, index, Question(WORK, [], [5])) == []
 
     def test_each_room_is_asked_for_its_own_tokens(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {MILK: 1})
@@ -292,7 +303,9 @@ class IndexContract:
             with book.write() as tx:
                 _write(tx, rooms, batch, present)
             within = None if batch.within is None else {IDS[n] for n in batch.within}
-            questions = [Question(room, asked) for room, asked in zip(rooms, batch.asked, strict=True)]
+            questions = [
+                Question(room, asked, batch.marks) for room, asked in zip(rooms, batch.asked, strict=True)
+            ]
             with book.read() as tx:
                 expect_same(index, reference, tx, questions, batch.k, within)
                 expect_same(index, reference, tx, questions[:1], batch.k, within)

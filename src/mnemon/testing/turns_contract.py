@@ -51,13 +51,6 @@ class TurnsContract:
                 message(1, BOB),
             ]
 
-    def test_the_ids_of_turns_come_in_their_order_and_no_more_than_asked_for(self, book: Book) -> None:
-        append(book, message(3), message(1, BOB), message(2, TRAVEL), message(None))
-        with book.read() as tx:
-            assert tx.lines.turn_ids(WORKSPACE, SESSION, 9) == [message(n).id for n in (1, 2, 3)]
-            assert tx.lines.turn_ids(WORKSPACE, SESSION, 2) == [message(n).id for n in (1, 2)]
-            assert tx.lines.turn_ids(WORKSPACE, "Wednesday", 9) == []
-
     def test_lines_without_a_turn_are_not_among_them(self, book: Book) -> None:
         append(book, message(1), message(None), sealed_line(IDS[3], session=None, turn=2))
         assert said(book, WHOLE) == [(1, OWNER)]

@@ -37,9 +37,7 @@ def view(n: int, room: Room = ROOM, about: str | None = "eve", **changes: Any) -
 
 def seen(book: Book, asked: Views) -> list[str]:
     with book.read() as tx:
-        found = [line.id for line in tx.lines.views(asked)]
-        assert tx.lines.view_ids(asked) == found
-        return found
+        return [line.id for line in tx.lines.views(asked)]
 
 
 class ViewsContract:

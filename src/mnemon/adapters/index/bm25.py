@@ -190,17 +190,22 @@ class Bm25Index:
             return []
         average = sum(length for *_, length in rooms) / lines
         parts = [
-            (question.room, segment, segment.postings(question.tokens))
+            (question, segment, segment.postings(question.tokens))
             for question, segments, _, _ in rooms
             for segment in segments
         ]
         telling = _idfs(lines, [postings for _, _, postings in parts])
         allowed = None if within is None else frozenset(one.encode() for one in within)
         hits = [
-            Hit(room, line_id, score)
-            for room, segment, postings in parts
+            Hit(question.room, line_id, score)
+            for question, segment, postings in parts
             if any(postings)
-            for line_id, score in _best(segment, _scores(segment, postings, telling, average), k, allowed)
+            for line_id, score in _best(
+                segment,
+                _marked(segment, question.marks, _scores(segment, postings, telling, average)),
+                k,
+                allowed,
+            )
         ]
         hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
         return hits[:k]
@@ -240,6 +245,16 @@ def _scores(
     for held, worth in zip(postings, telling, strict=True):
         if held:
             scores[held.lines] += worth * weight(held.counts, damped[held.lines])
+    return scores
+
+
+def _marked(segment: _Segment, marks: Sequence[int], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The scores of the lines that hold every mark, and 0 for the others."""
+    for held in segment.postings(marks) if marks else ():
+        kept = np.zeros(segment.size)
+        if held:
+            kept[held.lines] = scores[held.lines]
+        scores = kept
     return scores
 
 

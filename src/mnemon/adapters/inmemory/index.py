@@ -32,7 +32,11 @@ class ReferenceIndex:
             for question, lines in rooms:
                 for line_id, counts in lines.items():
                     count = counts.get(question.tokens[term])
-                    if count and (within is None or line_id in within):
+                    if (
+                        count
+                        and counts.keys() >= set(question.marks)
+                        and (within is None or line_id in within)
+                    ):
                         place = (line_id, question.room)
                         gain = idf(len(everything), holding) * weight(
                             count, damping(sum(counts.values()), average)

@@ -99,9 +99,6 @@ class MemoryLines:
         found.sort(key=lambda numbered: numbered[0], reverse=span.newest_first)
         return [line for _, line in found[span.offset :]][: span.limit]
 
-    def turn_ids(self, workspace: str, session: str, limit: int) -> list[str]:
-        return [line.id for line in self.turns(Turns(workspace, session, limit=limit))]
-
     def last_turn(self, workspace: str, session: str) -> int:
         return max((line.turn or 0 for line in self.turns(Turns(workspace, session))), default=0)
 
@@ -121,9 +118,6 @@ class MemoryLines:
         ]
         found.sort(key=lambda line: (line.id, line.room), reverse=True)
         return found[: span.limit]
-
-    def view_ids(self, span: Views) -> list[str]:
-        return [line.id for line in self.views(span)]
 
     def view(self, workspace: str, line_id: str) -> SealedLine | None:
         found = [line for line in self._of(workspace) if line.id == line_id and line.about is not None]

@@ -58,7 +58,6 @@ class SqliteEngine:
             self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA temp_store = MEMORY")
-        connection.text_factory = _READABLE
         return SqliteSession(connection)
 
     def read(self) -> _Reading:
@@ -134,11 +133,19 @@ class SqliteSession:
         self._seen = None
 
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]:
-        return self.execute(sql, values).fetchall()
+        try:
+            return self.execute(sql, values).fetchall()
+        except sqlite3.OperationalError as error:
+            if not _is_undecodable(error):
+                raise
+        self._connection.text_factory = _READABLE
+        try:
+            return self.execute(sql, values).fetchall()
+        finally:
+            self._connection.text_factory = str
 
     def row(self, sql: str, values: Values = ()) -> SqlRow | None:
-        found: SqlRow | None = self.execute(sql, values).fetchone()
-        return found
+        return next(iter(self.rows(sql, values)), None)
 
     def run(self, sql: str, values: Values = ()) -> int:
         return self.execute(sql, values).rowcount
@@ -211,6 +218,11 @@ class _Writing:
                 self._lock.release()
         if isinstance(error, sqlite3.Error):
             raise _translation(error) from error
+
+
+def _is_undecodable(error: sqlite3.OperationalError) -> bool:
+    """Whether a column of text holds bytes that are none: something that nobody wrote here."""
+    return "decode to UTF-8" in str(error)
 
 
 @contextmanager

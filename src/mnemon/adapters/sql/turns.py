@@ -10,8 +10,6 @@ from mnemon.ports.book import Turns
 
 _LAST = """SELECT turn FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL
     ORDER BY turn DESC LIMIT 1"""
-_IDS = """SELECT id FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL
-    ORDER BY turn LIMIT ?"""
 _COUNT = "SELECT count(*) FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL"
 _OF_SESSION = """SELECT workspace, owner, namespace, id, kind, session, created_at, occurred_at,
     supersedes, cap, turn, about
@@ -37,9 +35,6 @@ class SqlTurns:
         sql = f"SELECT {READ} {FROM} WHERE {' AND '.join(where)} ORDER BY l.turn {order} LIMIT ? OFFSET ?"
         limit = NO_LIMIT if span.limit is None else span.limit
         return [line_of(row) for row in self._session.rows(sql, (*values, limit, span.offset))]
-
-    def turn_ids(self, workspace: str, session: str, limit: int) -> list[str]:
-        return [row[0] for row in self._session.rows(_IDS, (workspace, session, limit))]
 
     def last_turn(self, workspace: str, session: str) -> int:
         place = (workspace, session)

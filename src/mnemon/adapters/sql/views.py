@@ -27,16 +27,11 @@ class SqlViews:
         self._session = session
 
     def views(self, span: Views) -> list[SealedLine]:
-        found = [line_of(row) for row in self._views(READ, span)]
+        found = [line_of(row) for row in self._views(span)]
         found.sort(key=lambda line: (line.id, line.room), reverse=True)
         return found[: span.limit]
 
-    def view_ids(self, span: Views) -> list[str]:
-        found = [row[0] for row in self._views("l.id", span)]
-        found.sort(reverse=True)
-        return found[: span.limit]
-
-    def _views(self, columns: str, span: Views) -> Iterator[SqlRow]:
+    def _views(self, span: Views) -> Iterator[SqlRow]:
         """What each index gives in its order: with both ends known kinds apart, else all kinds together."""
         apart = span.owner is not None and span.about is not None
         all_kinds = tuple(set(span.kinds))
@@ -49,15 +44,15 @@ class SqlViews:
             where += f" AND l.kind IN ({', '.join('?' * len(kinds))}) AND i.by_id IS NULL"
             values.extend(kinds)
             if span.sessions is None:
-                yield from self._newest(columns, where, values, span.limit)
+                yield from self._newest(where, values, span.limit)
             else:
                 for marks, sessions in listed(span.sessions):
                     yield from self._newest(
-                        columns, f"{where} AND l.session IN {marks}", [*values, *sessions], span.limit
+                        f"{where} AND l.session IN {marks}", [*values, *sessions], span.limit
                     )
 
-    def _newest(self, columns: str, where: str, values: list[str], limit: int | None) -> list[SqlRow]:
-        sql = f"""SELECT {columns} {FROM} WHERE l.workspace = ? AND {where}
+    def _newest(self, where: str, values: list[str], limit: int | None) -> list[SqlRow]:
+        sql = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND {where}
             ORDER BY l.id DESC, l.owner DESC, l.namespace DESC LIMIT ?"""
         return self._session.rows(sql, (*values, NO_LIMIT if limit is None else limit))
 

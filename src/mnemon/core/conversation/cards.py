@@ -6,10 +6,9 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from mnemon.core.conversation.place import Changes, Opener, room_of
+from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
-from mnemon.core.remember import append, sealed
-from mnemon.domain.line import CARD, Line, SealedLine
+from mnemon.domain.line import CARD, SealedLine
 from mnemon.ports.book import Views
 from mnemon.ports.reasoner import Entry
 
@@ -32,22 +31,8 @@ def write_card(desk: Desk, observer: str, observed: str, entries: Sequence[Entry
         desk.tx.lines.delete(earlier.room, (earlier.id,))
         changes.gone.add(earlier.id)
     keys = desk.tools.vault.room(desk.tx, room_of(desk, observer))
-    line = Line(
-        room=keys.room,
-        id=desk.fresh_id(),
-        kind=CARD,
-        text=msgspec.json.encode(entries).decode(),
-        session=None,
-        created_at=desk.now,
-        occurred_at=None,
-        supersedes=None,
-        cap=desk.cap,
-        about=observed,
-        metadata={},
-    )
-    kept = sealed(desk, line, keys, "{}")
-    append(desk, kept, line.text, keys)
-    changes.add(kept)
+    text = msgspec.json.encode(entries).decode()
+    changes.add(write_line(desk, keys, desk.fresh_id(), CARD, text, about=observed))
 
 
 def add_news(desk: Desk, observer: str, observed: str, news: Sequence[Entry], changes: Changes) -> None:

@@ -9,15 +9,14 @@ from typing import Any
 from msgspec import Struct
 
 from mnemon.core.conversation import directory
-from mnemon.core.conversation.place import Opener, room_of
-from mnemon.core.conversation.search import search_lines
+from mnemon.core.conversation.place import Opener, room_of, write_line
+from mnemon.core.conversation.search import search_lines, session_marks
 from mnemon.core.desk import Desk
-from mnemon.core.remember import append, sealed
 from mnemon.domain import words
 from mnemon.domain.content import check_text, decode_metadata
 from mnemon.domain.filters import Column, Field, Predicate
 from mnemon.domain.framing import frame
-from mnemon.domain.line import CONCLUSIONS, Line, SealedLine
+from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.register import PEER, SESSION
 from mnemon.errors import NotFound
 from mnemon.ports.book import Views
@@ -90,22 +89,18 @@ def conclude(
 ) -> SealedLine:
     """Store one conclusion."""
     keys = desk.tools.vault.room(desk.tx, room_of(desk, observer))
-    line = Line(
-        room=keys.room,
-        id=line_id,
-        kind=CONCLUSIONS[level],
-        text=text,
+    return write_line(
+        desk,
+        keys,
+        line_id,
+        CONCLUSIONS[level],
+        text,
         session=session,
-        created_at=desk.now,
-        occurred_at=said_at,
-        supersedes=None,
-        cap=desk.cap,
         about=observed,
-        metadata={},
+        said_at=said_at,
+        tokens=desk.tools.tokenizer.count(text),
+        likeness=likeness,
     )
-    kept = sealed(desk, line, keys, "{}", tokens=desk.tools.tokenizer.count(text), likeness=likeness)
-    append(desk, kept, text, keys)
-    return kept
 
 
 def likeness(blind: bytes, session: str, text: str) -> bytes:
@@ -187,10 +182,10 @@ def query_views(
             return False
         return wanted is None or wanted(_Row(desk, opener, line))
 
-    def held() -> list[str]:
-        return [line_id for owner in owners for line_id in desk.tx.lines.view_ids(_span(desk, whose, owner))]
-
-    return _views(desk, search_lines(desk, owners, query, passes, limit, then_within=held))
+    marks = session_marks(whose.sessions)
+    if whose.observed is not None:
+        marks.append(words.mark("about", whose.observed))
+    return _views(desk, search_lines(desk, owners, query, passes, limit, marks))
 
 
 def newest_views(desk: Desk, whose: Whose, most: int) -> list[View]:

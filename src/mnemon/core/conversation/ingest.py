@@ -12,14 +12,13 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from mnemon.core.conversation import directory
-from mnemon.core.conversation.place import Changes, Opener, room_of
+from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
-from mnemon.core.remember import append, sealed
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import habits as h
 from mnemon.domain.content import check_characters, encode_metadata
 from mnemon.domain.framing import frame
-from mnemon.domain.line import MESSAGE, Line, SealedLine
+from mnemon.domain.line import MESSAGE, SealedLine
 from mnemon.domain.register import PEER, SESSION
 from mnemon.domain.tasks import DERIVE, SUMMARISE, Errand
 from mnemon.ports.book import Turns
@@ -87,21 +86,18 @@ def _store(
     stored: list[Message] = []
     counts = [desk.tools.tokenizer.count(one.text) for one in said]
     for turn, (one, line_id) in enumerate(zip(said, desk.fresh_ids(len(said)), strict=True), first):
-        line = Line(
-            room=keys[one.peer].room,
-            id=line_id,
-            kind=MESSAGE,
-            text=one.text,
+        kept = write_line(
+            desk,
+            keys[one.peer],
+            line_id,
+            MESSAGE,
+            one.text,
             session=session,
-            created_at=desk.now,
-            occurred_at=one.said_at,
-            supersedes=None,
-            cap=desk.cap,
             turn=turn,
-            metadata=one.metadata,
+            said_at=one.said_at,
+            metadata=encode_metadata(one.metadata),
+            tokens=counts[turn - first],
         )
-        kept = sealed(desk, line, keys[one.peer], encode_metadata(one.metadata), tokens=counts[turn - first])
-        append(desk, kept, one.text, keys[one.peer])
         stored.append(Message(kept, one.text))
     return stored
 

@@ -9,13 +9,11 @@ from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
-from mnemon.core.conversation.place import NAMESPACE, Changes, Opener, room_of
+from mnemon.core.conversation.place import NAMESPACE, Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
-from mnemon.core.remember import append, sealed
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.filters import Column, Field, Predicate
-from mnemon.domain.line import MESSAGE, Line, SealedLine
-from mnemon.domain.names import Room
+from mnemon.domain.line import MESSAGE, SealedLine
 from mnemon.domain.register import SESSION, Entry
 from mnemon.errors import NotFound
 from mnemon.ports.book import Turns
@@ -114,26 +112,17 @@ def clone(desk: Desk, session: str, upto: str | None) -> tuple[Entry, Changes]:
         if line.room.namespace == NAMESPACE
     ]
     for line, line_id in zip(lines, desk.fresh_ids(len(lines)), strict=True):
-        copy = _copied(desk, line, opener.text(line), entry.name, line_id)
+        copy = write_line(
+            desk,
+            desk.tools.vault.room(desk.tx, line.room),
+            line_id,
+            MESSAGE,
+            opener.text(line),
+            session=entry.name,
+            turn=line.turn,
+            said_at=said_at(line),
+            metadata=line.metadata,
+            tokens=line.tokens,
+        )
         changes.add(copy)
     return entry, changes
-
-
-def _copied(desk: Desk, line: SealedLine, text: str, session: str, line_id: str) -> SealedLine:
-    keys = desk.tools.vault.room(desk.tx, Room(*line.room))
-    copy = Line(
-        room=line.room,
-        id=line_id,
-        kind=MESSAGE,
-        text=text,
-        session=session,
-        created_at=desk.now,
-        occurred_at=said_at(line),
-        supersedes=None,
-        cap=desk.cap,
-        turn=line.turn,
-        metadata={},
-    )
-    kept = sealed(desk, copy, keys, line.metadata, tokens=line.tokens)
-    append(desk, kept, text, keys)
-    return kept

@@ -12,8 +12,9 @@ import msgspec
 from msgspec import Struct, field
 
 from mnemon.core.desk import Desk, Trace
+from mnemon.core.remember import append, sealed
 from mnemon.core.vault import RoomKeys
-from mnemon.domain.line import SealedLine
+from mnemon.domain.line import Line, SealedLine
 from mnemon.domain.names import SESSIONS, Room
 from mnemon.errors import Tampered
 
@@ -52,6 +53,41 @@ def reading(lines: Sequence[str]) -> Trace:
     """What was read, as the audit log tells it: by id, and where that would be long, how many."""
     detail = f'{{"lines":{len(lines)}}}' if len(lines) > _MOST_TOLD else ""
     return Trace((NAMESPACE,), lines[:_MOST_TOLD], detail)
+
+
+def write_line(
+    desk: Desk,
+    keys: RoomKeys,
+    line_id: str,
+    kind: str,
+    text: str,
+    *,
+    session: str | None = None,
+    turn: int | None = None,
+    about: str | None = None,
+    said_at: int | None = None,
+    metadata: str = "{}",
+    tokens: int | None = None,
+    likeness: bytes | None = None,
+) -> SealedLine:
+    """Store a line in the room of these keys, as part of the request or the work at this desk."""
+    line = Line(
+        room=keys.room,
+        id=line_id,
+        kind=kind,
+        text=text,
+        session=session,
+        created_at=desk.now,
+        occurred_at=said_at,
+        supersedes=None,
+        cap=desk.cap,
+        turn=turn,
+        about=about,
+        metadata={},
+    )
+    kept = sealed(desk, line, keys, metadata, tokens=tokens, likeness=likeness)
+    append(desk, kept, text, keys)
+    return kept
 
 
 class Changes(Struct):

@@ -24,9 +24,6 @@ from mnemon.domain.register import FORMER, MEMBER, PEER
 from mnemon.ports.book import Turns
 from mnemon.ports.index import Hit, Question
 
-_NARROW = 2000
-"""Up to so many messages a session is named to the index line by line."""
-
 _WINDOW = 300
 """How many of the newest messages are looked through for a part of a word."""
 
@@ -46,35 +43,23 @@ class Where(Struct, frozen=True):
 
 
 def search_lines(
-    desk: Desk,
-    owners: Sequence[str],
-    query: str,
-    test: Test,
-    limit: int,
-    *,
-    within: Collection[str] | None = None,
-    then_within: Callable[[], Collection[str]] | None = None,
+    desk: Desk, owners: Sequence[str], query: str, test: Test, limit: int, marks: Sequence[str] = ()
 ) -> list[SealedLine]:
-    """At most `limit` lines that share a term with the question and pass the test, best first.
-
-    `within` names the only lines that can pass; `then_within` does so if a first look was not enough.
-    """
+    """The best of the lines that share a term with the question, bear the marks and pass the test."""
     asked = list(words.terms(query))
     questions = [
-        Question(keys.room, words.blind(keys.blind, asked))
+        Question(keys.room, words.blind(keys.blind, asked), words.blind(keys.blind, marks))
         for owner in owners
         if (keys := desk.tools.vault.known(desk.tx, room_of(desk, owner))) is not None
     ]
     if not asked or not questions:
         return []
-    k = limit * 4
-    seen: set[Hit] = set()
     found: list[SealedLine] = []
+    seen, k = 0, limit * 2
     while True:
-        hits = desk.tools.index.search(desk.tx, questions, k, within)
-        fresh = [hit for hit in hits if hit not in seen]
-        lines = _fetched(desk, fresh)
-        for hit in fresh:
+        hits = desk.tools.index.search(desk.tx, questions, k)
+        lines = _fetched(desk, hits[seen:])
+        for hit in hits[seen:]:
             line = lines.get((hit.room, hit.id))
             if line is not None and line.invalidated_by is None and test(line):
                 found.append(line)
@@ -82,10 +67,7 @@ def search_lines(
                     return found
         if len(hits) < k:
             return found
-        seen.update(fresh)
-        k *= 4
-        if then_within is not None and within is None:
-            within = then_within()
+        seen, k = len(hits), k * 4
 
 
 def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLine]:
@@ -102,7 +84,7 @@ def search_messages(desk: Desk, query: str, where: Where, limit: int) -> list[Me
     owners = _owners(desk, where)
     test = _test(desk, where)
     opener = Opener(desk)
-    found = search_lines(desk, owners, query, test, limit, within=_within(desk, where))
+    found = search_lines(desk, owners, query, test, limit, session_marks(where.sessions))
     if found:
         return [Message(line, opener.text(line)) for line in found]
     return list(_by_part(desk, query, where, test, opener))[:limit]
@@ -120,12 +102,9 @@ def _owners(desk: Desk, where: Where) -> list[str]:
     return list(dict.fromkeys(entry.name for entry in entries))
 
 
-def _within(desk: Desk, where: Where) -> Collection[str] | None:
-    if where.sessions is None or len(where.sessions) != 1:
-        return None
-    [session] = where.sessions
-    ids = desk.tx.lines.turn_ids(desk.scope.workspace, session, _NARROW + 1)
-    return None if len(ids) > _NARROW else ids
+def session_marks(sessions: Collection[str] | None) -> list[str]:
+    """The mark of the one session that a search is narrowed to; several are for the test to tell."""
+    return [] if sessions is None or len(sessions) != 1 else [words.mark("session", *sessions)]
 
 
 def _test(desk: Desk, where: Where) -> Test:

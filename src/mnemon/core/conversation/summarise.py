@@ -7,10 +7,9 @@ from msgspec import Struct
 
 from mnemon.core.conversation import context
 from mnemon.core.conversation.messages import said_at
-from mnemon.core.conversation.place import Changes, Opener, sessions_room
+from mnemon.core.conversation.place import Changes, Opener, sessions_room, write_line
 from mnemon.core.desk import Desk
-from mnemon.core.remember import append, sealed
-from mnemon.domain.line import SUMMARY, Line
+from mnemon.domain.line import SUMMARY
 from mnemon.domain.tasks import Errand, Task
 from mnemon.ports.book import Turns
 from mnemon.ports.reasoner import Turn
@@ -80,20 +79,15 @@ def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:
             desk.tx.lines.delete(room, (earlier.id,))
             changes.gone.add(earlier.id)
     keys = desk.tools.vault.room(desk.tx, room)
-    line = Line(
-        room=room,
-        id=desk.fresh_id(),
-        kind=SUMMARY,
-        text=text,
+    kept = write_line(
+        desk,
+        keys,
+        desk.fresh_id(),
+        SUMMARY,
+        text,
         session=stretch.session,
-        created_at=desk.now,
-        occurred_at=None,
-        supersedes=None,
-        cap=desk.cap,
-        metadata={},
+        metadata=context.note_of(stretch.upto, stretch.message_id, long=stretch.long),
+        tokens=desk.tools.tokenizer.count(text),
     )
-    note = context.note_of(stretch.upto, stretch.message_id, long=stretch.long)
-    kept = sealed(desk, line, keys, note, tokens=desk.tools.tokenizer.count(text))
-    append(desk, kept, text, keys)
     changes.add(kept)
     return changes
