@@ -252,3 +252,12 @@ def test_a_representation_s_filter_names_sessions_or_is_refused(stage, owner, fi
     for path, more in (("representation", {}), ("chat", {"query": "Ann"})):
         answer = owner.ask("POST", f"/peers/alice/{path}", {"filters": filters, **more})
         assert answer.status_code == 422 or "Ann" not in answer.text
+
+
+def test_what_was_said_at_one_moment_is_represented_in_the_order_of_saying(stage, owner):
+    owner.say("s", "first word", "second word", "third word. fourth word")
+    stage.rest()
+    told = owner.representation().splitlines()[2:]
+    assert [line.split("] ")[1] for line in told] == [
+        f"{n} word" for n in ("first", "second", "third", "fourth")
+    ]

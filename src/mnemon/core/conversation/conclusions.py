@@ -228,7 +228,7 @@ def representation(
     wanted = [line for line in dict.fromkeys(lines) if line.id not in found]
     for view in _views(desk, wanted[: max(0, most - len(found))]):
         found[view.line.id] = view
-    told = sorted(list(found.values())[:most], key=lambda view: view.at)
+    told = sorted(list(found.values())[:most], key=lambda view: (view.at, view.line.id))
     return list({plain(view.text): view for view in told}.values())
 
 
