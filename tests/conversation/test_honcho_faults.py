@@ -167,6 +167,24 @@ def test_a_defect_of_the_reasoner_is_told_and_given_up_after_some_tries_and_the_
     assert owner.held() == ["another fact"]
 
 
+def test_what_one_message_breaks_is_given_up_alone(stage, owner):
+    derive = stage.reasoner.derive
+
+    def breaks(turns, about, before=()):
+        if any(turn.text == "poison" for turn in turns):
+            raise ZeroDivisionError
+        return derive(turns, about, before)
+
+    stage.reasoner.derive = breaks
+    for text in ("a fact", "poison", "another fact"):
+        owner.say("s", text)
+    for _ in range(20):
+        stage.rest()
+        stage.clock.advance(seconds=600)
+    assert sorted(owner.held()) == ["a fact", "another fact"]
+    assert stage.outcomes().count(("work.derive", "internal_error")) == 1
+
+
 def test_one_session_s_trouble_does_not_hold_up_the_others(stage, owner):
     owner.say("s", "a fact of s")
     stage.reasoner.down = True

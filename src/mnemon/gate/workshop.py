@@ -84,7 +84,7 @@ class Workshop:
             self.bell.clear()
             try:
                 found = self.work_once()
-            except Unavailable as error:
+            except MnemonError as error:
                 self._report(f"the work waits: {error.detail}")
                 found = False
             if not found:
@@ -128,6 +128,10 @@ class Workshop:
         except Unavailable:
             self._postpone(tasks)
         except Exception as error:  # noqa: BLE001 - one piece of work that fails must not stop the others
+            if len(tasks) > 1:
+                for task in tasks:
+                    self._attempt([task])
+                return
             self._report(f"{tasks[0].kind} failed: {type(error).__name__}")
             if tasks[0].attempts < MOST_TRIES:
                 self._postpone(tasks)
@@ -185,6 +189,8 @@ class Workshop:
         self._finish([task], lambda desk: keep_card(desk, standing, news))
 
     def _deliver(self, task: Task) -> None:
+        if task.until is not None and task.until <= self._clock.now():
+            raise _Lost  # It waited for a courier too long; whoever claims it next delivers it.
         delivery = msgspec.json.decode(task.payload, type=hooks.Delivery)
         with self._book.read() as tx:
             entry = tx.register.entry(task.workspace, WEBHOOK, delivery.endpoint)

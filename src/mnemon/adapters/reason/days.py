@@ -75,10 +75,6 @@ def dated(text: str, said_at: int, past: bool | None) -> str:
         return text
 
 
-def mentions_a_day(text: str) -> bool:
-    return _CUE.search(text) is not None and _MEANT.search(text) is not None
-
-
 def _with_day(meant: re.Match[str], said: date, past: bool | None) -> str:
     day = _day(meant, said, past)
     return f"{meant[0]} ({day})" if day else meant[0]
