@@ -188,3 +188,11 @@ def test_a_file_sent_again_is_stored_once(owner):
     first = owner.told("POST", "/sessions/s/messages/upload", **upload)
     assert owner.told("POST", "/sessions/s/messages/upload", **upload) == first
     assert owner.texts("s") == ["the same page"]
+
+
+def test_a_retry_brings_nobody_back_into_the_session(owner):
+    owner.say("s", "yes")
+    owner.told("DELETE", "/sessions/s/peers", ["alice"])
+    owner.say("s", "yes")
+    assert owner.told("GET", "/sessions/s/peers")["items"] == []
+    assert len(owner.messages("s")) == 1

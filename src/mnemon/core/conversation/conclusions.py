@@ -83,17 +83,16 @@ def conclude(
     *,
     line_id: str,
     session: str | None,
-    level: str = "explicit",
     said_at: int | None = None,
     likeness: bytes | None = None,
 ) -> SealedLine:
-    """Store one conclusion."""
+    """Store one conclusion that was said or stated as such."""
     keys = desk.tools.vault.room(desk.tx, room_of(desk, observer))
     return write_line(
         desk,
         keys,
         line_id,
-        CONCLUSIONS[level],
+        CONCLUSIONS["explicit"],
         text,
         session=session,
         about=observed,

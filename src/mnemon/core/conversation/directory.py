@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mnemon.core.desk import Desk
 from mnemon.domain.habits import MOST_OBSERVERS, Habits, MemberHabits, PeerHabits, reads
-from mnemon.domain.register import MEMBER, PEER, SCOPE, SESSION, WORKSPACE, Entry, Tie
+from mnemon.domain.register import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
 from mnemon.errors import LimitExceeded, NotFound
 from mnemon.ports.register import Batch
 
@@ -182,7 +182,7 @@ def scope_sessions(desk: Desk, scopes: Iterable[str]) -> frozenset[str]:
 
 
 def picks(desk: Desk, scope: str) -> list[Tie]:
-    return desk.tx.register.ties(desk.scope.workspace, "pick", holder=scope)
+    return desk.tx.register.ties(desk.scope.workspace, PICK, holder=scope)
 
 
 def encoded(value: Struct) -> str:

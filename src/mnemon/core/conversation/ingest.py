@@ -62,12 +62,12 @@ def add_messages(
     changes = Changes()
     directory.ensure(desk, SESSION, session)
     authors = list(dict.fromkeys(one.peer for one in said))
-    directory.join(desk, session, dict.fromkeys(authors))
     keys = {author: desk.tools.vault.room(desk.tx, room_of(desk, author)) for author in authors}
     digest = _digest(keys[authors[0]].blind, session, said, key)
     earlier = _first_time(desk, session, digest, keyed=key is not None)
     if earlier is not None:
         return earlier, changes
+    directory.join(desk, session, dict.fromkeys(authors))
     first = directory.next_turn(desk, session)
     stored = _store(desk, session, said, keys, first)
     for message in stored:

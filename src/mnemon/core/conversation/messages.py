@@ -100,10 +100,11 @@ def clone(desk: Desk, session: str, upto: str | None) -> tuple[Entry, Changes]:
     source = directory.need(desk, SESSION, session)
     last = None if upto is None else find_message(desk, session, upto).turn
     entry, _ = directory.ensure(desk, SESSION, desk.fresh_id(), source.metadata, source.configuration)
+    end = directory.next_turn(desk, session) if last is None else last + 1
     for stay in directory.stays(desk, session):
-        if last is None or stay.since <= last or stay.until is None:
-            until = stay.until if last is None or stay.until is None else min(stay.until, last + 1)
-            desk.tx.register.tie(replace(stay, holder=entry.name, until=until))
+        if stay.since < end or stay.until is None:
+            until = None if stay.until is None else min(stay.until, end)
+            desk.tx.register.tie(replace(stay, holder=entry.name, since=min(stay.since, end), until=until))
     changes = Changes()
     opener = Opener(desk)
     lines = [

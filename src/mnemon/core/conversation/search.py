@@ -14,18 +14,21 @@ from msgspec import Struct
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import row
-from mnemon.core.conversation.place import Opener, room_of
+from mnemon.core.conversation.place import NAMESPACE, Opener, room_of
 from mnemon.core.desk import Desk
 from mnemon.domain import words
 from mnemon.domain.filters import Predicate
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
-from mnemon.domain.register import FORMER, MEMBER, PEER
-from mnemon.ports.book import Turns
+from mnemon.domain.register import FORMER, MEMBER, PEER, SESSION
+from mnemon.ports.book import Span, Turns
 from mnemon.ports.index import Hit, Question
 
 _WINDOW = 300
 """How many of the newest messages are looked through for a part of a word."""
+
+_SESSIONS = 20
+"""In how many sessions at most they are looked for."""
 
 _SHORTEST_PART = 3
 _NEVER = 1 << 62
@@ -149,20 +152,16 @@ def _by_part(desk: Desk, query: str, where: Where, test: Test, opener: Opener) -
 
 def _newest(desk: Desk, where: Where) -> list[SealedLine]:
     workspace = desk.scope.workspace
-    if where.sessions is not None:
-        sessions: Collection[str] = where.sessions
-    elif where.peer is not None:
-        ties = desk.tx.register.ties(workspace, MEMBER, held=where.peer)
-        sessions = dict.fromkeys(tie.holder for tie in ties)
-    else:
-        entries = desk.tx.register.entries(workspace, "session", newest_first=True, limit=20)
+    if where.peer is not None:
+        return desk.tx.lines.walk(Span(workspace, where.peer, (NAMESPACE,), limit=_WINDOW))
+    sessions = where.sessions
+    if sessions is None:
+        entries = desk.tx.register.entries(workspace, SESSION, newest_first=True, limit=_SESSIONS)
         sessions = [entry.name for entry in entries]
     found = [
         line
-        for session in sessions
-        for line in desk.tx.lines.turns(
-            Turns(workspace, session, owner=where.peer, newest_first=True, limit=_WINDOW)
-        )
+        for session in sorted(sessions)[:_SESSIONS]
+        for line in desk.tx.lines.turns(Turns(workspace, session, newest_first=True, limit=_WINDOW))
     ]
     found.sort(key=lambda line: line.id, reverse=True)
     return found[:_WINDOW]
