@@ -66,6 +66,7 @@ def test_a_conclusion_invalidated_there_is_told_no_more_here(stage, owner, alice
     assert owner.held() == []
     assert owner.code("GET", f"/conclusions/{one['id']}") == (404, "not_found")
     assert RARE not in str([owner.representation(), owner.card(), owner.told("GET", "/peers/alice/context")])
+    assert stage.world.call(o.RECONCILE, stage.owner_cap, m.Reconcile("w")).findings == []
 
 
 def test_after_a_rotation_of_keys_everything_is_still_told(stage, owner):

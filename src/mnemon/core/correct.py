@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mnemon.core.conversation.cards import strike
-from mnemon.core.conversation.place import Changes
+from mnemon.core.conversation.cascade import owe_card
 from mnemon.core.desk import Desk
 from mnemon.core.remember import Draft, remember
 from mnemon.domain import ulid
@@ -38,7 +37,7 @@ def correct(desk: Desk, target_id: str, text: str | None, new_id: str | None) ->
         desk.tx.lines.invalidate(target.room, target.id, line.id)
         desk.tx.terms.remove(target.room, (target.id,))
         if target.about is not None:
-            strike(desk, target.room.owner, target.about, (target.id,), Changes())
+            owe_card(desk, target.room.owner, target.about)
     return line, duplicate
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 from mnemon.core.desk import NO_TRACE, Desk, Trace
 from mnemon.domain.audit import Row
 from mnemon.domain.cap import Chain
+from mnemon.gate.conversation.rights import Rights
 from mnemon.gate.messages import Answer
 from mnemon.ports.book import Book
 from mnemon.ports.keyring import Keyring
@@ -20,6 +21,16 @@ class Case(Struct, frozen=True, gc=False):
     token: str
     keyring: Keyring
     book: Book
+
+    @property
+    def rights(self) -> Rights:
+        return Rights(self.desk, self.chain.grant)
+
+    def scrub(self) -> bool:
+        """After something was erased: out of memory, and out of the files; False if that must wait."""
+        self.desk.tools.vault.forget()
+        self.desk.tools.index.forget()
+        return self.book.scrub()
 
 
 class Outcome(Struct, frozen=True, gc=False):

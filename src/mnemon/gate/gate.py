@@ -39,7 +39,6 @@ from mnemon.domain.register import WORKSPACE
 from mnemon.errors import AuditUnavailable, MnemonError, Unauthenticated, Unavailable
 from mnemon.gate.admission import Credentials, Porter, burn_proof, home_of
 from mnemon.gate.case import Case, Outcome
-from mnemon.gate.conversation.rights import Rights
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
 from mnemon.gate.rate import RateLimit
@@ -159,7 +158,7 @@ class Gate:
             return work(case, message)
         if _is_known(tx, scope.workspace):
             asked.log = scope.workspace
-        operation.admit(Rights(desk, grant), message)
+        operation.admit(case.rights, message)
         outcome = work(case, message)
         if asked.log != scope.workspace and _is_known(tx, scope.workspace):
             asked.log = scope.workspace

@@ -116,13 +116,11 @@ def forget(case: Case, request: m.Forget) -> Outcome:
         lines = ()
 
     def answer(row: Row) -> m.ForgetAnswer:
-        case.desk.tools.vault.forget()
-        case.desk.tools.index.forget()
         return m.ForgetAnswer(
             lines=gone.lines,
             keys=gone.keys,
             namespaces=list(gone.namespaces),
-            scrubbed=case.book.scrub(),
+            scrubbed=case.scrub(),
             receipt=m.Receipt(row.seq, row.leaf.hex()),
         )
 

@@ -43,7 +43,13 @@ SNAPSHOT = Operation(
     "memory.snapshot", Need("snapshot"), m.Snapshot, m.SnapshotAnswer, memory.take_snapshot, _rooms
 )
 INVALIDATE = Operation(
-    "memory.invalidate", Need("invalidate"), m.Invalidate, m.InvalidateAnswer, memory.invalidate, writes=True
+    "memory.invalidate",
+    Need("invalidate"),
+    m.Invalidate,
+    m.InvalidateAnswer,
+    memory.invalidate,
+    writes=True,
+    rings=True,
 )
 FORGET = Operation(
     "memory.forget",

@@ -34,7 +34,7 @@ def erase_lines(desk: Desk, lines: Iterable[Place], changes: Changes) -> None:
         going = _resting_on(desk, [line_id for ids in by_room.values() for line_id in ids])
     for (observer, observed), sources in struck.items():
         if cards.strike(desk, observer, observed, sources, changes):
-            _owe_card(desk, observer, observed)
+            owe_card(desk, observer, observed)
     desk.tx.owe_scrub()
 
 
@@ -68,7 +68,7 @@ def _resting_on(desk: Desk, gone: Collection[str]) -> list[Place]:
     return [line for line in found if line is not None]
 
 
-def _owe_card(desk: Desk, observer: str, observed: str) -> None:
-    """What was struck may still follow from something else that was said."""
+def owe_card(desk: Desk, observer: str, observed: str) -> None:
+    """Have the card made anew of the conclusions that stand: what went may still follow from another."""
     payload = msgspec.json.encode({"observer": observer}).decode()
     desk.tx.work.add(Errand(desk.scope.workspace, DREAM, peer=observed, payload=payload), desk.now)

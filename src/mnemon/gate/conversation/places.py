@@ -7,9 +7,8 @@ from typing import Any
 
 from mnemon.core.conversation import directory, erase
 from mnemon.core.conversation.messages import clone
-from mnemon.core.conversation.place import Changes, reading
+from mnemon.core.conversation.place import reading
 from mnemon.core.desk import Desk
-from mnemon.domain.audit import Row
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.filters import Column, Field, predicate
 from mnemon.domain.habits import MemberHabits, habits_of
@@ -21,7 +20,6 @@ from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import shown
-from mnemon.gate.messages import Answer
 from mnemon.ports.book import Views
 
 _FIELDS = {
@@ -80,18 +78,6 @@ def _listed(
     return Outcome(shown.page(answer, items, total, request.page, request.size), NAMED)
 
 
-def _erased(case: Case, changes: Changes, answer: Answer) -> Outcome:
-    """The answer once the bytes are gone too."""
-
-    def scrubbed(row: Row) -> Answer:
-        case.desk.tools.vault.forget()
-        case.desk.tools.index.forget()
-        case.book.scrub()
-        return answer
-
-    return Outcome(scrubbed, changes.trace(lines=len(changes.gone)))
-
-
 def open_workspace(case: Case, request: q.OpenWorkspace) -> Outcome:
     habits_of(request.configuration or {})
     entry, made = directory.ensure(
@@ -129,7 +115,7 @@ def _changed(desk: Desk, entry: Entry, request: q.ChangeWorkspace | q.ChangeSess
 
 def delete_workspace(case: Case, request: q.OfWorkspace) -> Outcome:
     changes = erase.erase_workspace(case.desk)
-    return _erased(case, changes, a.Note("Workspace deleted"))
+    return shown.erased(case, changes, a.Note("Workspace deleted"))
 
 
 def open_peer(case: Case, request: q.OpenPeer) -> Outcome:
@@ -171,7 +157,7 @@ def _as_peer(scope: Entry) -> Entry:
 
 def delete_peer(case: Case, request: q.DeletePeer) -> Outcome:
     changes = erase.erase_peer(case.desk, request.peer_id, keep_messages=request.keep_messages)
-    return _erased(case, changes, a.Note("Peer deleted"))
+    return shown.erased(case, changes, a.Note("Peer deleted"))
 
 
 def sessions_of_peer(case: Case, request: q.SessionsOfPeer) -> Outcome:
@@ -223,7 +209,7 @@ def list_sessions(case: Case, request: q.ListSessions) -> Outcome:
 
 def delete_session(case: Case, request: q.OfSession) -> Outcome:
     changes = erase.erase_session(case.desk, request.session_id)
-    return _erased(case, changes, a.Note("Session deleted successfully"))
+    return shown.erased(case, changes, a.Note("Session deleted successfully"))
 
 
 def clone_session(case: Case, request: q.CloneSession) -> Outcome:

@@ -12,11 +12,15 @@ from mnemon.core.conversation.conclusions import View
 from mnemon.core.conversation.hooks import url_of
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import said_at
+from mnemon.core.conversation.place import Changes
+from mnemon.domain.audit import Row
 from mnemon.domain.content import check_characters, decode_metadata, encode_metadata
 from mnemon.domain.moments import to_datetime
 from mnemon.domain.register import Entry
 from mnemon.errors import InvalidInput
+from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
+from mnemon.gate.messages import Answer
 
 MOST_METADATA_KEYS = 100
 MOST_METADATA_LEVELS = 5
@@ -149,6 +153,16 @@ def evidence(views: Sequence[View], messages: Sequence[Message], question: str) 
             a.ToolCall("search_messages", {"query": question}),
         ],
     )
+
+
+def erased(case: Case, changes: Changes, answer: Answer) -> Outcome:
+    """The answer once the bytes are gone too."""
+
+    def scrubbed(row: Row) -> Answer:
+        case.scrub()
+        return answer
+
+    return Outcome(scrubbed, changes.trace())
 
 
 def page(kind: type[_Page], items: list[Any], total: int, number: int, size: int) -> _Page:

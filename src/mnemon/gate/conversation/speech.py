@@ -15,7 +15,6 @@ from mnemon.core.conversation.ingest import Message, Said, add_messages
 from mnemon.core.conversation.place import reading
 from mnemon.core.conversation.search import Where, search_messages
 from mnemon.core.desk import Tools, Trace
-from mnemon.domain.audit import Row
 from mnemon.domain.chunks import chunks
 from mnemon.domain.filters import predicate
 from mnemon.domain.moments import to_ms
@@ -25,7 +24,6 @@ from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import shown
-from mnemon.gate.conversation.rights import Rights
 
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
@@ -112,12 +110,7 @@ def change(case: Case, request: q.ChangeMessage) -> Outcome:
 
 def delete(case: Case, request: q.OfMessage) -> Outcome:
     changes = erase.erase_message(case.desk, request.session_id, request.message_id)
-
-    def scrubbed(row: Row) -> a.Done:
-        case.book.scrub()
-        return a.Done()
-
-    return Outcome(scrubbed, changes.trace())
+    return shown.erased(case, changes, a.Done())
 
 
 def search_workspace(case: Case, request: q.SearchWorkspace) -> Outcome:
@@ -181,13 +174,13 @@ def _asked(case: Case, request: q.SessionContext) -> core.Asked | None:
     if request.limit_to_session:
         sessions = frozenset((request.session_id,))
     elif request.scope is not None:
-        Rights(case.desk, case.chain.grant).workspace()
+        case.rights.workspace()
         sessions = directory.scope_sessions(case.desk, (request.scope,))
     elif request.sessions is not None:
         sessions = frozenset(request.sessions)
         if request.session_id not in sessions:
             raise InvalidInput("sessions must name the session whose context it is")
-    rights = Rights(case.desk, case.chain.grant)
+    rights = case.rights
     observer = request.peer_perspective or request.peer_target
     if rights.sessions is not None:
         sessions = rights.sessions if sessions is None else sessions & rights.sessions

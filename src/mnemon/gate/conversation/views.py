@@ -22,7 +22,6 @@ from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import shown
-from mnemon.gate.conversation.rights import Rights
 from mnemon.ports.reasoner import Entry
 
 
@@ -57,7 +56,7 @@ def _sessions(
     if session is not None:
         return frozenset((session,))
     if scope is not None:
-        Rights(case.desk, case.chain.grant).workspace()
+        case.rights.workspace()
         return directory.scope_sessions(case.desk, (scope,) if isinstance(scope, str) else scope)
     return _allowed(filters) if filters else None
 
@@ -105,7 +104,7 @@ def write_card(case: Case, request: q.WriteCard) -> Outcome:
     changes = Changes()
     target = request.target or request.peer_id
     directory.ensure(case.desk, PEER, request.peer_id)
-    if Rights(case.desk, case.chain.grant).everywhere:
+    if case.rights.everywhere:
         directory.ensure(case.desk, PEER, target)
     entries = [Entry(check_text(text, "peer_card")) for text in request.peer_card]
     cards.write_card(case.desk, request.peer_id, target, entries, changes)
@@ -153,7 +152,7 @@ def query_conclusions(case: Case, request: q.QueryConclusions) -> Outcome:
 
 def _whose(case: Case, filters: Mapping[str, Any] | None) -> conclusions.Whose:
     """As much of the filter as the store can use, within what the cap reaches."""
-    rights = Rights(case.desk, case.chain.grant)
+    rights = case.rights
     observers = rights.observers
     observer = equals(filters, "observer_id") or equals(filters, "observer")
     if observer is not None and (observers is None or observer in observers):
@@ -173,7 +172,7 @@ def _reached(case: Case, line_id: str) -> conclusions.View:
     Raises: NotFound, whether it does not exist or is not for this cap to know.
     """
     view = conclusions.read_view(case.desk, line_id)
-    observers = Rights(case.desk, case.chain.grant).observers
+    observers = case.rights.observers
     if observers is not None and view.line.room.owner not in observers:
         raise NotFound("there is no such conclusion")
     return view
@@ -182,12 +181,7 @@ def _reached(case: Case, line_id: str) -> conclusions.View:
 def delete_conclusion(case: Case, request: q.OfConclusion) -> Outcome:
     _reached(case, request.conclusion_id)
     changes = erase.erase_conclusion(case.desk, request.conclusion_id)
-
-    def scrubbed(row: Row) -> a.Done:
-        case.book.scrub()
-        return a.Done()
-
-    return Outcome(scrubbed, changes.trace())
+    return shown.erased(case, changes, a.Done())
 
 
 def ask_peer(case: Case, request: q.AskPeer) -> Outcome:
