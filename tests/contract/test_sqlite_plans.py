@@ -82,6 +82,14 @@ QUESTIONS = {
         lambda tx: tx.lines.views(replace(VIEWS, owner=OWNER, about="bob", limit=None)),
         ["lines_about (workspace=? AND owner=? AND about=? AND kind=?)"],
     ),
+    "views of one held by another in a namespace": (
+        lambda tx: tx.lines.views(replace(VIEWS, owner=OWNER, about="bob", namespaces=("work",))),
+        ["lines_about (workspace=? AND owner=? AND about=? AND kind=?)"],
+    ),
+    "views of a namespace": (
+        lambda tx: tx.lines.views(replace(VIEWS, namespaces=("work",))),
+        ["lines_about_by_id (workspace=?)"],
+    ),
     "views that one holds": (
         lambda tx: tx.lines.views(replace(VIEWS, owner=OWNER)),
         ["lines_about_by_id (workspace=?)", "ORDER BY"],
@@ -118,6 +126,18 @@ QUESTIONS = {
     "entries": (
         lambda tx: tx.register.entries(WORKSPACE, PEER, newest_first=True, limit=9),
         ["entries_by_uid (workspace=? AND kind=?)"],
+    ),
+    "entries of a namespace": (
+        lambda tx: tx.register.entries(WORKSPACE, PEER, namespaces=("work",), newest_first=True, limit=9),
+        ["entries_by_namespace (workspace=? AND kind=? AND namespace=?)"],
+    ),
+    "how many entries of a namespace": (
+        lambda tx: tx.register.count(WORKSPACE, PEER, ("work",)),
+        ["entries_by_namespace (workspace=? AND kind=? AND namespace=?)"],
+    ),
+    "the namespaces of entries": (
+        lambda tx: tx.register.namespaces(WORKSPACE, PEER),
+        ["entries_by_namespace (workspace=? AND kind=? AND namespace>?)"],
     ),
     "workspaces": (
         lambda tx: tx.register.entries(None, WORKSPACE_ENTRY, limit=9),

@@ -15,19 +15,33 @@ from surfaces.door import mnemon, serving
 STEPS = 160
 PEERS = ("ann", "bo", "cy")
 SESSIONS = ("s0", "s1", "s2")
+NAMESPACES = {"s0": "default", "s1": "travel", "s2": "travel"}
 
 
 class Life:
-    """A caller that does whatever the door lets it do, in an order given by a seed."""
+    """A caller that does whatever the door lets it do, in an order given by a seed.
+
+    Now and then it deletes with a cap that opens one namespace alone.
+    """
 
     def __init__(self, speaker, seed):
         self.speaker = speaker
+        asked = {"sub": "n", "wid": "w", "peers": ["*"], "ops": ["forget", "list", "get"], "ttl_seconds": 600}
+        self.narrow = [
+            speaker.another(
+                speaker.told("POST", "/v1/caps", {**asked, "namespaces_allowed": [namespace]})["cap"]
+            )
+            for namespace in ("default", "travel")
+        ]
+        puts = {**asked, "sub": PEERS[0], "ops": ["put"], "namespaces_allowed": ["*"]}
+        self.hands = speaker.another(speaker.told("POST", "/v1/caps", puts)["cap"])
         self.chance = random.Random(seed)
         self.deeds = [
             *[self.talk] * 6,
             *[self.clone, self.conclude, self.write_card, self.dream, self.annotate, self.mind_members],
             *[self.delete_message, self.delete_conclusion, self.delete_session, self.delete_peer],
             self.delete_scope,
+            self.put_by_hand,
         ]
 
     def live(self, steps):
@@ -57,9 +71,15 @@ class Life:
             {"peer_id": self.chance.choice(PEERS), "content": self.chance.choice(texts)}
             for _ in range(self.chance.randrange(1, 12))
         ]
-        return self.speaker.ask(
-            "POST", f"/sessions/{self.chance.choice(SESSIONS)}/messages", {"messages": batch}
-        )
+        session = self.chance.choice(SESSIONS)
+        body = {"messages": batch, "namespace": NAMESPACES[session]}
+        return self.speaker.ask("POST", f"/sessions/{session}/messages", body)
+
+    def anyone(self):
+        return self.chance.choice([self.speaker, *self.narrow])
+
+    def somewhere(self):
+        return self.chance.choice(["default", "travel", "work"])
 
     def clone(self):
         return self.speaker.ask("POST", f"/sessions/{self.chance.choice(SESSIONS)}/clone")
@@ -67,10 +87,12 @@ class Life:
     def conclude(self):
         observer, observed = self.chance.choices(PEERS, k=2)
         one = {"content": "speaks slowly", "observer_id": observer, "observed_id": observed}
-        return self.speaker.ask("POST", "/conclusions", {"conclusions": [one]})
+        return self.speaker.ask("POST", "/conclusions", {"conclusions": [one], "namespace": self.somewhere()})
 
     def write_card(self):
-        return self.speaker.ask("PUT", f"/peers/{self.chance.choice(PEERS)}/card", {"peer_card": ["By hand"]})
+        path, body = f"/peers/{self.chance.choice(PEERS)}/card", {"peer_card": ["By hand"]}
+        where = self.somewhere()
+        return self.speaker.ask("PUT", path, {**body, "namespace": where}, params={"namespace": where})
 
     def dream(self):
         asked = {
@@ -90,6 +112,10 @@ class Life:
         habits = {self.chance.choice(PEERS): {"observe_others": True}}
         return self.speaker.ask("POST", f"/sessions/{self.chance.choice(SESSIONS)}/peers", habits)
 
+    def put_by_hand(self):
+        line = {"text": "by hand", "namespace": self.somewhere(), "session": self.chance.choice(SESSIONS)}
+        return self.hands.ask("POST", "/v1/memory/put", line)
+
     def delete_message(self):
         session = self.chance.choice(SESSIONS)
         if message := self.some(f"/sessions/{session}/messages/list"):
@@ -98,23 +124,23 @@ class Life:
 
     def delete_conclusion(self):
         if one := self.some("/conclusions/list"):
-            return self.speaker.ask("DELETE", f"/conclusions/{one}")
+            return self.anyone().ask("DELETE", f"/conclusions/{one}")
         return None
 
     def delete_session(self):
         if session := self.some("/sessions/list"):
-            return self.speaker.ask("DELETE", f"/sessions/{session}")
+            return self.anyone().ask("DELETE", f"/sessions/{session}")
         return None
 
     def delete_peer(self):
         query = {"keep_messages": self.chance.choice(["true", "false"])}
-        return self.speaker.ask("DELETE", f"/peers/{self.chance.choice(PEERS)}", params=query)
+        return self.anyone().ask("DELETE", f"/peers/{self.chance.choice(PEERS)}", params=query)
 
     def delete_scope(self):
         self.speaker.open("scopes", "sc")
         if session := self.some("/sessions/list"):
             self.speaker.ask("POST", "/scopes/sc/sessions", {"session_ids": [session]})
-        return self.speaker.ask("DELETE", "/scopes/sc")
+        return self.anyone().ask("DELETE", "/scopes/sc")
 
 
 def settled(speaker):

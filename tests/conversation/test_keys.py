@@ -136,7 +136,7 @@ WANTED = {
 }
 MAY_MAKE = {
     "a workspace's": set(WANTED) - {"an admin's key", "another workspace's key"},
-    "a peer's": {"alice's key", "alice's key in the session"},
+    "a peer's": {"alice's key"},
     "a session's": {"the session's key", "alice's key in the session"},
     "another namespace's": set(),
     "one that may not write's": set(),

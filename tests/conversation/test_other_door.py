@@ -57,6 +57,21 @@ def test_what_is_forgotten_there_is_told_nowhere_here(stage, owner, alice, how):
     assert owner.texts("s")[-1] == "life goes on"
 
 
+@pytest.mark.parametrize(
+    "how", [lambda line: {"id": line}, lambda line: {"namespace": "default"}], ids=["id", "all"]
+)
+def test_what_rests_on_another_s_message_does_not_go_with_a_line_of_its_id(stage, owner, alice, how):
+    owner.say("s", "hello")
+    [said] = owner.say("s", f"Hobby: {RARE}", peer="bob")
+    stage.rest()
+    line = {"text": "forged", "namespace": "default", "id": said["id"]}
+    alice.told("POST", "/v1/memory/put", line)
+    alice.told("POST", "/v1/memory/forget", how(said["id"]))
+    stage.rest()
+    assert owner.held(observed_id="bob") == owner.card("bob") == [f"Hobby: {RARE}"]
+    assert owner.conclusions(observed_id="bob")[0]["source_ids"] == [said["id"]]
+
+
 def test_a_conclusion_invalidated_there_is_told_no_more_here(stage, owner, alice):
     owner.say("s", f"Hobby: {RARE}")
     stage.rest()

@@ -37,7 +37,7 @@ UNKNOWN = ("none", "junk", "another installation's")
 """Those that are only counted, because anyone can send them."""
 UNFIT = {
     "one without the op": "cap_op_mismatch",
-    "one without the namespace": "namespace_denied",
+    "one without a namespace": "namespace_denied",
     "one of credentials": "cap_data_class_mismatch",
 }
 FOREIGN = "another workspace's"
@@ -156,7 +156,7 @@ def keys_of(stage, op):
         "an expired one": stage.cap(exp=stage.world.seconds - 1, nbf=stage.world.seconds - 60),
         "a revoked one": revoked,
         "one without the op": stage.cap(wid="*", data_class="*", ops=others, namespaces_allowed=["*"]),
-        "one without the namespace": stage.cap(namespaces_allowed=["travel"]),
+        "one without a namespace": stage.cap(namespaces_allowed=[]),
         "one of credentials": stage.cap(data_class="credentials"),
         FOREIGN: stage.key("elsewhere"),
         "another peer's": stage.key(peer_id="zoe"),
@@ -177,8 +177,8 @@ def refusal_of(kind, path, op):
     if kind in ("another peer's", "the peer's own") and op == "forget":
         code = "cap_op_mismatch"
     if path == "/v3/keys":
-        granting = ("one without the namespace", "one of credentials")
-        code = {"one without the namespace": "cap_scope_mismatch"}.get(kind, code)
+        granting = ("one without a namespace", "one of credentials")
+        code = {"one without a namespace": "cap_scope_mismatch"}.get(kind, code)
         code = code if kind in granting else "cap_op_mismatch"
     return code, ONLY_ADMINS if path in ADMINS else NOT_PERMITTED
 

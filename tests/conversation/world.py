@@ -67,6 +67,10 @@ class Speaker:
         self.key = key
         self.workspace = workspace
 
+    def another(self, key):
+        """A caller with another key."""
+        return Speaker(self._wire, key, self.workspace)
+
     def ask(self, method, path, body=None, *, headers=None, **more):
         """The answer. Paths that begin with /v1 or /v3 are taken as they are, others are the workspace's."""
         where = path if path.startswith(("/v1", "/v3")) else f"/v3/workspaces/{self.workspace}{path}"

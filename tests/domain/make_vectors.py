@@ -11,14 +11,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemon.adapters.crypto import wrapping
-from mnemon.domain import merkle, seal, ulid, words
+from mnemon.domain import cap, merkle, seal, ulid, words
 from mnemon.domain.audit import GENESIS, Event, leaf_of, verify
 from mnemon.domain.audit import Row as AuditRow
 from mnemon.domain.line import MESSAGE, TOMBSTONE, Line
 from mnemon.domain.names import Room
+from mnemon.errors import MnemonError
 
 FOLDER = Path(__file__).parent / "vectors"
 
@@ -219,6 +221,72 @@ def blinded_token_vectors() -> list[dict[str, object]]:
     return made
 
 
+INSTALLATION = "urn:mnemon:0011223344556677"
+MATES = {"peers": ["hermes"]}
+ONE = {"sub": "ann", "peers": ["ann"]}
+CHAINS: dict[str, list[dict[str, object]]] = {
+    "a cap without `via`, as all were before there was one": [ONE],
+    "a cap that looks through the eyes of an agent": [{**ONE, "via": ["hermes"]}],
+    "a child that keeps `via`": [{**ONE, "via": ["hermes", "zeus"]}, {**ONE, "via": ["hermes"]}],
+    "a child that only looks through whom its parent reaches": [MATES, {"peers": [], "via": ["hermes"]}],
+    "a child of a cap of everyone": [{"peers": ["*"]}, {**ONE, "via": ["hermes"]}],
+    "a child that looks through whom its parent did not": [ONE, {**ONE, "via": ["hermes"]}],
+    "a child that reaches whom its parent only looked through": [{**ONE, "via": ["hermes"]}, MATES],
+    "sessions that a cap opens": [{**ONE, "sessions": ["s", "t"]}],
+    "sessions that a child of a workspace's cap opens": [{"peers": ["*"]}, {**ONE, "sessions": ["s"]}],
+    "sessions that a child of a peer's cap is only limited to": [ONE, {**ONE, "sessions": ["s"]}],
+    "one of the sessions that its parent opens": [{"sessions": ["s", "t"]}, {"sessions": ["t"]}],
+}
+"""What the blocks of a chain say, beside what all say."""
+
+
+def cap_vectors() -> dict[str, object]:
+    """Chains of blocks, and what each grants if it is believed."""
+    seeds = [counted(32 * n, 32) for n in range(3)]
+    keys = [Ed25519PrivateKey.from_private_bytes(seed) for seed in seeds]
+    holders = [cap.HolderKey.of(key.public_key()) for key in keys]
+    kids = [holder.thumbprint() for holder in holders]
+    made = []
+    for name, chain in CHAINS.items():
+        blocks = []
+        for n, fields in enumerate(chain):
+            said = {"sub": "ann", "peers": [], **fields}
+            told = {key: tuple(value) if isinstance(value, list) else value for key, value in said.items()}
+            claims = cap.Claims(
+                iss=INSTALLATION,
+                aud=INSTALLATION,
+                jti=ulid.compose(1_700_000_000_000 + n, counted(n, 10)),
+                iat=1_700_000_000,
+                nbf=1_700_000_000,
+                exp=1_700_003_600,
+                wid="default",
+                cnf=cap.Confirmation(holders[n + 1]),
+                data_class="memory",
+                ops=("get",),
+                namespaces_allowed=("travel",),
+                **told,
+            )
+            blocks.append(cap.sign(claims, key=keys[n], kid=kids[n]))
+        token = cap.bearer("~".join(blocks), keys[len(blocks)])
+        made.append({"name": name, "cap": token, "grants": _granted(token, kids[0], keys[0])})
+    return {"installation": INSTALLATION, "issuer": seeds[0].hex(), "caps": made}
+
+
+def _granted(token: str, kid: str, issuer: Ed25519PrivateKey) -> dict[str, object] | str:
+    """What the cap grants, or the code that it is refused with."""
+    try:
+        chain = cap.authenticate(token, keys={kid: issuer.public_key()}, audience=INSTALLATION)
+    except MnemonError as error:
+        return error.code
+    grant = chain.grant
+    return {
+        "reaches": sorted({grant.actor, *grant.peers}),
+        "looks_through": sorted(grant.via),
+        "sessions": None if grant.sessions is None else sorted(grant.sessions),
+        "opened": None if grant.opened is None else sorted(grant.opened),
+    }
+
+
 def vectors() -> dict[str, str]:
     """The content of every file, by its name."""
     made = {
@@ -226,6 +294,7 @@ def vectors() -> dict[str, str]:
         "wrapped-key.json": wrapped_key_vectors(),
         "audit.json": audit_vectors(),
         "blinded-tokens.json": blinded_token_vectors(),
+        "cap.json": cap_vectors(),
     }
     return {name: json.dumps(content, indent=2, ensure_ascii=False) + "\n" for name, content in made.items()}
 

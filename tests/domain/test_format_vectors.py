@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64decode
 from hashlib import blake2b, sha256
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from make_vectors import FOLDER, vectors
 
@@ -15,7 +17,7 @@ from mnemon.domain.audit import Checkpoint, Event, Row, verify
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 
-FILES = ("audit.json", "blinded-tokens.json", "seal.json", "wrapped-key.json")
+FILES = ("audit.json", "blinded-tokens.json", "cap.json", "seal.json", "wrapped-key.json")
 
 
 def loaded(name):
@@ -174,3 +176,49 @@ def test_terms_are_blinded_as_their_vector_says(vector):
     assert [int.from_bytes(tokens[at : at + 8], "little") for at in range(0, len(tokens), 8)] == list(
         words.blind(key, found)
     )
+
+
+def unb64(text):
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def granted(token, issuer):
+    """What a chain grants, told from the page alone: each holder signs the next block, which only narrows."""
+    *blocks, _ = token.split("~")
+    signer = Ed25519PrivateKey.from_private_bytes(issuer).public_key()
+    opened, before = "all", None
+    for block in blocks:
+        signed, signature = block.rsplit(".", 1)
+        signer.verify(unb64(signature), signed.encode())
+        said = json.loads(unb64(signed.split(".")[1]))
+        reach, via = {said["sub"], *said.get("peers", ())}, set(said.get("via", ()))
+        if (
+            before is not None
+            and "*" not in before[0]
+            and not (reach <= before[0] and via <= before[0] | before[1])
+        ):
+            return "cap_sig_invalid"
+        sessions = said.get("sessions")
+        if opened != "all":
+            opened &= set(sessions or ())
+        elif sessions is not None or "*" not in reach:
+            opened = set(sessions or ())
+        before = (reach, via)
+        signer = Ed25519PublicKey.from_public_bytes(unb64(said["cnf"]["jwk"]["x"]))
+    return {
+        "reaches": sorted(reach),
+        "looks_through": sorted(via),
+        "sessions": sessions,
+        "opened": None if opened == "all" else sorted(opened),
+    }
+
+
+@pytest.mark.parametrize("vector", loaded("cap.json")["caps"], ids=lambda vector: vector["name"])
+def test_a_chain_of_blocks_grants_what_its_vector_says(vector):
+    issuer = bytes.fromhex(loaded("cap.json")["issuer"])
+    assert granted(vector["cap"], issuer) == vector["grants"]
+
+
+def test_a_cap_without_the_claim_says_nothing_of_it():
+    first = loaded("cap.json")["caps"][0]["cap"]
+    assert "via" not in json.loads(unb64(first.split(".")[1]))

@@ -79,13 +79,14 @@ def work(cap, request, state):
         unknown = set(made.get("ops", ())) - set(RIGHTS.values())
         if unknown or (operation == "caps.attenuate" and not cap["bearer"]):
             return "invalid_input"
-        return "cap_scope_mismatch" if wider(made, said) else "ok"
+        opens = operation == "caps.mint" and opens_more(made, cap["blocks"])
+        return "cap_scope_mismatch" if opens or wider(made, said) else "ok"
     return "not_found" if "id" in body else "ok"
 
 
 def asked_for(parent, body, *, mint):
     time, home = {name: parent[name] for name in ("exp", "nbf")}, parent["wid"].replace("*", "default")
-    peers = {} if body.get("sub", parent["sub"]) == parent["sub"] else {"peers": ()}
+    peers = {} if body.get("sub", parent["sub"]) == parent["sub"] else {"peers": (), "via": ()}
     return {"wid": home, "data_class": "memory", **time, **body} if mint else {**parent, **peers, **body}
 
 
@@ -99,7 +100,21 @@ def wider(child, parent):
         and set(child.get("ops", ())) <= set(parent.get("ops", ()))
         and within(child.get("namespaces_allowed", ()), parent.get("namespaces_allowed", ()))
         and within(reach(child), reach(parent))
+        and within(child.get("via", ()), reach(parent) | set(parent.get("via", ())))
     )
+
+
+def opens_more(minted, blocks):
+    """Whether the minted cap names sessions that its maker's own chain does not open.
+
+    A block that reaches everyone and names none leaves all open; the first other one opens what it names.
+    """
+    limits = [set(block.get("sessions") or ()) for block in blocks if not whole(block)]
+    return bool(limits) and not set(minted.get("sessions") or ()) <= set.intersection(*limits)
+
+
+def whole(block):
+    return "*" in reach(block) and block.get("sessions") is None
 
 
 def reach(claims):

@@ -56,6 +56,7 @@ def claims_of_chance(rng, world, made):
         "namespaces_allowed": rng.choice([["*"]] * 3 + [some(rng, ROOMS)] * 5 + [[], None]),
         "peers": rng.choice([None] * 3 + [some(rng, ACTORS)] + [["*"]]),
         "sessions": rng.choice([None] * 6 + [["s1"], ["s1", "s2"], []]),
+        "via": rng.choice([None] * 4 + [some(rng, ACTORS)]),
         "par": rng.choice([None, [[world.ulid(START - 9999), "owner"], [world.ulid(START - 9998), "bob"]]]),
     }
 
@@ -76,6 +77,8 @@ def child_of_chance(rng, parent):
     }
     if "sessions" in parent:
         changed["sessions"] = some(rng, parent["sessions"])
+    if "via" in parent:
+        changed["via"] = some(rng, [*parent["via"], parent["sub"]])
     wider = {
         "ops": list(OPS),
         "namespaces_allowed": ["*"],
@@ -85,6 +88,7 @@ def child_of_chance(rng, parent):
         "data_class": rng.choice(["*", "config", None]),
         "sub": "mallory",
         "peers": ["*"],
+        "via": rng.choice([["mallory"], [*ACTORS]]),
         "sessions": rng.choice([None, ["s1", "s2", "s3"]]),
         "iss": "urn:mnemon:other",
     }
@@ -178,6 +182,7 @@ BODIES = {
         | r.choice([{}, {}, {"data_class": r.choice(["memory", "config", "*"])}])
         | r.choice([{}, {}, {"wid": r.choice(["default", "team"])}])
         | r.choice([{}, {"peers": some(r, ACTORS)}])
+        | r.choice([{}, {}, {"via": some(r, [*ACTORS, "hermes"])}])
         | r.choice([{}, {"sessions": some(r, ["s1", "s2"])}])
     ),
     "caps.attenuate": lambda r: (
@@ -187,6 +192,7 @@ BODIES = {
             [{}, {}, {"wid": r.choice(["default", "team"])}, {"data_class": r.choice(["memory", "config"])}]
         )
         | r.choice([{}, {}, {"sub": r.choice(ACTORS)}, {"peers": some(r, ACTORS)}])
+        | r.choice([{}, {}, {"via": some(r, [*ACTORS, "hermes"])}])
         | r.choice([{}, {"sessions": some(r, ["s1", "s2"])}])
     ),
     "caps.revoke": lambda r: r.choice(

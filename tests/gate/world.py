@@ -53,6 +53,17 @@ class SeededEntropy:
         self.take = Random(seed).randbytes
 
 
+class CountingEntropy:
+    """Never the same twice, and always more: what is made later sorts later."""
+
+    def __init__(self):
+        self._taken = 0
+
+    def take(self, size):
+        self._taken += 1
+        return (self._taken << 24).to_bytes(size)
+
+
 class MemoryKeyring:
     """The keyring's port, in memory."""
 
@@ -143,10 +154,11 @@ class World:
         clock=None,
         limits=None,
         seed=1,
+        entropy=None,
         reasoner=None,
         courier=None,
     ):
-        self.entropy = SeededEntropy(seed)
+        self.entropy = entropy or SeededEntropy(seed)
         self.clock = clock or FakeClock()
         self.keyring = keyring or MemoryKeyring(self.entropy)
         self.book = MemoryBook() if book is None else book

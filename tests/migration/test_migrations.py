@@ -9,6 +9,8 @@ from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.migrations import migrate, shipped
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain.audit import Event
+from mnemon.domain.register import SESSION, Entry
+from mnemon.domain.tasks import DERIVE, Errand, Tally
 from mnemon.errors import Misconfigured, StorageFull
 from mnemon.testing.book_scenes import IDS, ROOM, sealed_line
 
@@ -142,6 +144,38 @@ def test_a_line_from_before_conversations_is_read_and_written_beside_new_ones(pa
         assert tx.lines.last_turn("acme", "s") == tx.lines.count_turns("acme", "s") == 1
         assert [place.id for place in tx.lines.of_session("acme", "ann", "s")] == IDS[:2]
         assert not tx.lines.append(old)
+    book.close()
+
+
+def test_a_conversation_from_before_namespaces_lies_in_the_common_one(path):
+    store_of(path, 2)
+    with database(path) as connection:
+        connection.execute(
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ("acme", "session", "s", IDS[0], 1, '{"a":1}', '{"b":2}'),
+        )
+        connection.execute(
+            "INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (7, "acme", DERIVE, "s", "ann", 1, 2, 2, "{}", 1, 5, None, None, 0),
+        )
+        for session, units in (("s", 3), ("", 4)):
+            connection.execute(
+                "INSERT INTO worked VALUES (?, ?, ?, ?, ?)", ("acme", session, "ann", DERIVE, units)
+            )
+    book = SqlBook(SqliteEngine(path))
+    with book.write() as tx:
+        entry = Entry("acme", SESSION, "s", IDS[0], 1, '{"a":1}', '{"b":2}', "default")
+        assert tx.register.entry("acme", SESSION, "s") == entry
+        assert tx.register.entries("acme", SESSION, namespaces=("default",)) == [entry]
+        waiting = [Tally(None, "ann", 0, 0, 4), Tally("s", "ann", 2, 0, 3)]
+        assert tx.work.tallies("acme", (DERIVE,), 9, ("default",)) == waiting
+        (task,) = tx.work.claim("h", now=9, until=20, most=9)
+        assert (task.seq, task.session, task.namespace, task.attempts) == (7, "s", "default", 2)
+        assert tx.work.finish(task)
+        assert tx.work.tallies("acme", (DERIVE,), 9)[1] == Tally("s", "ann", 0, 0, 5)
+        tx.work.add(Errand("acme", DERIVE, "s"), 1)
+        (later,) = tx.work.claim("h", now=9, until=20, most=9)
+        assert later.seq > 7, "a number is never given again"
     book.close()
 
 

@@ -79,6 +79,7 @@ entries = st.builds(
     created_at=times,
     metadata=st.sampled_from(("{}", '{"a":1}')),
     configuration=st.sampled_from(("{}", '{"b":2}')),
+    namespace=st.sampled_from(NAMESPACES),
 )
 ties = st.builds(
     Tie,
@@ -109,6 +110,7 @@ errands = st.builds(
     last=times,
     units=times,
     payload=st.sampled_from(("{}", '{"a":1}')),
+    namespace=st.sampled_from(NAMESPACES),
 )
 tasks = st.builds(
     Task,
@@ -207,6 +209,7 @@ work_steps = st.one_of(
     step("work.finish", tasks),
     step("work.postpone", tasks, times),
     step("work.drop", workspaces, sessions),
+    step("work.drop", workspaces, sessions, st.sampled_from(((), NAMESPACES[:1], NAMESPACES))),
 )
 groups = (stored, talk_steps, register_steps, work_steps)
 focused = st.deferred(
@@ -255,6 +258,8 @@ VIEW_SPANS = tuple(
             ("ann", "ann", None, 1),
             ("ann", "ann", SESSIONS[:1], 1),
             (None, None, SESSIONS),
+            (None, None, None, 1, NAMESPACES[:1]),
+            ("ann", "ann", None, None, NAMESPACES[1:]),
         ),
     )
 )
@@ -337,7 +342,7 @@ def told_of_talk(tx):
         "all of a room": [tx.lines.get_all(room, IDS[1:]) for room in ROOMS],
         "last turns": [(tx.lines.last_turn(*talk), tx.lines.count_turns(*talk)) for talk in talks],
         "views": [tx.lines.views(span) for span in VIEW_SPANS],
-        "view": [tx.lines.view(*line) for line in product(WORKSPACES, IDS)],
+        "view": [tx.lines.view(*line) for line in product(WORKSPACES, IDS, (None, NAMESPACES[1:]))],
         "alike": [
             tx.lines.alike(room, about, likeness)
             for room, about, likeness in product(ROOMS[:4], OWNERS, (b"", b"one"))
@@ -349,13 +354,16 @@ def told_of_talk(tx):
             (
                 tx.register.entries(workspace, kind, newest_first=newest_first),
                 tx.register.entries(workspace, kind, newest_first=newest_first, offset=1, limit=1),
+                tx.register.entries(workspace, kind, namespaces=NAMESPACES, newest_first=newest_first),
                 tx.register.count(workspace, kind),
+                tx.register.count(workspace, kind, NAMESPACES[:1]),
             )
             for workspace, kind, newest_first in product(
                 (None, *WORKSPACES), (PEER, WORKSPACE_ENTRY), (False, True)
             )
         ],
         "entry": [tx.register.entry(*place) for place in product(WORKSPACES, (PEER,), "aA")],
+        "namespaces of entries": [tx.register.namespaces(workspace, PEER) for workspace in WORKSPACES],
         "ties": [
             tx.register.ties(workspace, MEMBER, holder=holder, held=held)
             for workspace, holder, held in product(WORKSPACES, (None, "s"), (None, "ann"))
@@ -367,6 +375,9 @@ def told_of_talk(tx):
         "tallies": [
             tx.work.tallies(workspace, kinds, now)
             for workspace, kinds, now in product(WORKSPACES, ((DERIVE,), (DERIVE, DREAM)), TIMES)
+        ],
+        "tallies of a namespace": [
+            tx.work.tallies(workspace, (DERIVE, DREAM), 1, NAMESPACES[:1]) for workspace in WORKSPACES
         ],
     }
 

@@ -38,6 +38,7 @@ def test_mint_takes_every_claim_and_whoami_tells_them(server, name):
         "ttl_seconds": 600,
         "wid": "acme",
         "peers": ["friend"],
+        "via": ["helper"],
         "sessions": ["call-7"],
     }
     made = server.owner.post("/v1/caps", json=asked).json()
@@ -49,6 +50,7 @@ def test_mint_takes_every_claim_and_whoami_tells_them(server, name):
         "data_class": "memory",
         "namespaces_allowed": ["travel", "work"],
         "peers": ["friend"],
+        "via": ["helper"],
         "sessions": ["call-7"],
         "jti": made["jti"],
         "exp": made["exp"],

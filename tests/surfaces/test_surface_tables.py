@@ -8,8 +8,9 @@ from mnemon import errors
 from mnemon.errors import MnemonError
 from mnemon.surfaces.cli.exits import EXIT, INTERNAL, INTERRUPTED, exit_of
 from mnemon.surfaces.http.client import _BY_CODE
-from mnemon.surfaces.http.honcho.refusals import TEXTS, refused_as
+from mnemon.surfaces.http.honcho.refusals import TEXTS
 from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
+from mnemon.surfaces.http.honcho.statuses import refused_as
 from mnemon.surfaces.http.routes import ROUTES
 from mnemon.surfaces.http.statuses import STATUS, status_of
 

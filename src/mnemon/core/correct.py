@@ -37,7 +37,7 @@ def correct(desk: Desk, target_id: str, text: str | None, new_id: str | None) ->
         desk.tx.lines.invalidate(target.room, target.id, line.id)
         desk.tx.terms.remove(target.room, (target.id,))
         if target.about is not None:
-            owe_card(desk, target.room.owner, target.about)
+            owe_card(desk, target.room, target.about)
     return line, duplicate
 
 

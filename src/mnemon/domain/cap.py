@@ -102,6 +102,7 @@ class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     peers: tuple[str, ...] = ()
     sessions: tuple[str, ...] | None = None
     par: tuple[Ancestor, ...] = ()
+    via: tuple[str, ...] = ()
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,7 +112,12 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Grant(Struct, frozen=True):
-    """What a verified cap allows."""
+    """What a verified cap allows.
+
+    `via` are peers through whose eyes it may look at those it reaches, and that it does not reach itself.
+    `sessions` are those that it is limited to, and `opened` those that it opens to whoever holds it, whether
+    or not a peer it reaches is in them; None for all.
+    """
 
     actor: str
     workspace: str
@@ -120,6 +126,8 @@ class Grant(Struct, frozen=True):
     namespaces: frozenset[str]
     peers: frozenset[str]
     sessions: frozenset[str] | None
+    opened: frozenset[str] | None
+    via: frozenset[str]
     jti: str
     expires_at: _Seconds
     holder: HolderKey
@@ -237,13 +245,12 @@ def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], aud
             raise CapSigInvalid("the cap grants more than the cap it was made from")
         blocks.append(claims)
         signer = claims.cnf.jwk.public()
-    last = blocks[-1]
     if secret is not None and secret.public_key() != signer:
         raise CapSigInvalid("the cap's secret is not that of its holder key")
     if any(block.iss != audience or block.aud != audience for block in blocks):
         raise CapSigInvalid("the cap was issued for another installation")
     bound = secret is None
-    return Chain(tuple(blocks), kid, _issued_ms(blocks[0]), bound, _grant(last, bound=bound))
+    return Chain(tuple(blocks), kid, _issued_ms(blocks[0]), bound, _grant(blocks, bound=bound))
 
 
 def key_id(token: str | None) -> str:
@@ -277,6 +284,7 @@ def narrows(child: Claims, parent: Claims) -> bool:
         and set(child.ops) <= set(parent.ops)
         and _within(child.namespaces_allowed, parent.namespaces_allowed)
         and _within((child.sub, *child.peers), tuple(reach))
+        and _within(child.via, (*reach, *parent.via))
         and _sessions_within(child.sessions, parent.sessions)
     )
 
@@ -408,7 +416,8 @@ def _decode_claims(payload: bytes) -> Claims:
     return claims
 
 
-def _grant(claims: Claims, *, bound: bool) -> Grant:
+def _grant(blocks: Sequence[Claims], *, bound: bool) -> Grant:
+    claims = blocks[-1]
     return Grant(
         actor=claims.sub,
         workspace=claims.wid,
@@ -417,11 +426,29 @@ def _grant(claims: Claims, *, bound: bool) -> Grant:
         namespaces=frozenset(claims.namespaces_allowed),
         peers=frozenset(claims.peers),
         sessions=None if claims.sessions is None else frozenset(claims.sessions),
+        opened=_opened(blocks),
+        via=frozenset(claims.via),
         jti=claims.jti,
         expires_at=claims.exp,
         holder=claims.cnf.jwk,
         bound=bound,
     )
+
+
+def _opened(blocks: Iterable[Claims]) -> frozenset[str] | None:
+    """The sessions that a chain opens: a block opens what it names only if the one before opened that.
+
+    Whoever reaches some peers alone and names sessions limits itself to them, and opens none.
+    """
+    opened: frozenset[str] | None = None
+    for block in blocks:
+        if opened is not None:
+            opened &= frozenset(block.sessions or ())
+        elif block.sessions is not None:
+            opened = frozenset(block.sessions)
+        elif ALL not in block.peers:
+            opened = frozenset()
+    return opened
 
 
 def _issued_ms(first: Claims) -> int:

@@ -18,6 +18,8 @@ ALL = "*"
 DEFAULT_WORKSPACE = "default"
 DEFAULT_NAMESPACE = "personal"
 DEFAULT_KIND = "memory"
+COMMON_NAMESPACE = "default"
+"""Where a conversation lies that names no namespace: doors that have no such word speak there."""
 
 SESSIONS = "@sessions"
 """The owner of what belongs to sessions and to no peer. Names of actors do not begin with '@'."""

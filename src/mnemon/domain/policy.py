@@ -32,6 +32,8 @@ class Reach(Struct, frozen=True, gc=False):
     session: str | None = None
     writes_line: bool = False
     whole_rooms: bool = False
+    some_room: bool = False
+    """Whether it is for those alone who open any namespace at all."""
 
 
 class Scope(Struct, frozen=True, gc=False):
@@ -41,6 +43,9 @@ class Scope(Struct, frozen=True, gc=False):
     owner: str
     namespaces: frozenset[str] | None
     sessions: frozenset[str] | None
+
+    def opens(self, namespace: str) -> bool:
+        return self.namespaces is None or namespace in self.namespaces
 
     def sees(self, session: str | None) -> bool:
         return self.sessions is None or session in self.sessions
@@ -78,6 +83,8 @@ def check_reach(grant: Grant, reach: Reach) -> Scope:
 def _namespaces(grant: Grant, reach: Reach) -> frozenset[str] | None:
     everything = ALL in grant.namespaces
     if reach.namespaces is None:
+        if reach.some_room and not grant.namespaces:
+            raise NamespaceDenied("the cap opens no namespace")
         return None if everything else grant.namespaces
     asked = frozenset(reach.namespaces)
     if everything and ALL in asked:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from mnemon.domain.names import COMMON_NAMESPACE
+
 WORKSPACE = "workspace"
 PEER = "peer"
 FORMER = "former"
@@ -24,7 +26,10 @@ PICK = "pick"
 
 
 class Entry(Struct, frozen=True):
-    """Something with a name. A workspace is an entry of itself, under its own name."""
+    """Something with a name. A workspace is an entry of itself, under its own name.
+
+    `namespace` is where a session lies, and where a peer came into being; other kinds lie in none.
+    """
 
     workspace: str
     kind: str
@@ -33,6 +38,7 @@ class Entry(Struct, frozen=True):
     created_at: int
     metadata: str = "{}"
     configuration: str = "{}"
+    namespace: str = COMMON_NAMESPACE
 
 
 class Tie(Struct, frozen=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from mnemon.domain.names import COMMON_NAMESPACE
+
 DERIVE = "derive"
 SUMMARISE = "summarise"
 DREAM = "dream"
@@ -23,6 +25,8 @@ class Errand(Struct, frozen=True):
     last: int = 0
     units: int = 1
     payload: str = "{}"
+    namespace: str = COMMON_NAMESPACE
+    """Where what it is about lies, and what comes of it."""
 
 
 class Task(Errand, frozen=True):

@@ -39,9 +39,12 @@ def mint(case: Case, request: m.Mint) -> Outcome:
         peers=request.peers,
         sessions=request.sessions,
         par=lineage,
+        via=request.via,
     )
     _check(claims)
-    if not cap.narrows(claims, parent):
+    opened = case.chain.grant.opened
+    opens_more = opened is not None and not opened.issuperset(claims.sessions or ())
+    if opens_more or not cap.narrows(claims, parent):
         raise CapScopeMismatch(
             "a cap can't mint one that grants more than itself",
             hint="Ask for less, or mint with a wider cap: 'mnemon cap whoami' shows this one.",
@@ -101,6 +104,7 @@ def attenuated(
             peers=_either(request.peers, parent.peers if request.sub in (None, parent.sub) else ()),
             sessions=parent.sessions if request.sessions is None else request.sessions,
             par=((parent.jti, parent.sub),),
+            via=_either(request.via, parent.via if request.sub in (None, parent.sub) else ()),
         )
         _check(claims)
         return claims
@@ -150,6 +154,7 @@ def whoami(case: Case, request: m.WhoAmI) -> Outcome:
         namespaces_allowed=sorted(grant.namespaces),
         peers=sorted(grant.peers),
         sessions=None if grant.sessions is None else sorted(grant.sessions),
+        via=sorted(grant.via),
         jti=grant.jti,
         exp=grant.expires_at,
         bound=grant.bound,
@@ -191,6 +196,8 @@ def _check(claims: Claims) -> None:
     for peer in claims.peers:
         if peer != ALL:
             names.actor(peer, "peers")
+    for peer in claims.via:
+        names.actor(peer, "via")
     for session in claims.sessions or ():
         names.name(session, "sessions")
     try:

@@ -193,6 +193,8 @@ class Mint(Request, frozen=True):
     cnf: Confirmation | None = None
     peers: Grants = ()
     sessions: Names | None = None
+    via: Names = ()
+    """Peers through whose eyes it may look at those it reaches."""
 
 
 class Attenuate(Request, frozen=True):
@@ -207,6 +209,7 @@ class Attenuate(Request, frozen=True):
     cnf: Confirmation | None = None
     peers: Grants | None = None
     sessions: Names | None = None
+    via: Names | None = None
     cap: Annotated[str, Meta(max_length=MAX_TOKEN_CHARS)] | None = None
 
 
@@ -241,6 +244,7 @@ class WhoAmIAnswer(Answer, frozen=True):
     namespaces_allowed: list[str]
     peers: list[str]
     sessions: list[str] | None
+    via: list[str]
     jti: str
     exp: int
     bound: bool

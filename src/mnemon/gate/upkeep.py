@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from mnemon.core.conversation.place import NAMESPACE
 from mnemon.core.desk import Trace, opened
 from mnemon.domain.audit import OK, Event, Row
-from mnemon.domain.names import Room
+from mnemon.domain.names import ALL, COMMON_NAMESPACE, Room
 from mnemon.errors import IntegrityError, NotFound
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
@@ -152,33 +151,50 @@ def _retell_forgotten(told: _Told, workspace: str, event: Event) -> None:
     told.said = {place: session for place, session in told.said.items() if stays(*place)}
 
 
+class _Run(Struct, array_like=True):
+    """Lines put one after the other in one place; the first version's rows name no namespace."""
+
+    owner: str
+    session: str | None
+    count: int
+    namespace: str = COMMON_NAMESPACE
+
+
 class _Changes(Struct):
     """What the log tells of a conversation's changes, as `Changes.trace` wrote it."""
 
-    put: list[tuple[str, str | None, int]] = []
+    put: list[_Run] = []
     gone: frozenset[str] = frozenset()
     gone_session: str | None = None
     gone_owner: str | None = None
     gone_workspace: bool = False
+    gone_in: frozenset[str] | None = None
+
+    def takes(self, room: Room, line_id: str) -> bool:
+        """Whether the line went by its id, with its owner or with its workspace."""
+        if line_id in self.gone:
+            return True
+        by_default = {ALL} if self.gone_workspace else {COMMON_NAMESPACE}
+        within = by_default if self.gone_in is None else self.gone_in
+        return (self.gone_workspace or room.owner == self.gone_owner) and not within.isdisjoint(
+            (ALL, room.namespace)
+        )
 
 
 def _retell_changes(told: _Told, workspace: str, event: Event) -> None:
     changes = msgspec.json.decode(event.detail, type=_Changes)
-    if changes.gone_workspace:
-        told.lines.clear()
-        told.said.clear()
-    if changes.gone or changes.gone_session is not None or changes.gone_owner is not None:
+    gone = changes.gone or changes.gone_session is not None or changes.gone_owner is not None
+    if gone or changes.gone_workspace:
+        told.lines = {place for place in told.lines if not changes.takes(*place)}
         told.said = {
-            (room, line_id): session
-            for (room, line_id), session in told.said.items()
-            if line_id not in changes.gone
-            and (session is None or session != changes.gone_session)
-            and room.owner != changes.gone_owner
+            place: session
+            for place, session in told.said.items()
+            if not changes.takes(*place) and (session is None or session != changes.gone_session)
         }
     ids = iter(event.lines)
-    for owner, session, count in changes.put:
-        for _ in range(count):
-            told.said[Room(workspace, owner, NAMESPACE), next(ids)] = session
+    for run in changes.put:
+        for _ in range(run.count):
+            told.said[Room(workspace, run.owner, run.namespace), next(ids)] = run.session
 
 
 def scrub(case: Case, request: m.Scrub) -> Outcome:

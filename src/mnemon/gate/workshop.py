@@ -23,7 +23,7 @@ from mnemon.core.conversation.derive import (
     read_passage,
 )
 from mnemon.core.conversation.dream import keep_card, read_standing, traits_of
-from mnemon.core.conversation.place import NAMESPACE, Changes
+from mnemon.core.conversation.place import Changes
 from mnemon.core.conversation.summarise import keep_summary, read_stretch
 from mnemon.core.desk import Desk, Tools
 from mnemon.domain.audit import OK, Event
@@ -184,7 +184,7 @@ class Workshop:
         dream = msgspec.json.decode(task.payload, type=_Dream)
         about = task.peer or ""
         with self._book.read() as tx:
-            standing = read_standing(self._desk(tx, task), dream.observer, about)
+            standing = read_standing(self._desk(tx, task), dream.observer, about, task.namespace)
         news = traits_of(self._tools.reasoner, standing)
         self._finish([task], lambda desk: keep_card(desk, standing, news))
 
@@ -217,6 +217,8 @@ class Workshop:
                 if not tx.work.finish(task):
                     raise _Lost
             changes = keep(desk)
+            if tasks[0].kind != DELIVER:
+                changes.namespaces.add(tasks[0].namespace)
             trace = changes.trace()
             tx.audit.append(
                 tasks[0].workspace,
@@ -238,7 +240,9 @@ class Workshop:
         """Tell the webhooks when nothing is left to do for the session."""
         if not hooks.endpoints(desk):
             return
-        tallies = desk.tx.work.tallies(task.workspace, (DERIVE, SUMMARISE, DREAM), desk.now)
+        tallies = desk.tx.work.tallies(
+            task.workspace, (DERIVE, SUMMARISE, DREAM), desk.now, desk.scope.namespaces
+        )
         if not any(t.pending + t.claimed for t in tallies if t.session == task.session):
             kind = "summary" if task.kind == SUMMARISE else "representation"
             hooks.announce(desk, "queue.empty", queue_type=kind, session_id=task.session, sender_id=task.peer)
@@ -253,5 +257,5 @@ class Workshop:
             self._report(f"the work waits for its lease to end: {error.detail}")
 
     def _desk(self, tx: Transaction, task: Task) -> Desk:
-        scope = Scope(task.workspace, ACTOR, frozenset((NAMESPACE,)), None)
+        scope = Scope(task.workspace, ACTOR, frozenset((task.namespace,)), None)
         return Desk(tx, scope, ACTOR, self._clock.now(), self._tools)

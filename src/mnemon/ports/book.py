@@ -73,7 +73,10 @@ class Span(Struct, frozen=True):
 
 
 class Views(Struct, frozen=True):
-    """Which lines about peers to walk, newest id first; without owner or `about`, anyone's or of anyone."""
+    """Which lines about peers to walk, newest id first; without owner or `about`, anyone's or of anyone.
+
+    Without namespaces or sessions, of all of them.
+    """
 
     workspace: str
     kinds: Collection[str]
@@ -81,6 +84,7 @@ class Views(Struct, frozen=True):
     about: str | None = None
     sessions: Collection[str] | None = None
     limit: int | None = None
+    namespaces: Collection[str] | None = None
 
 
 class Turns(Struct, frozen=True):
@@ -158,8 +162,13 @@ class Lines(Protocol):
         """Lines about peers, without those that were invalidated."""
         ...
 
-    def view(self, workspace: str, line_id: str) -> SealedLine | None:
-        """The line about a peer of that id, whoever holds it."""
+    def view(
+        self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
+    ) -> SealedLine | None:
+        """The line about a peer of that id, whoever holds it, in these namespaces or else in any.
+
+        Of several, the first by owner and namespace.
+        """
         ...
 
     def alike(self, room: Room, about: str, likeness: bytes) -> SealedLine | None:

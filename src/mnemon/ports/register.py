@@ -35,7 +35,7 @@ class Register(Protocol):
         ...
 
     def update(self, entry: Entry) -> None:
-        """Replace metadata and configuration of the entry of that name."""
+        """Replace metadata and configuration of the entry of that name; nothing else of it changes."""
         ...
 
     def remove(self, workspace: str, kind: str, name: str) -> bool: ...
@@ -45,6 +45,7 @@ class Register(Protocol):
         workspace: str | None,
         kind: str,
         *,
+        namespaces: Collection[str] | None = None,
         newest_first: bool = False,
         offset: int = 0,
         limit: int | None = None,
@@ -52,7 +53,11 @@ class Register(Protocol):
         """In order of uid. Workspace None: of all workspaces, which only makes sense for workspaces."""
         ...
 
-    def count(self, workspace: str | None, kind: str) -> int: ...
+    def count(self, workspace: str | None, kind: str, namespaces: Collection[str] | None = None) -> int: ...
+
+    def namespaces(self, workspace: str, kind: str) -> list[str]:
+        """Those of the entries of that kind, in order of name."""
+        ...
 
     def tie(self, tie: Tie) -> None:
         """Add the tie, or replace `until` and `configuration` of the one of its ends, kind and `since`."""
@@ -106,10 +111,16 @@ class Work(Protocol):
         """When the earliest errand or lease falls due: the soonest that `claim` may find something."""
         ...
 
-    def tallies(self, workspace: str, kinds: Collection[str], now: int) -> list[Tally]:
-        """By session and peer, in that order. A lease that ran out is pending."""
+    def tallies(
+        self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
+    ) -> list[Tally]:
+        """By session and peer, in that order, of these namespaces or else of all. A lease that ran out is
+        pending."""
         ...
 
-    def drop(self, workspace: str, session: str | None = None) -> None:
-        """Forget the work, and what was done, of a session or of the whole workspace."""
+    def drop(
+        self, workspace: str, session: str | None = None, namespaces: Collection[str] | None = None
+    ) -> None:
+        """Forget the work, and what was done, of a session or of the whole workspace, as far as it lies in
+        these namespaces, or else wherever it lies."""
         ...

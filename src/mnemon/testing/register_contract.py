@@ -14,7 +14,7 @@ from mnemon.ports.register import Batch
 from mnemon.testing.book_scenes import IDS, TWINS, GiveUp
 
 HOME = "acme"
-ANN = Entry(HOME, PEER, "ann", IDS[3], 1, '{"naïve":"日本"}', '{"a":[1,null]}')
+ANN = Entry(HOME, PEER, "ann", IDS[3], 1, '{"naïve":"日本"}', '{"a":[1,null]}', "travel")
 TIE = Tie(HOME, MEMBER, "Tuesday", "ann", 4, 7, '{"a":1}')
 BATCH = Batch(HOME, "Tuesday", bytes(range(32)), 5, 1, 3)
 
@@ -104,6 +104,39 @@ class EntriesContract:
                 page = tx.register.entries(HOME, PEER, newest_first=newest_first, offset=offset, limit=limit)
                 assert page == expected[offset : None if limit is None else offset + limit]
             assert tx.register.count(HOME, PEER) == 5
+
+    @pytest.mark.parametrize("newest_first", [False, True])
+    def test_entries_of_some_namespaces_come_in_one_order_and_in_pages(
+        self, book: Book, newest_first: bool
+    ) -> None:
+        spaces = ("travel", "work", "travel", "family", "work")
+        made = [replace(ANN, name=str(n), uid=IDS[n], namespace=name) for n, name in enumerate(spaces)]
+        enter(book, *made[::-1], replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
+        with book.read() as tx:
+            for asked in (("travel",), ("work", "travel"), ("work", "work"), ("nowhere",), (), set(spaces)):
+                there = [entry for entry in made if entry.namespace in asked]
+                expected = there[::-1] if newest_first else there
+                assert tx.register.count(HOME, PEER, asked) == len(there)
+                for offset, limit in product(range(4), [None, *range(4)]):
+                    page = tx.register.entries(
+                        HOME, PEER, namespaces=asked, newest_first=newest_first, offset=offset, limit=limit
+                    )
+                    assert page == expected[offset : None if limit is None else offset + limit]
+
+    def test_the_namespaces_of_entries_are_told_once_each(self, book: Book) -> None:
+        spaces = ("work", "travel", "work")
+        enter(book, *(replace(ANN, name=str(n), namespace=name) for n, name in enumerate(spaces)))
+        enter(book, replace(ANN, kind=SESSION, namespace="family"), replace(ANN, workspace="other"))
+        with book.write() as tx:
+            assert tx.register.namespaces(HOME, PEER) == ["travel", "work"]
+            assert tx.register.namespaces(HOME, SESSION) == ["family"]
+            assert tx.register.namespaces(HOME, WORKSPACE) == tx.register.namespaces("nowhere", PEER) == []
+            tx.register.remove(HOME, PEER, "1")
+            assert tx.register.namespaces(HOME, PEER) == ["work"]
+            tx.register.add(replace(ANN, name="4", namespace="a"))
+            assert tx.register.namespaces(HOME, PEER) == ["a", "work"]
+            tx.register.remove_workspace(HOME)
+            assert tx.register.namespaces(HOME, PEER) == []
 
     def test_workspaces_are_told_together_and_alone(self, book: Book) -> None:
         names = ("b", "c", "a")

@@ -70,8 +70,9 @@ class ViewsContract:
             [None, "eve", "bob", "nobody"],
             [None, ("s",), ("s", "t"), ()],
             [None, 0, 1, 2, 9],
+            [None, (ROOM.namespace,), (TRAVEL.namespace,), (TRAVEL.namespace, ROOM.namespace), ()],
         )
-        for kinds, owner, about, sessions, limit in choices:
+        for kinds, owner, about, sessions, limit, namespaces in choices:
             expected = [
                 line.id
                 for line in made[::-1]
@@ -79,8 +80,9 @@ class ViewsContract:
                 and owner in (None, line.room.owner)
                 and about in (None, line.about)
                 and (sessions is None or line.session in sessions)
+                and (namespaces is None or line.room.namespace in namespaces)
             ]
-            asked = Views(WORKSPACE, kinds, owner, about, sessions, limit)
+            asked = Views(WORKSPACE, kinds, owner, about, sessions, limit, namespaces)
             assert seen(book, asked) == expected[:limit], asked
 
     def test_views_of_very_many_sessions_come_in_order(self, book: Book) -> None:
@@ -123,6 +125,16 @@ class ViewsContract:
             assert tx.lines.view(WORKSPACE, IDS[1]) is None
             assert tx.lines.view(WORKSPACE, IDS[2]) is None
             assert tx.lines.view("other", IDS[2]) == view(2, OTHER)
+
+    def test_a_view_is_found_only_in_the_namespaces_that_are_named(self, book: Book) -> None:
+        twins = [view(0, TRAVEL), view(0, BOB._replace(namespace=TRAVEL.namespace)), view(0)]
+        append(book, *twins)
+        with book.read() as tx:
+            assert tx.lines.view(WORKSPACE, IDS[0]) == min(twins, key=lambda line: line.room)
+            assert tx.lines.view(WORKSPACE, IDS[0], (TRAVEL.namespace,)) == twins[0]
+            assert tx.lines.view(WORKSPACE, IDS[0], (ROOM.namespace, "nowhere")) == twins[2]
+            assert tx.lines.view(WORKSPACE, IDS[0], ("nowhere",)) is None
+            assert tx.lines.view(WORKSPACE, IDS[0], ()) is None
 
     def test_the_oldest_line_alike_is_found_in_its_room(self, book: Book) -> None:
         append(

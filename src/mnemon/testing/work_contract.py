@@ -43,7 +43,7 @@ def claimed(book: Book, holder: str = "h", **how: int) -> list[int]:
 
 class ClaimsContract:
     def test_a_task_says_what_its_errand_said_and_who_holds_it(self, book: Book) -> None:
-        asked = Errand("Büro", SUMMARISE, "会", "Ünal", 3, 5, 2, '{"naïve":"日本"}')
+        asked = Errand("Büro", SUMMARISE, "会", "Ünal", 3, 5, 2, '{"naïve":"日本"}', "travel")
         bare = Errand(HOME, DELIVER)
         add(book, asked, bare)
         with book.write() as tx:
@@ -332,6 +332,46 @@ class WorkContract(ClaimsContract):
             assert [[task.first for task in claim(tx)] for _ in range(4)] == [[2], [3], [4], []]
         add(book, errand(5, "s"))
         assert claimed(book) == [5]
+
+    def test_tallies_of_some_namespaces_count_what_lies_there(self, book: Book) -> None:
+        add(
+            book,
+            errand(0, "s", units=2, namespace="travel"),
+            errand(1, "t", units=3, namespace="work"),
+            errand(2, None, units=5, namespace="travel"),
+            errand(3, None, units=7, namespace="work"),
+            errand(4, None, units=11, namespace="work"),
+        )
+        with book.write() as tx:
+            for _ in range(4):
+                (task,) = claim(tx)
+                assert tx.work.finish(task)
+            expected = {
+                ("travel",): [Tally(None, "ann", 0, 0, 5), Tally("s", "ann", 0, 0, 2)],
+                ("work",): [Tally(None, "ann", 11, 0, 7), Tally("t", "ann", 0, 0, 3)],
+                ("nowhere",): [],
+                (): [],
+            }
+            for namespaces, told in expected.items():
+                assert tx.work.tallies(HOME, REASONING, NOW, namespaces) == told
+            both = tx.work.tallies(HOME, REASONING, NOW, ("travel", "work"))
+            assert both == tx.work.tallies(HOME, REASONING, NOW)
+            assert both[0] == Tally(None, "ann", 11, 0, 12)
+
+    def test_dropped_work_of_some_namespaces_leaves_that_of_the_others(self, book: Book) -> None:
+        places = (("s", "travel"), ("t", "work"), (None, "travel"), (None, "work"))
+        add(book, *(errand(n, session, namespace=name) for n, (session, name) in enumerate(places)))
+        with book.write() as tx:
+            (first,) = claim(tx)
+            assert tx.work.finish(first)
+            tx.work.drop(HOME, namespaces=())
+            assert len(tx.work.tallies(HOME, REASONING, NOW)) == 3
+            tx.work.drop(HOME, namespaces=("travel", "nowhere"))
+            assert tx.work.tallies(HOME, REASONING, NOW, ("travel",)) == []
+            assert tx.work.tallies(HOME, REASONING, NOW) == [
+                Tally(None, "ann", 1, 0, 0),
+                Tally("t", "ann", 1, 0, 0),
+            ]
 
     def test_dropped_work_of_a_workspace_is_all_of_it(self, book: Book) -> None:
         add(book, *(errand(n, session) for n, session in enumerate(("s", "t", None))))

@@ -115,12 +115,21 @@ class MemoryLines:
             and (span.owner is None or line.room.owner == span.owner)
             and (span.about is None or line.about == span.about)
             and (span.sessions is None or line.session in span.sessions)
+            and (span.namespaces is None or line.room.namespace in span.namespaces)
         ]
         found.sort(key=lambda line: (line.id, line.room), reverse=True)
         return found[: span.limit]
 
-    def view(self, workspace: str, line_id: str) -> SealedLine | None:
-        found = [line for line in self._of(workspace) if line.id == line_id and line.about is not None]
+    def view(
+        self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
+    ) -> SealedLine | None:
+        found = [
+            line
+            for line in self._of(workspace)
+            if line.id == line_id
+            and line.about is not None
+            and (namespaces is None or line.room.namespace in namespaces)
+        ]
         return min(found, key=lambda line: line.room, default=None)
 
     def alike(self, room: Room, about: str, likeness: bytes) -> SealedLine | None:

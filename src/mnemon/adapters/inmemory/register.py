@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec.structs import replace
 
 from mnemon.adapters.inmemory.state import State
@@ -38,6 +40,7 @@ class MemoryRegister:
         workspace: str | None,
         kind: str,
         *,
+        namespaces: Collection[str] | None = None,
         newest_first: bool = False,
         offset: int = 0,
         limit: int | None = None,
@@ -45,13 +48,18 @@ class MemoryRegister:
         found = [
             entry
             for entry in self._state.entries.values()
-            if entry.kind == kind and workspace in (None, entry.workspace)
+            if entry.kind == kind
+            and workspace in (None, entry.workspace)
+            and (namespaces is None or entry.namespace in namespaces)
         ]
         found.sort(key=lambda entry: (entry.uid, entry.workspace, entry.name), reverse=newest_first)
         return found[offset:][:limit]
 
-    def count(self, workspace: str | None, kind: str) -> int:
-        return len(self.entries(workspace, kind))
+    def count(self, workspace: str | None, kind: str, namespaces: Collection[str] | None = None) -> int:
+        return len(self.entries(workspace, kind, namespaces=namespaces))
+
+    def namespaces(self, workspace: str, kind: str) -> list[str]:
+        return sorted({entry.namespace for entry in self.entries(workspace, kind)})
 
     def tie(self, tie: Tie) -> None:
         self._state.ties[tie.workspace, tie.kind, tie.holder, tie.held, tie.since] = tie

@@ -31,7 +31,7 @@ class State:
     ties: dict[tuple[str, str, str, str, int], Tie] = field(default_factory=dict)
     batches: dict[tuple[str, str, bytes], Batch] = field(default_factory=dict)
     tasks: dict[int, Task] = field(default_factory=dict)
-    worked: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=dict)
+    worked: dict[tuple[str, str, str | None, str | None, str], int] = field(default_factory=dict)
 
     def increase(self, workspace: str, name: str) -> int:
         value = self.counters.get((workspace, name), 0) + 1

@@ -62,7 +62,7 @@ class MemoryWork:
         if held is None:
             return False
         del self._state.tasks[held.seq]
-        place = (held.workspace, held.kind, held.session, held.peer)
+        place = (held.workspace, held.kind, held.session, held.peer, held.namespace)
         self._state.worked[place] = self._state.worked.get(place, 0) + held.units
         return True
 
@@ -84,27 +84,36 @@ class MemoryWork:
             (task.due if task.until is None else task.until for task in self._first_ones()), default=None
         )
 
-    def tallies(self, workspace: str, kinds: Collection[str], now: int) -> list[Tally]:
+    def tallies(
+        self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
+    ) -> list[Tally]:
+        def asked(where: str, kind: str, namespace: str) -> bool:
+            return where == workspace and kind in kinds and (namespaces is None or namespace in namespaces)
+
         counts: dict[tuple[str | None, str | None], list[int]] = {}
         for task in self._state.tasks.values():
-            if task.workspace == workspace and task.kind in kinds:
+            if asked(task.workspace, task.kind, task.namespace):
                 under_way = task.until is not None and task.until > now
                 counts.setdefault((task.session, task.peer), [0, 0, 0])[under_way] += task.units
-        for (where, kind, session, peer), units in self._state.worked.items():
-            if where == workspace and kind in kinds:
+        for (where, kind, session, peer, namespace), units in self._state.worked.items():
+            if asked(where, kind, namespace):
                 counts.setdefault((session, peer), [0, 0, 0])[2] += units
         order = sorted(counts, key=lambda place: (place[0] or "", place[1] or ""))
         return [Tally(session, peer, *counts[session, peer]) for session, peer in order]
 
-    def drop(self, workspace: str, session: str | None = None) -> None:
+    def drop(
+        self, workspace: str, session: str | None = None, namespaces: Collection[str] | None = None
+    ) -> None:
+        def stays(where: str, of: str | None, namespace: str) -> bool:
+            elsewhere = namespaces is not None and namespace not in namespaces
+            return where != workspace or session not in (None, of) or elsewhere
+
         state = self._state
         state.tasks = {
             seq: task
             for seq, task in state.tasks.items()
-            if task.workspace != workspace or session not in (None, task.session)
+            if stays(task.workspace, task.session, task.namespace)
         }
         state.worked = {
-            place: units
-            for place, units in state.worked.items()
-            if place[0] != workspace or session not in (None, place[2])
+            place: units for place, units in state.worked.items() if stays(place[0], place[2], place[4])
         }

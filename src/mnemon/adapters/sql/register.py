@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from mnemon.adapters.sql.engine import NO_LIMIT, Session, as_bytes
+from collections.abc import Collection, Sequence
+
+from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, as_bytes
 from mnemon.domain.register import WORKSPACE, Entry, Tie
 from mnemon.ports.register import Batch
 
-_ENTRY = "SELECT workspace, kind, name, uid, created_at, metadata, configuration FROM entries"
+_ENTRY = "SELECT workspace, kind, name, uid, created_at, metadata, configuration, namespace FROM entries"
 _NAMED = "workspace = ? AND kind = ? AND name = ?"
-_ADD = """INSERT INTO entries (workspace, kind, name, uid, created_at, metadata, configuration)
-    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+_ADD = """INSERT INTO entries (workspace, kind, name, uid, created_at, metadata, configuration, namespace)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+_NEXT_NAMESPACE = """SELECT namespace FROM entries
+    WHERE workspace = ? AND kind = ? AND namespace > ? ORDER BY namespace LIMIT 1"""
 _UPDATE = f"UPDATE entries SET metadata = ?, configuration = ? WHERE {_NAMED}"
 _TIE = """INSERT INTO ties (workspace, kind, holder, held, since, until, configuration)
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, kind, holder, held, since)
@@ -27,6 +31,7 @@ class SqlRegister:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._seen: dict[tuple[str, str, str], Entry | None] = {}
+        self._namespaces: dict[tuple[str, str], list[str]] = {}
 
     def entry(self, workspace: str, kind: str, name: str) -> Entry | None:
         asked = (workspace, kind, name)
@@ -38,6 +43,7 @@ class SqlRegister:
     def add(self, entry: Entry) -> bool:
         one = entry
         self._seen.pop((one.workspace, one.kind, one.name), None)
+        self._namespaces.clear()
         return (
             self._session.run(
                 _ADD,
@@ -49,6 +55,7 @@ class SqlRegister:
                     one.created_at,
                     one.metadata,
                     one.configuration,
+                    one.namespace,
                 ),
             )
             == 1
@@ -62,6 +69,7 @@ class SqlRegister:
     def remove(self, workspace: str, kind: str, name: str) -> bool:
         place = (workspace, kind, name)
         self._seen.pop(place, None)
+        self._namespaces.clear()
         return self._session.run(f"DELETE FROM entries WHERE {_NAMED}", place) == 1
 
     def entries(
@@ -69,21 +77,42 @@ class SqlRegister:
         workspace: str | None,
         kind: str,
         *,
+        namespaces: Collection[str] | None = None,
         newest_first: bool = False,
         offset: int = 0,
         limit: int | None = None,
     ) -> list[Entry]:
-        where, values = _kind(workspace, kind)
-        order = "DESC" if newest_first else "ASC"
-        sql = f"""{_ENTRY} WHERE {where}
-            ORDER BY uid {order}, workspace {order}, name {order} LIMIT ? OFFSET ?"""
-        most = NO_LIMIT if limit is None else limit
-        return [Entry(*row) for row in self._session.rows(sql, (*values, most, offset))]
+        end = None if limit is None else offset + limit
+        found = [
+            Entry(*row)
+            for where, values in _kinds(workspace, kind, namespaces)
+            for row in self._listed(where, values, newest_first=newest_first, most=end)
+        ]
+        if namespaces is not None and len(namespaces) > 1:
+            found.sort(key=lambda entry: (entry.uid, entry.workspace, entry.name), reverse=newest_first)
+        return found[offset:end]
 
-    def count(self, workspace: str | None, kind: str) -> int:
-        where, values = _kind(workspace, kind)
-        row = self._session.row(f"SELECT count(*) FROM entries WHERE {where}", values)
-        return row[0] if row else 0
+    def _listed(
+        self, where: str, values: Sequence[str], *, newest_first: bool, most: int | None
+    ) -> list[SqlRow]:
+        order = "DESC" if newest_first else "ASC"
+        sql = f"{_ENTRY} WHERE {where} ORDER BY uid {order}, workspace {order}, name {order} LIMIT ?"
+        return self._session.rows(sql, (*values, NO_LIMIT if most is None else most))
+
+    def count(self, workspace: str | None, kind: str, namespaces: Collection[str] | None = None) -> int:
+        return sum(
+            self._session.rows(f"SELECT count(*) FROM entries WHERE {where}", values)[0][0]
+            for where, values in _kinds(workspace, kind, namespaces)
+        )
+
+    def namespaces(self, workspace: str, kind: str) -> list[str]:
+        asked = (workspace, kind)
+        if asked not in self._namespaces:
+            found: list[str] = []
+            while row := self._session.row(_NEXT_NAMESPACE, (*asked, found[-1] if found else "")):
+                found.append(row[0])
+            self._namespaces[asked] = found
+        return self._namespaces[asked]
 
     def tie(self, tie: Tie) -> None:
         one = tie
@@ -117,8 +146,19 @@ class SqlRegister:
 
     def remove_workspace(self, workspace: str) -> None:
         self._seen.clear()
+        self._namespaces.clear()
         for table in ("entries", "ties", "batches"):
             self._session.run(f"DELETE FROM {table} WHERE workspace = ?", (workspace,))
+
+
+def _kinds(
+    workspace: str | None, kind: str, namespaces: Collection[str] | None
+) -> list[tuple[str, tuple[str, ...]]]:
+    """What each list of entries is limited by: one in the order of its index for every namespace."""
+    where, values = _kind(workspace, kind)
+    if namespaces is None:
+        return [(where, values)]
+    return [(f"{where} AND namespace = ?", (*values, one)) for one in sorted(set(namespaces))]
 
 
 def _kind(workspace: str | None, kind: str) -> tuple[str, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, listed
 from mnemon.adapters.sql.line_rows import FROM, READ, ROOM, line_of
@@ -11,7 +11,7 @@ from mnemon.domain.names import Room
 from mnemon.ports.book import Views
 
 _VIEW = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.id >= ? AND l.id <= ? AND l.about IS NOT NULL
-    ORDER BY l.id, l.owner, l.namespace LIMIT 1"""
+    ORDER BY l.id, l.owner, l.namespace"""
 """From and up to the same id, and in order, so that the index by id is preferred to the key."""
 
 _ALIKE = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.likeness = ?
@@ -43,6 +43,9 @@ class SqlViews:
                     values.append(name)
             where += f" AND l.kind IN ({', '.join('?' * len(kinds))}) AND i.by_id IS NULL"
             values.extend(kinds)
+            if span.namespaces is not None:
+                where += f" AND l.namespace || '' IN ({', '.join('?' * len(span.namespaces))})"
+                values.extend(span.namespaces)
             if span.sessions is None:
                 yield from self._newest(where, values, span.limit)
             else:
@@ -56,9 +59,11 @@ class SqlViews:
             ORDER BY l.id DESC, l.owner DESC, l.namespace DESC LIMIT ?"""
         return self._session.rows(sql, (*values, NO_LIMIT if limit is None else limit))
 
-    def view(self, workspace: str, line_id: str) -> SealedLine | None:
-        row = self._session.row(_VIEW, (workspace, line_id, line_id))
-        return None if row is None else line_of(row)
+    def view(
+        self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
+    ) -> SealedLine | None:
+        found = map(line_of, self._session.rows(_VIEW, (workspace, line_id, line_id)))
+        return next((line for line in found if namespaces is None or line.room.namespace in namespaces), None)
 
     def alike(self, room: Room, about: str, likeness: bytes) -> SealedLine | None:
         row = self._session.row(_ALIKE, (room.workspace, likeness, room.owner, room.namespace, about))

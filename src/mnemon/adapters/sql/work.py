@@ -6,7 +6,7 @@ over all that wait, whoever takes an errand off the list frees the next one of i
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import takewhile
 
 from msgspec.structs import replace
@@ -18,22 +18,23 @@ _NOBODY = ""
 """In the table of what was done, no session or no peer: a key has no empty columns."""
 
 _ADD = """INSERT INTO work (workspace, kind, session, peer, first_turn, last_turn, units, payload,
-    attempts, due, blocked)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?,
+    namespace, attempts, due, blocked)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?,
     CASE WHEN EXISTS (SELECT 1 FROM work WHERE workspace = ? AND session = ?) THEN 1 ELSE 0 END)"""
-_TASK = """SELECT workspace, kind, session, peer, first_turn, last_turn, units, payload, seq, attempts,
-    due, holder, until FROM work"""
+_TASK = """SELECT workspace, kind, session, peer, first_turn, last_turn, units, payload, namespace,
+    seq, attempts, due, holder, until FROM work"""
 _FREE = f"""{_TASK} WHERE blocked = 0 AND holder IS NULL AND due <= ? ORDER BY due, seq LIMIT 1"""
 _EXPIRED = f"""{_TASK} WHERE blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
     ORDER BY due, seq LIMIT 1"""
 _BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND seq > ? ORDER BY seq LIMIT ?"""
 _HOLD = "UPDATE work SET holder = ?, until = ?, attempts = attempts + 1 WHERE seq = ?"
 _HELD = "workspace = ? AND seq = ? AND holder = ?"
-_FINISH = f"DELETE FROM work WHERE {_HELD} RETURNING session, peer, kind, units"
+_FINISH = f"DELETE FROM work WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
 _UNBLOCK = """UPDATE work SET blocked = 0
     WHERE seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)"""
-_COUNT = """INSERT INTO worked (workspace, session, peer, kind, units) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (workspace, session, peer, kind) DO UPDATE SET units = worked.units + excluded.units"""
+_COUNT = """INSERT INTO worked (workspace, session, peer, kind, namespace, units) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (workspace, session, peer, kind, namespace)
+    DO UPDATE SET units = worked.units + excluded.units"""
 _POSTPONE = f"UPDATE work SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
 _NEXT_DUE = "SELECT MIN(due) FROM work WHERE blocked = 0 AND holder IS NULL"
 _NEXT_EXPIRY = "SELECT MIN(until) FROM work WHERE blocked = 0 AND holder IS NOT NULL"
@@ -45,8 +46,8 @@ class SqlWork:
 
     def add(self, errand: Errand, due: int) -> None:
         one = errand
-        values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units, one.payload)
-        self._session.run(_ADD, (*values, due, one.workspace, one.session))
+        values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units)
+        self._session.run(_ADD, (*values, one.payload, one.namespace, due, one.workspace, one.session))
 
     def claim(self, holder: str, *, now: int, until: int, most: int) -> list[Task]:
         heads = [self._session.row(_FREE, (now,)), self._session.row(_EXPIRED, (now, now))]
@@ -72,10 +73,10 @@ class SqlWork:
 
     def finish(self, task: Task) -> bool:
         removed = self._session.rows(_FINISH, (task.workspace, task.seq, task.holder))
-        for session, peer, kind, units in removed:
+        for session, peer, kind, namespace, units in removed:
             if session is not None:
                 self._session.run(_UNBLOCK, (task.workspace, session))
-            done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, units)
+            done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, namespace, units)
             self._session.run(_COUNT, done)
         return bool(removed)
 
@@ -86,33 +87,45 @@ class SqlWork:
         rows = [self._session.row(sql) for sql in (_NEXT_DUE, _NEXT_EXPIRY)]
         return min((row[0] for row in rows if row is not None and row[0] is not None), default=None)
 
-    def tallies(self, workspace: str, kinds: Collection[str], now: int) -> list[Tally]:
+    def tallies(
+        self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
+    ) -> list[Tally]:
         if not kinds:
             return []
+        where, values = f"workspace = ? AND kind IN {_marks(kinds)}", [workspace, *kinds]
+        if namespaces is not None:
+            where += f" AND namespace IN {_marks(namespaces)}"
+            values.extend(namespaces)
         counts: dict[tuple[str, str], list[int]] = {}
-        for session, peer, *units in self._waiting(workspace, kinds, now):
+        for session, peer, *units in self._waiting(where, values, now):
             counts[session or _NOBODY, peer or _NOBODY] = [*units, 0]
-        for session, peer, units in self._done(workspace, kinds):
+        for session, peer, units in self._done(where, values):
             counts.setdefault((session, peer), [0, 0, 0])[2] = units
         return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
 
-    def _waiting(self, workspace: str, kinds: Collection[str], now: int) -> list[SqlRow]:
+    def _waiting(self, where: str, values: Sequence[str], now: int) -> list[SqlRow]:
         sql = f"""SELECT session, peer,
             SUM(CASE WHEN until > ? THEN 0 ELSE units END), SUM(CASE WHEN until > ? THEN units ELSE 0 END)
-            FROM work WHERE workspace = ? AND kind IN ({", ".join("?" * len(kinds))})
-            GROUP BY session, peer"""
-        return self._session.rows(sql, (now, now, workspace, *kinds))
+            FROM work WHERE {where} GROUP BY session, peer"""
+        return self._session.rows(sql, (now, now, *values))
 
-    def _done(self, workspace: str, kinds: Collection[str]) -> list[SqlRow]:
-        sql = f"""SELECT session, peer, SUM(units) FROM worked
-            WHERE workspace = ? AND kind IN ({", ".join("?" * len(kinds))}) GROUP BY session, peer"""
-        return self._session.rows(sql, (workspace, *kinds))
+    def _done(self, where: str, values: Sequence[str]) -> list[SqlRow]:
+        sql = f"SELECT session, peer, SUM(units) FROM worked WHERE {where} GROUP BY session, peer"
+        return self._session.rows(sql, values)
 
-    def drop(self, workspace: str, session: str | None = None) -> None:
+    def drop(
+        self, workspace: str, session: str | None = None, namespaces: Collection[str] | None = None
+    ) -> None:
+        where, values = "workspace = ?", [workspace]
+        if session is not None:
+            where += " AND session = ?"
+            values.append(session)
+        if namespaces is not None:
+            where += f" AND namespace IN {_marks(namespaces)}"
+            values.extend(namespaces)
         for table in ("work", "worked"):
-            if session is None:
-                self._session.run(f"DELETE FROM {table} WHERE workspace = ?", (workspace,))
-            else:
-                self._session.run(
-                    f"DELETE FROM {table} WHERE workspace = ? AND session = ?", (workspace, session)
-                )
+            self._session.run(f"DELETE FROM {table} WHERE {where}", values)
+
+
+def _marks(values: Collection[str]) -> str:
+    return f"({', '.join('?' * len(values))})"

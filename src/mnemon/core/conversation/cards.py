@@ -1,8 +1,10 @@
-"""Cards: the few key facts that an observer keeps of a peer, as one line that is replaced as a whole."""
+"""Cards: the few key facts that an observer keeps of a peer, in each namespace one line that is replaced
+as a whole."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -16,47 +18,78 @@ MOST_ENTRIES = 40
 
 
 def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
-    """None if there never was one.
+    """What the cards of every namespace say, by namespace, nothing twice; None if there never was one.
 
     Raises: Tampered.
     """
-    line = _line(desk, observer, observed)
-    return None if line is None else _entries(desk, line)
+    lines = _lines(desk, observer, observed, desk.scope.namespaces)
+    if not lines:
+        return None
+    opener = Opener(desk)
+    cards = [_entries(opener, lines[namespace]) for namespace in sorted(lines)]
+    if len(cards) == 1:
+        return cards[0]
+    together: dict[str, Entry] = {}
+    for entry in chain.from_iterable(cards):
+        together.setdefault(entry.text, entry)
+    return list(together.values())
 
 
-def write_card(desk: Desk, observer: str, observed: str, entries: Sequence[Entry], changes: Changes) -> None:
-    """Put these entries in place of what the card said."""
-    earlier = _line(desk, observer, observed)
+def write_card(
+    desk: Desk, observer: str, observed: str, namespace: str, entries: Sequence[Entry], changes: Changes
+) -> None:
+    """Put these entries in place of what the card of that namespace said."""
+    earlier = _line(desk, observer, observed, namespace)
     if earlier is not None:
         desk.tx.lines.delete(earlier.room, (earlier.id,))
-        changes.gone.add(earlier.id)
-    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer))
+        changes.lose(earlier.room, (earlier.id,))
+    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
     text = msgspec.json.encode(entries).decode()
     changes.add(write_line(desk, keys, desk.fresh_id(), CARD, text, about=observed))
 
 
-def add_news(desk: Desk, observer: str, observed: str, news: Sequence[Entry], changes: Changes) -> None:
+def add_news(
+    desk: Desk, observer: str, observed: str, namespace: str, news: Sequence[Entry], changes: Changes
+) -> None:
     """Let the reasoner fit the news into the card."""
-    entries = read_card(desk, observer, observed) or []
+    entries = card_of(desk, observer, observed, namespace)
     after = desk.tools.reasoner.card(entries, news, MOST_ENTRIES)
     if after != entries:
-        write_card(desk, observer, observed, after, changes)
+        write_card(desk, observer, observed, namespace, after, changes)
 
 
-def strike(desk: Desk, observer: str, observed: str, sources: Collection[str], changes: Changes) -> bool:
+def strike(
+    desk: Desk, observer: str, observed: str, namespace: str, sources: Collection[str], changes: Changes
+) -> bool:
     """Take out the entries that came from these conclusions; whether there were any."""
-    entries = read_card(desk, observer, observed) or []
+    entries = card_of(desk, observer, observed, namespace)
     kept = [entry for entry in entries if entry.source not in sources]
     if kept == entries:
         return False
-    write_card(desk, observer, observed, kept, changes)
+    write_card(desk, observer, observed, namespace, kept, changes)
     return True
 
 
-def _line(desk: Desk, observer: str, observed: str) -> SealedLine | None:
-    span = Views(desk.scope.workspace, (CARD,), owner=observer, about=observed, limit=1)
-    return next(iter(desk.tx.lines.views(span)), None)
+def card_of(desk: Desk, observer: str, observed: str, namespace: str) -> list[Entry]:
+    """What the card of one namespace says.
+
+    Raises: Tampered.
+    """
+    line = _line(desk, observer, observed, namespace)
+    return [] if line is None else _entries(Opener(desk), line)
 
 
-def _entries(desk: Desk, line: SealedLine) -> list[Entry]:
-    return msgspec.json.decode(Opener(desk).text(line), type=list[Entry])
+def _line(desk: Desk, observer: str, observed: str, namespace: str) -> SealedLine | None:
+    return _lines(desk, observer, observed, (namespace,)).get(namespace)
+
+
+def _lines(
+    desk: Desk, observer: str, observed: str, namespaces: Collection[str] | None
+) -> dict[str, SealedLine]:
+    """The card of each namespace that has one."""
+    span = Views(desk.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)
+    return {line.room.namespace: line for line in reversed(desk.tx.lines.views(span))}
+
+
+def _entries(opener: Opener, line: SealedLine) -> list[Entry]:
+    return msgspec.json.decode(opener.text(line), type=list[Entry])

@@ -64,7 +64,7 @@ def gather(desk: Desk, question: Question) -> Gathered:
     kinds = tuple(CONCLUSIONS.values()) if question.sessions is None else (CONCLUSIONS["explicit"],)
     observers = None if question.observer is None else (question.observer,)
     whose = Whose(observers, question.observed, question.sessions, kinds)
-    views = {view.line.id: view for view in query_views(desk, whose, question.text, depth.found)}
+    views = {view.line.id: view for view in query_views(desk, (whose,), question.text, depth.found)}
     newest = representation(
         desk, whose, query=None, top_k=None, distance=None, frequent=False, most=depth.newest
     )

@@ -7,9 +7,10 @@ from hashlib import blake2b
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
-from mnemon.core.conversation.place import Opener, room_of, write_line
+from mnemon.core.conversation.place import Opener, room_of, rooms_of, write_line
 from mnemon.core.conversation.search import search_lines, session_marks
 from mnemon.core.desk import Desk
 from mnemon.domain import words
@@ -65,6 +66,19 @@ class Whose(Struct, frozen=True):
     sessions: Collection[str] | None = None
     kinds: Collection[str] = KINDS
 
+    def narrowed(self, observer: str | None, observed: str | None) -> Whose | None:
+        """Those of them that the observer holds, about the observed, where one is named; None if none are."""
+        observers = self.observers
+        if observer is not None and observers is not None and observer not in observers:
+            return None
+        if observed is not None and self.observed not in (None, observed):
+            return None
+        return replace(
+            self,
+            observers=observers if observer is None else (observer,),
+            observed=self.observed if observed is None else observed,
+        )
+
     def includes(self, line: SealedLine) -> bool:
         return (
             line.about is not None
@@ -82,12 +96,13 @@ def conclude(
     text: str,
     *,
     line_id: str,
+    namespace: str,
     session: str | None,
     said_at: int | None = None,
     likeness: bytes | None = None,
 ) -> SealedLine:
     """Store one conclusion that was said or stated as such."""
-    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer))
+    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
     return write_line(
         desk,
         keys,
@@ -121,10 +136,12 @@ class Stated(Struct, frozen=True):
     session: str | None
 
 
-def state(desk: Desk, stated: Sequence[Stated]) -> list[View]:
+def state(desk: Desk, stated: Sequence[Stated], namespace: str | None) -> list[View]:
     """The conclusions as they are kept, each of them, even if the same is known already.
 
-    Raises: InvalidInput, NotFound if a peer or a session does not exist.
+    One that names a session lies where that does; another in the namespace, or else in the common one.
+
+    Raises: InvalidInput, NotFound if a peer or a session does not exist, NamespaceDenied, Conflict.
     """
     views: list[View] = []
     for one, line_id in zip(stated, desk.fresh_ids(len(stated)), strict=True):
@@ -133,21 +150,35 @@ def state(desk: Desk, stated: Sequence[Stated]) -> list[View]:
             directory.need(desk, PEER, peer)
         if one.session is not None:
             directory.need(desk, SESSION, one.session)
-        line = conclude(desk, one.observer, one.observed, one.text, line_id=line_id, session=one.session)
+        line = conclude(
+            desk,
+            one.observer,
+            one.observed,
+            one.text,
+            line_id=line_id,
+            namespace=directory.namespace_for(desk, one.session, namespace),
+            session=one.session,
+        )
         views.append(View(line, one.text, ()))
     return views
 
 
 def list_views(
-    desk: Desk, whose: Whose, wanted: Predicate | None, *, oldest_first: bool, offset: int, limit: int
+    desk: Desk,
+    whose: Sequence[Whose],
+    wanted: Predicate | None,
+    *,
+    oldest_first: bool,
+    offset: int,
+    limit: int,
 ) -> tuple[list[View], int]:
-    """A page of conclusions, newest first unless asked otherwise, and how many there are in all.
+    """A page of all these conclusions, newest first unless asked otherwise, and how many there are in all.
 
     Raises: Tampered.
     """
-    lines = _lines(desk, whose)
-    if oldest_first:
-        lines.reverse()
+    lines = [line for some in whose for line in _lines(desk, some)]
+    if len(whose) > 1 or oldest_first:
+        lines.sort(key=lambda line: (line.id, line.room), reverse=not oldest_first)
     if wanted is not None:
         opener = Opener(desk)
         lines = [line for line in lines if wanted(_Row(desk, opener, line))]
@@ -156,35 +187,45 @@ def list_views(
 
 def query_views(
     desk: Desk,
-    whose: Whose,
+    whose: Sequence[Whose],
     query: str,
     limit: int,
     *,
     distance: float | None = None,
     wanted: Predicate | None = None,
 ) -> list[View]:
-    """The conclusions that answer a question best.
+    """Those of all these conclusions that answer a question best.
 
     `distance` is the share of the question's terms that a conclusion may lack.
 
     Raises: Tampered.
     """
-    owners = list(whose.observers or ())
-    if whose.observers is None:
-        owners = [entry.name for entry in desk.tx.register.entries(desk.scope.workspace, PEER)]
+    owners = dict.fromkeys(owner for some in whose for owner in _observers(desk, some))
+    rooms = [room for owner in owners for room in rooms_of(desk, owner)]
     opener = Opener(desk)
 
     def passes(line: SealedLine) -> bool:
-        if not whose.includes(line):
+        if not any(some.includes(line) for some in whose):
             return False
         if distance is not None and _distance(query, opener.text(line)) > distance:
             return False
         return wanted is None or wanted(_Row(desk, opener, line))
 
+    marks = _marks(whose[0]) if len(whose) == 1 else []
+    return _views(desk, search_lines(desk, rooms, query, passes, limit, marks))
+
+
+def _observers(desk: Desk, whose: Whose) -> Collection[str]:
+    if whose.observers is not None:
+        return whose.observers
+    return [entry.name for entry in desk.tx.register.entries(desk.scope.workspace, PEER)]
+
+
+def _marks(whose: Whose) -> list[str]:
     marks = session_marks(whose.sessions)
     if whose.observed is not None:
         marks.append(words.mark("about", whose.observed))
-    return _views(desk, search_lines(desk, owners, query, passes, limit, marks))
+    return marks
 
 
 def newest_views(desk: Desk, whose: Whose, most: int) -> list[View]:
@@ -194,7 +235,7 @@ def newest_views(desk: Desk, whose: Whose, most: int) -> list[View]:
 
 def read_view(desk: Desk, line_id: str) -> View:
     """Raises: NotFound, Tampered."""
-    line = desk.tx.lines.view(desk.scope.workspace, line_id)
+    line = desk.tx.lines.view(desk.scope.workspace, line_id, desk.scope.namespaces)
     if line is None or line.kind not in KINDS or line.invalidated_by is not None:
         raise NotFound("there is no such conclusion")
     return _views(desk, [line])[0]
@@ -218,7 +259,7 @@ def representation(
     """
     found: dict[str, View] = {}
     if query:
-        for view in query_views(desk, whose, query, top_k or max(1, most // 3), distance=distance):
+        for view in query_views(desk, (whose,), query, top_k or max(1, most // 3), distance=distance):
             found[view.line.id] = view
     lines = _lines(desk, whose, limit=None if frequent else most)
     if frequent:
@@ -232,7 +273,8 @@ def representation(
 
 
 def _span(desk: Desk, whose: Whose, owner: str | None, limit: int | None = None) -> Views:
-    return Views(desk.scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit)
+    scope = desk.scope
+    return Views(scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces)
 
 
 def _lines(desk: Desk, whose: Whose, limit: int | None = None) -> list[SealedLine]:

@@ -16,6 +16,7 @@ from mnemon.core.desk import Desk
 from mnemon.domain.habits import uses_cards
 from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.names import SESSIONS
+from mnemon.domain.register import SESSION
 from mnemon.domain.representation import Conclusion, fitting, render
 from mnemon.ports.book import Turns
 
@@ -39,6 +40,13 @@ class Asked(Struct, frozen=True):
     most: int = MOST_CONCLUSIONS
     sessions: Collection[str] | None = None
     """Only what was said in these; then neither card nor what was reasoned further counts."""
+
+
+def narrowed(asked: frozenset[str] | None, limits: frozenset[str] | None) -> frozenset[str] | None:
+    """The sessions that are in both; None, in either, for no limit."""
+    if asked is None or limits is None:
+        return limits if asked is None else asked
+    return asked & limits
 
 
 class Picture(Struct, frozen=True):
@@ -100,11 +108,15 @@ def shown(view: View) -> Conclusion:
 def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, asked: Asked | None) -> Context:
     """The picture of a peer whole, then a summary, then the newest messages that fit what is left.
 
+    Of a session that does not exist, only the picture.
+
     Raises: Tampered.
     """
     count = desk.tools.tokenizer.count
     budget = MOST_TOKENS if tokens is None else max(0, tokens)
     seen = None if asked is None else picture(desk, asked, session)
+    if directory.find(desk, SESSION, session) is None:
+        return Context([], None, seen)
     if seen is not None:
         budget -= sum((view.line.tokens or 0) + _STAMP_TOKENS for view in seen.views)
         budget -= sum(count(entry) for entry in seen.card or ())

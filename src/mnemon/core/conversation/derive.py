@@ -35,6 +35,7 @@ class Passage(Struct, frozen=True):
     """What a peer said in a stretch of a session, with what others said in it and right before."""
 
     session: str
+    namespace: str
     about: str
     turns: list[Turn]
     before: list[Turn]
@@ -68,7 +69,7 @@ def read_passage(desk: Desk, tasks: Sequence[Task], session: str, about: str) ->
             continue  # Whoever reads the line is told, and so is the doctor; the others still count.
         if number >= first and own:
             numbers[line.id] = number
-    return Passage(session, about, turns, before, numbers)
+    return Passage(session, tasks[0].namespace, about, turns, before, numbers)
 
 
 def _covers(task: Task, only: Collection[int] | None, number: int) -> bool:
@@ -109,7 +110,7 @@ def keep_facts(desk: Desk, passage: Passage, facts: Sequence[Fact]) -> Changes:
     changes = Changes()
     observers = observers_of(desk, passage.session, passage.about)
     said = {turn.id: turn.said_at for turn in passage.turns}
-    room = room_of(desk, passage.about)
+    room = room_of(desk, passage.about, passage.namespace)
     alive = {line.id for line in desk.tx.lines.get_all(room, passage.numbers)}
     kept = [
         replace(fact, sources=own)
@@ -126,7 +127,7 @@ def keep_facts(desk: Desk, passage: Passage, facts: Sequence[Fact]) -> Changes:
             if fact.trait is not None:
                 news[fact.trait] = Entry(fact.trait, line_id)
         if news and makes_cards:
-            add_news(desk, observer, passage.about, list(news.values()), changes)
+            add_news(desk, observer, passage.about, passage.namespace, list(news.values()), changes)
     return changes
 
 
@@ -134,7 +135,7 @@ def _keep(
     desk: Desk, passage: Passage, fact: Fact, observer: str, at: int, fresh: str, changes: Changes
 ) -> str:
     """The id of the conclusion: of the known one, or of that which is made of the fact."""
-    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer))
+    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, passage.namespace))
     mark = likeness(keys.blind, passage.session, fact.text)
     known = desk.tx.lines.alike(keys.room, passage.about, mark)
     if known is not None:
@@ -149,6 +150,7 @@ def _keep(
         passage.about,
         fact.text,
         line_id=fresh,
+        namespace=passage.namespace,
         session=passage.session,
         said_at=at,
         likeness=mark,

@@ -1,4 +1,8 @@
-"""The directory: workspaces, peers, sessions and scopes, found or made by name, and who is in a session."""
+"""The directory: workspaces, peers, sessions and scopes, found or made by name, and who is in a session.
+
+A session lies in one namespace, from when it was made. Who does not open that finds no such session.
+Peers, scopes and webhooks are the workspace's; what of them lies in sessions is seen as far as those are.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mnemon.core.conversation.place import rooms_of
 from mnemon.core.desk import Desk
 from mnemon.domain.habits import MOST_OBSERVERS, Habits, MemberHabits, PeerHabits, reads
+from mnemon.domain.names import COMMON_NAMESPACE
 from mnemon.domain.register import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
-from mnemon.errors import LimitExceeded, NotFound
+from mnemon.errors import Conflict, LimitExceeded, NamespaceDenied, NotFound
 from mnemon.ports.register import Batch
 
 _Kind = TypeVar("_Kind", bound=Struct)
@@ -26,7 +32,9 @@ Stay = tuple[int, int | None]
 
 
 def find(desk: Desk, kind: str, name: str) -> Entry | None:
-    return desk.tx.register.entry(desk.scope.workspace, kind, name)
+    entry = desk.tx.register.entry(desk.scope.workspace, kind, name)
+    hidden = kind == SESSION and entry is not None and not desk.scope.opens(entry.namespace)
+    return None if hidden else entry
 
 
 def need(desk: Desk, kind: str, name: str) -> Entry:
@@ -38,17 +46,86 @@ def need(desk: Desk, kind: str, name: str) -> Entry:
 
 
 def ensure(
-    desk: Desk, kind: str, name: str, metadata: str = "{}", configuration: str = "{}"
+    desk: Desk,
+    kind: str,
+    name: str,
+    metadata: str = "{}",
+    configuration: str = "{}",
+    *,
+    namespace: str = COMMON_NAMESPACE,
 ) -> tuple[Entry, bool]:
-    """The entry of that name, and whether it was made just now; what exists is left as it is."""
+    """The entry of that name, and whether it was made just now; what exists is left as it is.
+
+    Raises: NamespaceDenied if the name is that of a session out of reach.
+    """
     found = find(desk, kind, name)
     if found is not None:
         return found, False
     if kind != WORKSPACE:
         ensure(desk, WORKSPACE, desk.scope.workspace)
-    entry = Entry(desk.scope.workspace, kind, name, desk.fresh_id(), desk.now, metadata, configuration)
-    desk.tx.register.add(entry)
+    uid, workspace = desk.fresh_id(), desk.scope.workspace
+    entry = Entry(workspace, kind, name, uid, desk.now, metadata, configuration, namespace)
+    if not desk.tx.register.add(entry):
+        raise _denied()
     return entry, True
+
+
+def ensure_session(desk: Desk, session: str, asked: str | None = None) -> tuple[Entry, bool]:
+    """The session, made in the namespace asked for, or else in the common one, if it does not exist.
+
+    Raises: NamespaceDenied, Conflict, as `namespace_for`.
+    """
+    return ensure(desk, SESSION, session, namespace=namespace_for(desk, session, asked))
+
+
+def namespace_for(desk: Desk, session: str | None, asked: str | None) -> str:
+    """Where to write: where the session lies, or, without one, where asked, or else in the common namespace.
+
+    Raises: NamespaceDenied if that or what is asked for is not open; Conflict if both are and differ.
+    """
+    entry = None
+    if session is not None:
+        entry = desk.tx.register.entry(desk.scope.workspace, SESSION, session)
+    namespace = (asked or COMMON_NAMESPACE) if entry is None else entry.namespace
+    if not desk.scope.opens(namespace) or (asked is not None and not desk.scope.opens(asked)):
+        raise _denied()
+    if asked not in (None, namespace):
+        raise Conflict(
+            "the session lies in another namespace",
+            hint="A session keeps its namespace: leave namespace out, or name another session.",
+        )
+    return namespace
+
+
+def _denied() -> NamespaceDenied:
+    return NamespaceDenied("the cap does not open every namespace of this request")
+
+
+def home(desk: Desk) -> str:
+    """The namespace of what comes into being without one: the common one if it is open."""
+    namespaces = desk.scope.namespaces
+    return COMMON_NAMESPACE if desk.scope.opens(COMMON_NAMESPACE) else min(namespaces or (COMMON_NAMESPACE,))
+
+
+def namespaces(desk: Desk) -> list[str]:
+    """Where conversations lie, as far as may be looked."""
+    scope = desk.scope
+    if scope.namespaces is not None:
+        return sorted(scope.namespaces)
+    return desk.tx.register.namespaces(scope.workspace, SESSION)
+
+
+def in_reach(desk: Desk, sessions: Iterable[str]) -> frozenset[str]:
+    """Those of the sessions that there are and that may be looked into."""
+    return frozenset(session for session in sessions if find(desk, SESSION, session) is not None)
+
+
+def knows_peer(desk: Desk, peer: Entry) -> bool:
+    """Whether the peer came into being, was in a session or has lines where may be looked."""
+    if desk.scope.opens(peer.namespace):
+        return True
+    ties = desk.tx.register.ties(peer.workspace, MEMBER, held=peer.name)
+    return bool(in_reach(desk, (tie.holder for tie in ties)) or rooms_of(desk, peer.name))
 
 
 def change(desk: Desk, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
@@ -120,13 +197,14 @@ def join(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> 
 
     Who is in stays in since when it came; of its habits, those that are given replace the earlier ones.
 
-    Raises: LimitExceeded if too many would observe the others.
+    Raises: NotFound, LimitExceeded if too many would observe the others.
     """
     present = members(desk, session)
     joining = [peer for peer in peers if peer not in present]
     turn = next_turn(desk, session) if joining else 0
+    namespace = need(desk, SESSION, session).namespace
     for peer, given in peers.items():
-        ensure(desk, PEER, peer)
+        ensure(desk, PEER, peer, namespace=namespace)
         tie = present.get(peer) or Tie(desk.scope.workspace, MEMBER, session, peer, turn)
         if given is not None:
             tie = replace(tie, configuration=encoded(_with(member_habits(tie), given)))
@@ -170,7 +248,7 @@ def _with(earlier: MemberHabits, given: MemberHabits) -> MemberHabits:
 
 
 def scope_sessions(desk: Desk, scopes: Iterable[str]) -> frozenset[str]:
-    """The sessions of all these scopes together.
+    """The sessions of all these scopes together, as far as may be looked.
 
     Raises: NotFound if one of the scopes does not exist.
     """
@@ -182,7 +260,9 @@ def scope_sessions(desk: Desk, scopes: Iterable[str]) -> frozenset[str]:
 
 
 def picks(desk: Desk, scope: str) -> list[Tie]:
-    return desk.tx.register.ties(desk.scope.workspace, PICK, holder=scope)
+    """Which sessions are in the scope, as far as may be looked."""
+    ties = desk.tx.register.ties(desk.scope.workspace, PICK, holder=scope)
+    return [tie for tie in ties if find(desk, SESSION, tie.held) is not None]
 
 
 def encoded(value: Struct) -> str:

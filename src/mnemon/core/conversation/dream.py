@@ -1,4 +1,4 @@
-"""Dream: make a card anew from the conclusions that stand, and from nothing else.
+"""Dream: make the card of one namespace anew from the conclusions that stand there, and from nothing else.
 
 Nothing new is concluded, so what was deleted stays so, and nobody comes to know what was said where
 they were not.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from mnemon.core.conversation.cards import MOST_ENTRIES, read_card, write_card
+from mnemon.core.conversation.cards import MOST_ENTRIES, card_of, write_card
 from mnemon.core.conversation.conclusions import View, Whose, newest_views, plain
 from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.place import Changes, Opener, room_of
@@ -25,20 +25,24 @@ class Standing(Struct, frozen=True):
 
     observer: str
     observed: str
+    namespace: str
     views: list[View]
     turns: list[Turn]
 
 
-def read_standing(desk: Desk, observer: str, observed: str) -> Standing:
-    """Raises: Tampered."""
+def read_standing(desk: Desk, observer: str, observed: str, namespace: str) -> Standing:
+    """At a desk that opens that namespace alone.
+
+    Raises: Tampered.
+    """
     views = newest_views(desk, Whose((observer,), observed), _MOST_VIEWS)[::-1]
     sources = {source for view in views for source in view.sources}
     opener = Opener(desk)
     turns = [
         Turn(line.id, observed, opener.text(line), said_at(line))
-        for line in desk.tx.lines.get_all(room_of(desk, observed), sources)
+        for line in desk.tx.lines.get_all(room_of(desk, observed, namespace), sources)
     ]
-    return Standing(observer, observed, views, turns)
+    return Standing(observer, observed, namespace, views, turns)
 
 
 def traits_of(reasoner: Reasoner, standing: Standing) -> list[Entry]:
@@ -54,16 +58,17 @@ def traits_of(reasoner: Reasoner, standing: Standing) -> list[Entry]:
 def keep_card(desk: Desk, standing: Standing, news: Sequence[Entry]) -> Changes:
     """Put the card that the news give in place of the present one, but for what was written by hand."""
     changes = Changes()
-    entries = read_card(desk, standing.observer, standing.observed) or []
+    namespace = standing.namespace
+    entries = card_of(desk, standing.observer, standing.observed, namespace)
     by_hand = [entry for entry in entries if entry.source is None]
     alive = {
         line.id
         for line in desk.tx.lines.get_all(
-            room_of(desk, standing.observer), [entry.source for entry in news if entry.source]
+            room_of(desk, standing.observer, namespace), [entry.source for entry in news if entry.source]
         )
     }
     standing_news = [entry for entry in news if entry.source in alive]
     after = desk.tools.reasoner.card(by_hand, standing_news, MOST_ENTRIES)
     if after != entries:
-        write_card(desk, standing.observer, standing.observed, after, changes)
+        write_card(desk, standing.observer, standing.observed, namespace, after, changes)
     return changes

@@ -2,23 +2,31 @@
 
 Readers find nothing from the commit on; the scrub that follows takes the bytes out of the store's
 files. What rests on an erased line and on others too stays, and no longer names it.
+
+Only what lies in open namespaces goes. A peer, a scope or a workspace that others hold something of
+stays on the register for them; a peer that does is no longer listed here.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.cascade import erase_lines
 from mnemon.core.conversation.conclusions import KINDS
 from mnemon.core.conversation.messages import find_message
-from mnemon.core.conversation.place import NAMESPACE, Changes, room_of
+from mnemon.core.conversation.place import Changes, everywhere
 from mnemon.core.desk import Desk
-from mnemon.domain.line import CARD, MESSAGE
-from mnemon.domain.names import SESSIONS
-from mnemon.domain.register import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE
+from mnemon.domain.line import CARD, MESSAGE, Place
+from mnemon.domain.names import SESSIONS, Room
+from mnemon.domain.register import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
 from mnemon.errors import Conflict, NotFound
 from mnemon.ports.book import Span, Views
 
 _EVERYTHING = 1 << 31
+_VIEWS = (*KINDS, CARD)
 
 
 def erase_message(desk: Desk, session: str, message_id: str) -> Changes:
@@ -31,7 +39,7 @@ def erase_message(desk: Desk, session: str, message_id: str) -> Changes:
 
 def erase_conclusion(desk: Desk, line_id: str) -> Changes:
     """Raises: NotFound."""
-    line = desk.tx.lines.view(desk.scope.workspace, line_id)
+    line = desk.tx.lines.view(desk.scope.workspace, line_id, desk.scope.namespaces)
     if line is None or line.kind not in KINDS:
         raise NotFound("there is no such conclusion")
     changes = Changes()
@@ -44,20 +52,20 @@ def erase_session(desk: Desk, session: str) -> Changes:
 
     Raises: NotFound.
     """
-    directory.need(desk, SESSION, session)
+    namespace = directory.need(desk, SESSION, session).namespace
     workspace = desk.scope.workspace
     owners = dict.fromkeys((SESSIONS, *(stay.held for stay in directory.stays(desk, session))))
     said = [
         line
         for owner in owners
         for line in desk.tx.lines.of_session(workspace, owner, session)
-        if line.room.namespace == NAMESPACE
+        if line.room.namespace == namespace
     ]
-    held = desk.tx.lines.views(Views(workspace, KINDS, sessions=(session,)))
-    lines = {line.id: line for line in (*said, *held)}
-    changes = Changes(gone_session=session)
+    held = desk.tx.lines.views(Views(workspace, KINDS, sessions=(session,), namespaces=(namespace,)))
+    lines: dict[str, Place] = {line.id: line for line in (*said, *held)}
+    changes = Changes({namespace}, gone_session=session)
     erase_lines(desk, lines.values(), changes)
-    changes.gone -= set(lines)
+    changes.gone -= {line.id for line in lines.values() if _is_of_conversation(line)}
     register = desk.tx.register
     register.untie(workspace, MEMBER, holder=session)
     register.untie(workspace, PICK, held=session)
@@ -67,34 +75,88 @@ def erase_session(desk: Desk, session: str) -> Changes:
     return changes
 
 
+def _is_of_conversation(line: Place) -> bool:
+    """Whether the log tells of which session the line is; of one put by hand it does not."""
+    return line.turn is not None or line.about is not None or line.room.owner == SESSIONS
+
+
 def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
     """What the peer holds, what others hold of it, and, unless kept, what it said.
 
     Raises: NotFound.
     """
-    directory.need(desk, PEER, peer)
-    workspace, room = desk.scope.workspace, room_of(desk, peer)
-    span = Span(workspace, peer, (NAMESPACE,), history=True, limit=_EVERYTHING)
+    entry = directory.need(desk, PEER, peer)
+    if not directory.knows_peer(desk, entry):
+        raise NotFound("there is no such peer")
+    workspace = desk.scope.workspace
+    rooms = _rooms(desk, peer)
+    span = Span(workspace, peer, [room.namespace for room in rooms], history=True, limit=_EVERYTHING)
     own = [line for line in desk.tx.lines.walk(span) if not (keep_messages and line.kind == MESSAGE)]
-    of_it = desk.tx.lines.views(Views(workspace, (*KINDS, CARD), about=peer))
+    of_it = desk.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=desk.scope.namespaces))
     changes = Changes()
-    sessions = [tie.holder for tie in desk.tx.register.ties(workspace, MEMBER, held=peer)]
-    erase_lines(desk, {line.id: line for line in (*own, *of_it)}.values(), changes)
-    if not keep_messages:
+    ties = desk.tx.register.ties(workspace, MEMBER, held=peer)
+    sessions = directory.in_reach(desk, (tie.holder for tie in ties))
+    erase_lines(desk, {(line.room, line.id): line for line in (*own, *of_it)}.values(), changes)
+    if keep_messages:
+        for session in sorted(sessions):
+            directory.leave(desk, session, (peer,))
+        directory.ensure(desk, FORMER, peer)
+    else:
         changes.gone -= {line.id for line in own}
         changes.gone_owner = peer
+        changes.gone_in = [room.namespace for room in rooms]
+        changes.namespaces.update(changes.gone_in)
+        _delete_rooms(desk, rooms)
+        for session in sessions:
+            desk.tx.register.untie(workspace, MEMBER, holder=session, held=peer)
+    _strike_off(desk, entry, keep_former=keep_messages)
+    return changes
+
+
+def _rooms(desk: Desk, owner: str) -> list[Room]:
+    """The owner's rooms that may be looked into, also one that has lost its keys or its lines."""
+    workspace = desk.scope.workspace
+    keyed = {key.room.namespace for key in desk.tx.keys.of(workspace, owner, desk.scope.namespaces)}
+    filled = desk.tx.lines.namespaces(workspace, owner)
+    found = sorted(keyed.union(filter(desk.scope.opens, filled)))
+    return [Room(workspace, owner, namespace) for namespace in found]
+
+
+def _delete_rooms(desk: Desk, rooms: Iterable[Room]) -> None:
+    for room in rooms:
         desk.tx.lines.delete_room(room)
         desk.tx.terms.delete_room(room)
         desk.tx.keys.delete_room(room)
-        desk.tx.touch(workspace, rooms=True)
-        desk.tx.register.untie(workspace, MEMBER, held=peer)
-        desk.tx.register.remove(workspace, FORMER, peer)
-    else:
-        for session in sessions:
-            directory.leave(desk, session, (peer,))
-        directory.ensure(desk, FORMER, peer)
-    desk.tx.register.remove(workspace, PEER, peer)
-    return changes
+    desk.tx.touch(desk.scope.workspace, rooms=True)
+
+
+def _strike_off(desk: Desk, entry: Entry, *, keep_former: bool = False) -> None:
+    """Take the peer off the register, or leave it to the other namespaces that hold something of it."""
+    register = desk.tx.register
+    others = _elsewhere(desk, entry.name)
+    register.remove(entry.workspace, PEER, entry.name)
+    if others:
+        namespace = min(others) if desk.scope.opens(entry.namespace) else entry.namespace
+        register.add(replace(entry, namespace=namespace))
+    elif not keep_former:
+        register.remove(entry.workspace, FORMER, entry.name)
+
+
+def _elsewhere(desk: Desk, peer: str) -> set[str]:
+    """The namespaces out of reach in which the peer is or was in a session, holds something or is held."""
+    if desk.scope.namespaces is None:
+        return set()
+    workspace, register = desk.scope.workspace, desk.tx.register
+    held = [
+        line.room.namespace
+        for span in (Views(workspace, _VIEWS, owner=peer), Views(workspace, _VIEWS, about=peer))
+        for line in desk.tx.lines.views(span)
+    ]
+    entries = [
+        register.entry(workspace, SESSION, tie.holder) for tie in register.ties(workspace, MEMBER, held=peer)
+    ]
+    found = {*held, *(entry.namespace for entry in entries if entry is not None)}
+    return {namespace for namespace in found if not desk.scope.opens(namespace)}
 
 
 def erase_workspace(desk: Desk) -> Changes:
@@ -102,26 +164,47 @@ def erase_workspace(desk: Desk) -> Changes:
 
     Raises: NotFound, Conflict while there are sessions.
     """
-    workspace = desk.scope.workspace
+    workspace, register = desk.scope.workspace, desk.tx.register
     directory.need(desk, WORKSPACE, workspace)
-    if desk.tx.register.count(workspace, SESSION):
+    if register.count(workspace, SESSION, desk.scope.namespaces):
         raise Conflict(
             "the workspace still has sessions", hint="Delete its sessions first; nothing was changed."
         )
     rooms = {room for room in desk.tx.lines.rooms() if room.workspace == workspace}
     rooms.update(key.room for key in desk.tx.keys.every() if key.room.workspace == workspace)
-    for room in sorted(rooms):
-        if desk.scope.namespaces is None or room.namespace in desk.scope.namespaces:
-            desk.tx.lines.delete_room(room)
-            desk.tx.terms.delete_room(room)
-            desk.tx.keys.delete_room(room)
-    desk.tx.register.remove_workspace(workspace)
-    desk.tx.work.drop(workspace)
-    desk.tx.touch(workspace, rooms=True)
+    _delete_rooms(desk, sorted(room for room in rooms if desk.scope.opens(room.namespace)))
+    desk.tx.work.drop(workspace, namespaces=desk.scope.namespaces)
+    if _is_used_elsewhere(desk):
+        for entry in register.entries(workspace, PEER, namespaces=desk.scope.namespaces):
+            _strike_off(desk, entry)
+    else:
+        register.remove_workspace(workspace)
+        desk.tx.work.drop(workspace)
     desk.tx.owe_scrub()
-    return Changes(gone_workspace=True)
+    namespaces = everywhere(desk)
+    return Changes(set(namespaces), gone_workspace=True, gone_in=namespaces)
+
+
+def _is_used_elsewhere(desk: Desk) -> bool:
+    """Whether a namespace out of reach holds a session, a conclusion or a card of the workspace."""
+    if desk.scope.namespaces is None:
+        return False
+    workspace, lines = desk.scope.workspace, desk.tx.lines
+    return bool(desk.tx.register.count(workspace, SESSION)) or any(
+        lines.views(Views(workspace, _VIEWS, owner=room.owner, limit=1, namespaces=(room.namespace,)))
+        for room in lines.rooms()
+        if room.workspace == workspace and not desk.scope.opens(room.namespace)
+    )
 
 
 def erase_scope(desk: Desk, scope: str) -> None:
-    desk.tx.register.untie(desk.scope.workspace, PICK, holder=scope)
-    desk.tx.register.remove(desk.scope.workspace, SCOPE, scope)
+    """The scope, or, where it has sessions out of reach, only the others in it."""
+    workspace, register = desk.scope.workspace, desk.tx.register
+    picked = {tie.held for tie in register.ties(workspace, PICK, holder=scope)}
+    mine = directory.in_reach(desk, picked)
+    if any(register.entry(workspace, SESSION, session) for session in picked - mine):
+        for session in mine:
+            register.untie(workspace, PICK, holder=scope, held=session)
+    else:
+        register.untie(workspace, PICK, holder=scope)
+        register.remove(workspace, SCOPE, scope)

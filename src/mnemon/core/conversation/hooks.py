@@ -1,4 +1,8 @@
-"""Webhooks: who wants to hear of a workspace's events, and the events that wait to be delivered."""
+"""Webhooks: who wants to hear of a workspace's events, and the events that wait to be delivered.
+
+An endpoint hears of the namespaces that were open to who added it; who opens none of them finds no such
+endpoint.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from mnemon.core.conversation import directory
+from mnemon.core.conversation.place import everywhere
 from mnemon.core.desk import Desk
 from mnemon.domain.moments import to_datetime
+from mnemon.domain.names import ALL, COMMON_NAMESPACE
 from mnemon.domain.register import WEBHOOK, WORKSPACE, Entry
 from mnemon.domain.tasks import DELIVER, Errand
 from mnemon.errors import Conflict, NotFound
@@ -21,6 +27,7 @@ class Endpoint(Struct, frozen=True):
     """What the entry of a webhook says."""
 
     url: str
+    namespaces: tuple[str, ...] = (COMMON_NAMESPACE,)
 
 
 class Delivery(Struct, frozen=True):
@@ -41,27 +48,39 @@ def add_endpoint(desk: Desk, url: str) -> tuple[Entry, bool]:
             return entry, False
     if len(known) >= MOST_ENDPOINTS:
         raise Conflict(f"the workspace has {MOST_ENDPOINTS} webhooks already", hint="Delete one first.")
-    configuration = msgspec.json.encode(Endpoint(url)).decode()
+    configuration = msgspec.json.encode(Endpoint(url, everywhere(desk))).decode()
     directory.ensure(desk, WORKSPACE, desk.scope.workspace)
     return directory.ensure(desk, WEBHOOK, desk.fresh_id(), configuration=configuration)
 
 
 def endpoints(desk: Desk) -> list[Entry]:
-    return desk.tx.register.entries(desk.scope.workspace, WEBHOOK)
+    """Those that hear of any namespace that may be looked into."""
+    entries = desk.tx.register.entries(desk.scope.workspace, WEBHOOK)
+    return [entry for entry in entries if _hears(desk, entry)]
+
+
+def _hears(desk: Desk, entry: Entry) -> bool:
+    return any(name == ALL or desk.scope.opens(name) for name in _endpoint(entry).namespaces)
 
 
 def remove_endpoint(desk: Desk, endpoint: str) -> None:
     """Raises: NotFound."""
-    if not desk.tx.register.remove(desk.scope.workspace, WEBHOOK, endpoint):
+    entry = directory.find(desk, WEBHOOK, endpoint)
+    if entry is None or not _hears(desk, entry):
         raise NotFound("there is no such webhook")
+    desk.tx.register.remove(desk.scope.workspace, WEBHOOK, endpoint)
 
 
 def url_of(entry: Entry) -> str:
-    return msgspec.json.decode(entry.configuration, type=Endpoint).url
+    return _endpoint(entry).url
+
+
+def _endpoint(entry: Entry) -> Endpoint:
+    return msgspec.json.decode(entry.configuration, type=Endpoint)
 
 
 def announce(desk: Desk, event: str, **data: Any) -> int:
-    """Owe every endpoint of the workspace word of the event; how many there are."""
+    """Owe every endpoint that may hear of it word of the event; how many there are."""
     known = endpoints(desk)
     if not known:
         return 0

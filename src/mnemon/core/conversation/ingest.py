@@ -6,7 +6,7 @@ no reordering, whoever writes to it at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from mnemon.domain import habits as h
 from mnemon.domain.content import check_characters, encode_metadata
 from mnemon.domain.framing import frame
 from mnemon.domain.line import MESSAGE, SealedLine
-from mnemon.domain.register import PEER, SESSION
+from mnemon.domain.register import PEER, Entry
 from mnemon.domain.tasks import DERIVE, SUMMARISE, Errand
 from mnemon.ports.book import Turns
 from mnemon.ports.register import Batch
@@ -47,27 +47,39 @@ class Message(Struct, frozen=True):
     text: str
 
 
+class Hall(Struct, frozen=True):
+    """The session that messages are added to, with what it comes into being by if it does not exist."""
+
+    session: str
+    namespace: str | None = None
+    members: Mapping[str, h.MemberHabits] | None = None
+    """Who else is let in, and with which habits whoever was never there before comes in."""
+
+
 def add_messages(
-    desk: Desk, session: str, said: Sequence[Said], key: str | None = None
+    desk: Desk, hall: Hall, said: Sequence[Said], key: str | None = None
 ) -> tuple[list[Message], Changes]:
     """Store the messages; a retry finds those of the first time, and changes nothing.
 
     A batch is a retry if it comes with the key of an earlier one, or, without a key, if it says the
     same as one of the last minutes and nothing was said in the session since.
 
-    Raises: InvalidInput, LimitExceeded, Tampered.
+    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Conflict, Tampered.
     """
     for one in said:
         check_characters(one.text, "content")
-    changes = Changes()
-    directory.ensure(desk, SESSION, session)
+    session = hall.session
+    entry, _ = directory.ensure_session(desk, session, hall.namespace)
+    changes = Changes({entry.namespace})
     authors = list(dict.fromkeys(one.peer for one in said))
-    keys = {author: desk.tools.vault.room(desk.tx, room_of(desk, author)) for author in authors}
+    keys = {
+        author: desk.tools.vault.room(desk.tx, room_of(desk, author, entry.namespace)) for author in authors
+    }
     digest = _digest(keys[authors[0]].blind, session, said, key)
     earlier = _first_time(desk, session, digest, keyed=key is not None)
     if earlier is not None:
         return earlier, changes
-    directory.join(desk, session, dict.fromkeys(authors))
+    directory.join(desk, session, {**dict.fromkeys(authors), **_newcomers(desk, hall)})
     first = directory.next_turn(desk, session)
     stored = _store(desk, session, said, keys, first)
     for message in stored:
@@ -76,8 +88,15 @@ def add_messages(
     desk.tx.register.keep_batch(
         Batch(desk.scope.workspace, session, digest, desk.now, first, last), desk.now - KEY_WINDOW_MS
     )
-    _owe_work(desk, session, said, first)
+    _owe_work(desk, entry, said, first)
     return stored, changes
+
+
+def _newcomers(desk: Desk, hall: Hall) -> dict[str, h.MemberHabits]:
+    if not hall.members:
+        return {}
+    known = {stay.held for stay in directory.stays(desk, hall.session)}
+    return {peer: habits for peer, habits in hall.members.items() if peer not in known}
 
 
 def _store(
@@ -124,8 +143,9 @@ def _first_time(desk: Desk, session: str, digest: bytes, *, keyed: bool) -> list
     return [Message(line, opener.text(line)) for line in lines] or None
 
 
-def _owe_work(desk: Desk, session: str, said: Sequence[Said], first: int) -> None:
+def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> None:
     """Note what must still be done with these messages, in the transaction that stores them."""
+    session = entry.name
     near, far = directory.habits(desk, session)
     present = directory.members(desk, session)
     last = first + len(said) - 1
@@ -149,6 +169,7 @@ def _owe_work(desk: Desk, session: str, said: Sequence[Said], first: int) -> Non
                     last=turns[-1],
                     units=len(turns),
                     payload=_exceptions(turns),
+                    namespace=entry.namespace,
                 ),
                 desk.now,
             )
@@ -163,6 +184,7 @@ def _owe_work(desk: Desk, session: str, said: Sequence[Said], first: int) -> Non
                     session=session,
                     last=due,
                     payload='{"long":true}' if rhythm and every == rhythm[1] else '{"long":false}',
+                    namespace=entry.namespace,
                 ),
                 desk.now,
             )

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
-from mnemon.core.conversation.place import NAMESPACE, Changes, Opener, room_of, write_line
+from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.filters import Column, Field, Predicate
@@ -65,9 +65,9 @@ def page_of(
 
 def find_message(desk: Desk, session: str, message_id: str) -> SealedLine:
     """Raises: NotFound."""
-    directory.need(desk, SESSION, session)
+    namespace = directory.need(desk, SESSION, session).namespace
     for peer in dict.fromkeys(stay.held for stay in directory.stays(desk, session)):
-        line = desk.tx.lines.get(room_of(desk, peer), message_id)
+        line = desk.tx.lines.get(room_of(desk, peer, namespace), message_id)
         if line is not None and line.session == session and line.turn is not None:
             return line
     raise NotFound("there is no such message")
@@ -90,27 +90,29 @@ def annotate(desk: Desk, session: str, message_id: str, metadata: str) -> Messag
 
 
 def clone(desk: Desk, session: str, upto: str | None) -> tuple[Entry, Changes]:
-    """A new session with the same peers and messages, up to and with that one.
+    """A new session in the same namespace, with the same peers and messages, up to and with that one.
 
-    Only lines of this workspace, this session and the door's namespace are copied. What was concluded
-    from them is known already, and is not concluded again.
+    Only lines of this workspace, this session and its namespace are copied. What was concluded from them is
+    known already, and is not concluded again.
 
     Raises: NotFound, Tampered.
     """
     source = directory.need(desk, SESSION, session)
     last = None if upto is None else find_message(desk, session, upto).turn
-    entry, _ = directory.ensure(desk, SESSION, desk.fresh_id(), source.metadata, source.configuration)
+    entry, _ = directory.ensure(
+        desk, SESSION, desk.fresh_id(), source.metadata, source.configuration, namespace=source.namespace
+    )
     end = directory.next_turn(desk, session) if last is None else last + 1
     for stay in directory.stays(desk, session):
         if stay.since < end or stay.until is None:
             until = None if stay.until is None else min(stay.until, end)
             desk.tx.register.tie(replace(stay, holder=entry.name, since=min(stay.since, end), until=until))
-    changes = Changes()
+    changes = Changes({source.namespace})
     opener = Opener(desk)
     lines = [
         line
         for line in desk.tx.lines.turns(Turns(desk.scope.workspace, session, last=last))
-        if line.room.namespace == NAMESPACE
+        if line.room.namespace == source.namespace
     ]
     for line, line_id in zip(lines, desk.fresh_ids(len(lines)), strict=True):
         copy = write_line(

@@ -1,7 +1,8 @@
 """Where a conversation's lines lie, and how they are opened and noted.
 
 A message lies in the room of the peer who said it, a conclusion and a card in the room of the
-peer who holds them, a summary in a room that belongs to the sessions of the workspace.
+peer who holds them, a summary in a room that belongs to the sessions of the workspace: each in the
+namespace of its session, or, without a session, in the one that was named.
 """
 
 from __future__ import annotations
@@ -15,19 +16,29 @@ from mnemon.core.desk import Desk, Trace
 from mnemon.core.remember import append, sealed
 from mnemon.core.vault import RoomKeys
 from mnemon.domain.line import Line, SealedLine
-from mnemon.domain.names import SESSIONS, Room
-from mnemon.errors import Tampered
-
-NAMESPACE = "default"
-"""The namespace of doors that have no such word."""
+from mnemon.domain.names import ALL, SESSIONS, Room
+from mnemon.errors import NamespaceDenied, Tampered
 
 
-def room_of(desk: Desk, owner: str) -> Room:
-    return Room(desk.scope.workspace, owner, NAMESPACE)
+def room_of(desk: Desk, owner: str, namespace: str) -> Room:
+    return Room(desk.scope.workspace, owner, namespace)
 
 
-def sessions_room(desk: Desk) -> Room:
-    return room_of(desk, SESSIONS)
+def sessions_room(desk: Desk, namespace: str) -> Room:
+    return room_of(desk, SESSIONS, namespace)
+
+
+def rooms_of(desk: Desk, owner: str) -> list[Room]:
+    """The rooms of that owner that exist, as far as may be looked, in order of namespace."""
+    scope = desk.scope
+    keys = desk.tx.keys.of(scope.workspace, owner, scope.namespaces)
+    return list(dict.fromkeys(key.room for key in keys))
+
+
+def everywhere(desk: Desk) -> tuple[str, ...]:
+    """As far as may be looked, as the audit log names it."""
+    namespaces = desk.scope.namespaces
+    return (ALL,) if namespaces is None else tuple(sorted(namespaces))
 
 
 class Opener:
@@ -38,21 +49,27 @@ class Opener:
         self._keys: dict[Room, RoomKeys] = {}
 
     def text(self, line: SealedLine) -> str:
-        """Raises: Tampered, WrongKey."""
-        keys = self._keys.get(line.room) or self._desk.tools.vault.known(self._desk.tx, line.room)
+        """Raises: Tampered, WrongKey, NamespaceDenied for what should never have been found."""
+        keys = self._keys.get(line.room)
+        return (self._found(line) if keys is None else keys).open(line)
+
+    def _found(self, line: SealedLine) -> RoomKeys:
+        if not self._desk.scope.opens(line.room.namespace):
+            raise NamespaceDenied("the cap does not open every namespace of this request")
+        keys = self._desk.tools.vault.known(self._desk.tx, line.room)
         if keys is None:
             raise Tampered(f"line {line.id} lies in a room that has lost its keys")
         self._keys[line.room] = keys
-        return keys.open(line)
+        return keys
 
 
 _MOST_TOLD = 20
 
 
-def reading(lines: Sequence[str]) -> Trace:
-    """What was read, as the audit log tells it: by id, and where that would be long, how many."""
+def reading(namespaces: Sequence[str], lines: Sequence[str] = ()) -> Trace:
+    """Where was looked and what was read, as the audit log tells it: by id, or, if that is long, how many."""
     detail = f'{{"lines":{len(lines)}}}' if len(lines) > _MOST_TOLD else ""
-    return Trace((NAMESPACE,), lines[:_MOST_TOLD], detail)
+    return Trace(namespaces, lines[:_MOST_TOLD], detail)
 
 
 def write_line(
@@ -93,25 +110,34 @@ def write_line(
 class Changes(Struct):
     """What a request or a piece of work did to lines, as the audit log tells it and the doctor retells it."""
 
-    put: list[tuple[str, str | None, str]] = field(default_factory=list)
-    """Owner, session and id of each line that was stored."""
+    namespaces: set[str] = field(default_factory=set)
+    """Where something was done."""
+    put: list[SealedLine] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)
     gone_session: str | None = None
     gone_owner: str | None = None
     gone_workspace: bool = False
+    gone_in: Sequence[str] = ()
+    """The namespaces in which everything of the owner or of the workspace is gone; '*' for all."""
 
     def add(self, line: SealedLine) -> None:
-        self.put.append((line.room.owner, line.session, line.id))
+        self.put.append(line)
+        self.namespaces.add(line.room.namespace)
+
+    def lose(self, room: Room, line_ids: Iterable[str]) -> None:
+        self.gone.update(line_ids)
+        self.namespaces.add(room.namespace)
 
     def join(self, other: Changes) -> None:
         """Count what the other did as done here."""
         self.put.extend(other.put)
         self.gone.update(other.gone)
+        self.namespaces.update(other.namespaces)
 
     def trace(self, **facts: object) -> Trace:
         detail: dict[str, object] = dict(facts)
         if self.put:
-            detail["put"] = _runs((owner, session) for owner, session, _ in self.put)
+            detail["put"] = _runs(self.put)
         if self.gone:
             detail["gone"] = sorted(self.gone)
         if self.gone_session is not None:
@@ -120,16 +146,19 @@ class Changes(Struct):
             detail["gone_owner"] = self.gone_owner
         if self.gone_workspace:
             detail["gone_workspace"] = True
+        if self.gone_in:
+            detail["gone_in"] = self.gone_in
         told = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
-        return Trace((NAMESPACE,), [line_id for *_, line_id in self.put], told)
+        return Trace(sorted(self.namespaces), [line.id for line in self.put], told)
 
 
-def _runs(places: Iterable[tuple[str, str | None]]) -> list[tuple[str, str | None, int]]:
-    """Equal neighbours told once, with their number."""
-    runs: list[tuple[str, str | None, int]] = []
-    for owner, session in places:
-        if runs and runs[-1][:2] == (owner, session):
-            runs[-1] = (owner, session, runs[-1][2] + 1)
-        else:
-            runs.append((owner, session, 1))
+def _runs(lines: Iterable[SealedLine]) -> list[tuple[str, str | None, int, str]]:
+    """Owner, session, number and namespace of the lines, equal neighbours told once."""
+    runs: list[tuple[str, str | None, int, str]] = []
+    for line in lines:
+        owner, namespace = line.room.owner, line.room.namespace
+        count = 0
+        if runs and (runs[-1][0], runs[-1][1], runs[-1][3]) == (owner, line.session, namespace):
+            count = runs.pop()[2]
+        runs.append((owner, line.session, count + 1, namespace))
     return runs

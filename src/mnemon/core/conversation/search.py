@@ -7,14 +7,15 @@ about more only while too few have passed, so a search costs what it returns and
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import row
-from mnemon.core.conversation.place import NAMESPACE, Opener, room_of
+from mnemon.core.conversation.place import Opener, room_of, rooms_of
 from mnemon.core.desk import Desk
 from mnemon.domain import words
 from mnemon.domain.filters import Predicate
@@ -46,14 +47,14 @@ class Where(Struct, frozen=True):
 
 
 def search_lines(
-    desk: Desk, owners: Sequence[str], query: str, test: Test, limit: int, marks: Sequence[str] = ()
+    desk: Desk, rooms: Iterable[Room], query: str, test: Test, limit: int, marks: Sequence[str] = ()
 ) -> list[SealedLine]:
-    """The best of the lines that share a term with the question, bear the marks and pass the test."""
+    """The best of the rooms' lines that share a term with the question, bear the marks and pass the test."""
     asked = list(words.terms(query))
     questions = [
         Question(keys.room, words.blind(keys.blind, asked), words.blind(keys.blind, marks))
-        for owner in owners
-        if (keys := desk.tools.vault.known(desk.tx, room_of(desk, owner))) is not None
+        for room in rooms
+        if (keys := desk.tools.vault.known(desk.tx, room)) is not None
     ]
     if not asked or not questions:
         return []
@@ -84,21 +85,37 @@ def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLi
 
 def search_messages(desk: Desk, query: str, where: Where, limit: int) -> list[Message]:
     """Raises: NotFound, Tampered."""
-    owners = _owners(desk, where)
+    if where.sessions is not None:
+        where = replace(where, sessions=directory.in_reach(desk, where.sessions))
     test = _test(desk, where)
     opener = Opener(desk)
-    found = search_lines(desk, owners, query, test, limit, session_marks(where.sessions))
+    found = search_lines(desk, _rooms(desk, where), query, test, limit, session_marks(where.sessions))
     if found:
         return [Message(line, opener.text(line)) for line in found]
     return list(_by_part(desk, query, where, test, opener))[:limit]
 
 
-def _owners(desk: Desk, where: Where) -> list[str]:
-    if where.peer is not None:
-        return [where.peer]
+def _rooms(desk: Desk, where: Where) -> list[Room]:
+    """Where such messages may lie: with those who may have said them, in the namespaces of their sessions."""
     if where.sessions is not None:
-        held = [stay.held for session in where.sessions for stay in directory.stays(desk, session)]
-        return list(dict.fromkeys(held))
+        found = [
+            room_of(desk, owner, directory.need(desk, SESSION, session).namespace)
+            for session in where.sessions
+            for owner in ((where.peer,) if where.peer is not None else _were_in(desk, session))
+        ]
+        return list(dict.fromkeys(found))
+    owners = [where.peer] if where.peer is not None else _anyone(desk)
+    namespaces = directory.namespaces(desk)
+    if len(namespaces) == 1:
+        return [room_of(desk, owner, namespaces[0]) for owner in owners]
+    return [room for owner in owners for room in rooms_of(desk, owner) if room.namespace in namespaces]
+
+
+def _were_in(desk: Desk, session: str) -> list[str]:
+    return [stay.held for stay in directory.stays(desk, session)]
+
+
+def _anyone(desk: Desk) -> list[str]:
     entries = [
         entry for kind in (PEER, FORMER) for entry in desk.tx.register.entries(desk.scope.workspace, kind)
     ]
@@ -152,16 +169,21 @@ def _by_part(desk: Desk, query: str, where: Where, test: Test, opener: Opener) -
 
 def _newest(desk: Desk, where: Where) -> list[SealedLine]:
     workspace = desk.scope.workspace
-    if where.peer is not None:
-        return desk.tx.lines.walk(Span(workspace, where.peer, (NAMESPACE,), limit=_WINDOW))
-    sessions = where.sessions
-    if sessions is None:
-        entries = desk.tx.register.entries(workspace, SESSION, newest_first=True, limit=_SESSIONS)
-        sessions = [entry.name for entry in entries]
+    if where.peer is not None and where.sessions is None:
+        return desk.tx.lines.walk(Span(workspace, where.peer, directory.namespaces(desk), limit=_WINDOW))
+    if where.sessions is None:
+        sessions = desk.tx.register.entries(
+            workspace, SESSION, namespaces=desk.scope.namespaces, newest_first=True, limit=_SESSIONS
+        )
+    else:
+        named = [directory.need(desk, SESSION, session) for session in where.sessions]
+        sessions = sorted(named, key=lambda entry: entry.uid, reverse=True)[:_SESSIONS]
     found = [
         line
-        for session in sorted(sessions)[:_SESSIONS]
-        for line in desk.tx.lines.turns(Turns(workspace, session, newest_first=True, limit=_WINDOW))
+        for session in sessions
+        for line in desk.tx.lines.turns(
+            Turns(workspace, session.name, owner=where.peer, newest_first=True, limit=_WINDOW)
+        )
     ]
     found.sort(key=lambda line: line.id, reverse=True)
     return found[:_WINDOW]

@@ -56,7 +56,14 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
     opener = Opener(desk)
     turns = [Turn(line.id, line.room.owner, opener.text(line), said_at(line)) for line in lines]
     text = None if earlier is None else earlier.text
-    errand = Errand(task.workspace, task.kind, task.session, last=task.last, payload=task.payload)
+    errand = Errand(
+        task.workspace,
+        task.kind,
+        task.session,
+        last=task.last,
+        payload=task.payload,
+        namespace=task.namespace,
+    )
     return Stretch(errand, session, long, first, lines[-1].turn or 0, lines[-1].id, text, turns)
 
 
@@ -72,12 +79,12 @@ def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:
         return changes
     if not text.strip():
         return changes
-    room = sessions_room(desk)
+    room = sessions_room(desk, stretch.errand.namespace)
     for place in desk.tx.lines.of_session(desk.scope.workspace, room.owner, stretch.session):
         earlier = desk.tx.lines.get(place.room, place.id)
         if earlier is not None and msgspec.json.decode(earlier.metadata, type=Kind).long == stretch.long:
-            desk.tx.lines.delete(room, (earlier.id,))
-            changes.gone.add(earlier.id)
+            desk.tx.lines.delete(earlier.room, (earlier.id,))
+            changes.lose(earlier.room, (earlier.id,))
     keys = desk.tools.vault.room(desk.tx, room)
     kept = write_line(
         desk,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from mnemon.domain.habits import MemberHabits, PeerHabits, Reasoning
-from mnemon.gate.messages import Request
+from mnemon.gate.messages import Namespace, Request
 
 MOST_MESSAGE_CHARS = 25_000
 MOST_CONCLUSION_CHARS = 65_535
@@ -154,6 +154,7 @@ class WriteCard(Ask, frozen=True, kw_only=True):
     workspace_id: NewName
     peer_id: NewName
     target: NewName | None = None
+    namespace: Namespace | None = None
     peer_card: Annotated[list[Annotated[str, Meta(max_length=10_000)]], Meta(max_length=200)]
 
 
@@ -194,6 +195,8 @@ class OpenSession(Ask, frozen=True, kw_only=True):
     configuration: Bag | None = None
     peers: Members | None = None
     scopes: Annotated[list[NewScopeName], Meta(max_length=100)] | None = None
+    namespace: Namespace | None = None
+    """Where the session is made; without it, in the common namespace."""
 
     @property
     def changes(self) -> bool:
@@ -224,6 +227,7 @@ class SetMembers(Ask, frozen=True, kw_only=True):
     workspace_id: NewName
     session_id: NewName
     peers: Members
+    namespace: Namespace | None = None
 
 
 class RemoveMembers(OfSession, frozen=True, kw_only=True):
@@ -275,6 +279,9 @@ class AddMessages(Ask, frozen=True, kw_only=True):
     session_id: NewName
     messages: Annotated[list[NewMessage], Meta(min_length=1, max_length=100)]
     idempotency_key: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+    namespace: Namespace | None = None
+    members: Members | None = None
+    """Who is let in beside those who speak; the habits hold for whoever was never in the session."""
 
 
 class AddFile(Ask, frozen=True, kw_only=True):
@@ -291,6 +298,7 @@ class AddFile(Ask, frozen=True, kw_only=True):
     metadata: Bag | None = None
     configuration: MessageHabits | None = None
     created_at: datetime | None = None
+    namespace: Namespace | None = None
 
 
 class ListMessages(Paged, frozen=True, kw_only=True):
@@ -315,6 +323,8 @@ class NewConclusion(Request, frozen=True, forbid_unknown_fields=False, kw_only=T
 
 class AddConclusions(Ask, frozen=True, kw_only=True):
     conclusions: Annotated[list[NewConclusion], Meta(min_length=1, max_length=100)]
+    namespace: Namespace | None = None
+    """Where those lie that name no session; without it, in the common namespace."""
 
 
 class ListConclusions(Paged, frozen=True, kw_only=True):

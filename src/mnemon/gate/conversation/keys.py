@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from mnemon.core.conversation import hooks
-from mnemon.core.conversation.place import NAMESPACE, reading
+from mnemon.core.conversation.place import everywhere, reading
+from mnemon.core.desk import Trace
 from mnemon.domain.cap import OPS
-from mnemon.domain.names import ALL
+from mnemon.domain.names import ALL, COMMON_NAMESPACE
 from mnemon.errors import InvalidInput
 from mnemon.gate import caps
 from mnemon.gate import messages as m
@@ -19,7 +20,6 @@ _CONVERSING = ("put", "get", "list", "snapshot", "invalidate", "forget")
 _SPEAKING = ("put", "get", "list", "snapshot")
 """A peer's key deletes nothing: what it said belongs to the sessions too."""
 _LONGEST = 10 * 366 * 24 * 3600
-_NAMED = reading(())
 
 
 def new_key(case: Case, request: q.NewKey) -> Outcome:
@@ -31,7 +31,7 @@ def new_key(case: Case, request: q.NewKey) -> Outcome:
         m.Mint(
             sub=_subject(request),
             ops=_ops(request),
-            namespaces_allowed=(ALL,) if request.workspace_id is None else (NAMESPACE,),
+            namespaces_allowed=(ALL,) if request.workspace_id is None else (COMMON_NAMESPACE,),
             ttl_seconds=_ttl(case, request),
             wid=request.workspace_id or ALL,
             data_class=ALL if request.workspace_id is None else "memory",
@@ -72,20 +72,24 @@ def _ttl(case: Case, request: q.NewKey) -> int:
 def add_webhook(case: Case, request: q.AddWebhook) -> Outcome:
     url = case.desk.tools.courier.check(request.url)
     entry, made = hooks.add_endpoint(case.desk, url)
-    return Outcome(a.Opened(shown.webhook(entry), made), _NAMED)
+    return Outcome(a.Opened(shown.webhook(entry), made), _named(case))
 
 
 def list_webhooks(case: Case, request: q.Paged) -> Outcome:
     found = hooks.endpoints(case.desk)
     items = [shown.webhook(entry) for entry in found[request.offset : request.offset + request.size]]
-    return Outcome(shown.page(a.WebhookPage, items, len(found), request.page, request.size), _NAMED)
+    return Outcome(shown.page(a.WebhookPage, items, len(found), request.page, request.size), _named(case))
 
 
 def delete_webhook(case: Case, request: q.OfWebhook) -> Outcome:
     hooks.remove_endpoint(case.desk, request.endpoint_id)
-    return Outcome(a.Done(), _NAMED)
+    return Outcome(a.Done(), _named(case))
 
 
 def try_webhooks(case: Case, request: q.OfWorkspace) -> Outcome:
     hooks.announce(case.desk, "test.event")
-    return Outcome(a.Note("A test event is on its way to every webhook of the workspace"), _NAMED)
+    return Outcome(a.Note("A test event is on its way to every webhook of the workspace"), _named(case))
+
+
+def _named(case: Case) -> Trace:
+    return reading(everywhere(case.desk))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mnemon.core.conversation.place import NAMESPACE
 from mnemon.domain.policy import Need, Reach
 from mnemon.domain.register import PEER, SCOPE, SESSION, WORKSPACE
 from mnemon.gate.conversation import answers as a
@@ -27,7 +26,7 @@ def _operation(
     admit: Callable[[Rights, Any], None],
     *,
     writes: bool = False,
-    reach: Callable[[Any], Reach] = lambda request: Reach((NAMESPACE,), workspace=request.workspace_id),
+    reach: Callable[[Any], Reach] = lambda request: Reach(workspace=request.workspace_id, some_room=True),
     **more: Any,
 ) -> Operation:
     made = Operation(name, Need(op), request, answer, work, reach, writes=writes, admit=admit, **more)
@@ -54,8 +53,10 @@ def _opens_session(rights: Rights, request: q.OpenSession) -> None:
     if request.changes or not rights.known(SESSION, request.id):
         rights.writes(request.id, request.peers or ())
         rights.puts()
+        rights.lies(request.id, request.namespace)
     else:
         rights.reads(request.id)
+        rights.lies(request.id, request.namespace)
 
 
 def _opens_scope(rights: Rights, request: q.OpenScope) -> None:
@@ -66,12 +67,6 @@ def _opens_scope(rights: Rights, request: q.OpenScope) -> None:
 
 def _whole(rights: Rights, request: Any) -> None:
     rights.workspace()
-
-
-def _deletes_workspace(rights: Rights, request: q.OfWorkspace) -> None:
-    """As far as the cap opens namespaces, that of conversations among them."""
-    rights.workspace()
-    rights.namespace()
 
 
 def _of_peer(rights: Rights, request: Any) -> None:
@@ -85,25 +80,55 @@ def _reads_session(rights: Rights, request: Any) -> None:
 def _reads_member(rights: Rights, request: q.OfMember) -> None:
     """A cap of peers may look at their own settings only."""
     rights.reads(request.session_id)
-    if rights.sessions is None:
+    if not rights.opens(request.session_id):
         rights.peer(request.peer_id)
 
 
+def _looks(rights: Rights, request: q.Represent | q.PeerContext | q.AskPeer) -> None:
+    rights.looks(request.peer_id, request.target or request.peer_id)
+
+
 def _asks_peer(rights: Rights, request: q.AskPeer) -> None:
-    rights.peer(request.peer_id)
+    _looks(rights, request)
     if request.session_id is not None:
         rights.reads(request.session_id)
 
 
+def _hears(rights: Rights, request: q.SearchPeer) -> None:
+    rights.looks(request.peer_id, request.peer_id)
+
+
+def _reads_card(rights: Rights, request: q.ReadCard | q.WriteCard) -> None:
+    rights.holds(request.peer_id, request.target or request.peer_id)
+
+
+def _writes_card(rights: Rights, request: q.WriteCard) -> None:
+    _reads_card(rights, request)
+    rights.lies(None, request.namespace)
+
+
 def _states(rights: Rights, request: q.AddConclusions) -> None:
-    rights.peer(*(one.observer_id for one in request.conclusions))
-    for session in {one.session_id for one in request.conclusions}:
+    for one in request.conclusions:
+        rights.holds(one.observer_id, one.observed_id)
+    sessions = {one.session_id for one in request.conclusions}
+    for session in sessions:
         if session is not None:
             rights.reads(session)
+    if None in sessions or request.namespace is not None:
+        rights.lies(None, request.namespace)
 
 
 def _writes_session(rights: Rights, request: Any) -> None:
     rights.writes(request.session_id)
+
+
+def _sets_members(rights: Rights, request: q.SetMembers) -> None:
+    rights.makes(request.session_id, request.peers, request.namespace)
+
+
+def _says(rights: Rights, request: q.AddMessages) -> None:
+    authors = {one.peer_id for one in request.messages}
+    rights.makes(request.session_id, authors.union(request.members or ()), request.namespace)
 
 
 def _operator(rights: Rights, request: Any) -> None:
@@ -125,7 +150,7 @@ OPEN_WORKSPACE = _operation(
     places.open_workspace,
     _opens_workspace,
     writes=True,
-    reach=lambda request: Reach((NAMESPACE,), workspace=request.id),
+    reach=lambda request: Reach(workspace=request.id, some_room=True),
     peek=places.find_workspace,
 )
 LIST_WORKSPACES = _operation(
@@ -135,7 +160,7 @@ LIST_WORKSPACES = _operation(
     a.WorkspacePage,
     places.list_workspaces,
     _operator,
-    reach=lambda request: Reach((NAMESPACE,)),
+    reach=lambda request: Reach(some_room=True),
 )
 CHANGE_WORKSPACE = _operation(
     "workspaces.change", "put", q.ChangeWorkspace, a.Workspace, places.change_workspace, _whole, writes=True
@@ -146,9 +171,8 @@ DELETE_WORKSPACE = _operation(
     q.OfWorkspace,
     a.Note,
     places.delete_workspace,
-    _deletes_workspace,
+    _whole,
     writes=True,
-    reach=lambda request: Reach(workspace=request.workspace_id),
 )
 OPEN_PEER = _operation(
     "peers.open",
@@ -174,18 +198,16 @@ ASK_PEER = _operation("peers.chat", "get", q.AskPeer, a.Told, views.ask_peer, _a
 ASK_WORKSPACE = _operation(
     "workspaces.chat", "get", q.AskWorkspace, a.Told, views.ask_workspace, _whole, waits=True
 )
-REPRESENT = _operation(
-    "peers.representation", "get", q.Represent, a.Representation, views.represent, _of_peer
-)
-PEER_CONTEXT = _operation("peers.context", "get", q.PeerContext, a.PeerContext, views.peer_context, _of_peer)
-READ_CARD = _operation("peers.card", "get", q.ReadCard, a.PeerCard, views.read_card, _of_peer)
+REPRESENT = _operation("peers.representation", "get", q.Represent, a.Representation, views.represent, _looks)
+PEER_CONTEXT = _operation("peers.context", "get", q.PeerContext, a.PeerContext, views.peer_context, _looks)
+READ_CARD = _operation("peers.card", "get", q.ReadCard, a.PeerCard, views.read_card, _reads_card)
 WRITE_CARD = _operation(
-    "peers.set_card", "put", q.WriteCard, a.PeerCard, views.write_card, _of_peer, writes=True
+    "peers.set_card", "put", q.WriteCard, a.PeerCard, views.write_card, _writes_card, writes=True
 )
 SEARCH_WORKSPACE = _operation(
     "workspaces.search", "get", q.SearchWorkspace, a.Messages, speech.search_workspace, _whole
 )
-SEARCH_PEER = _operation("peers.search", "get", q.SearchPeer, a.Messages, speech.search_peer, _of_peer)
+SEARCH_PEER = _operation("peers.search", "get", q.SearchPeer, a.Messages, speech.search_peer, _hears)
 SEARCH_SESSION = _operation(
     "sessions.search", "get", q.SearchSession, a.Messages, speech.search_session, _reads_session
 )
@@ -200,7 +222,13 @@ OPEN_SESSION = _operation(
     peek=places.find_session,
 )
 CHANGE_SESSION = _operation(
-    "sessions.change", "put", q.ChangeSession, a.Session, places.change_session, _writes_session, writes=True
+    "sessions.change",
+    "put",
+    q.ChangeSession,
+    a.Session,
+    places.change_session,
+    lambda rights, request: rights.makes(request.session_id),
+    writes=True,
 )
 LIST_SESSIONS = _operation(
     "sessions.list", "list", q.ListSessions, a.SessionPage, places.list_sessions, _whole
@@ -224,7 +252,7 @@ ADD_MEMBERS = _operation(
     q.SetMembers,
     a.Session,
     places.add_members,
-    lambda rights, request: rights.writes(request.session_id, request.peers),
+    _sets_members,
     writes=True,
 )
 SET_MEMBERS = _operation(
@@ -233,7 +261,7 @@ SET_MEMBERS = _operation(
     q.SetMembers,
     a.Session,
     places.set_members,
-    lambda rights, request: rights.writes(request.session_id, request.peers),
+    _sets_members,
     writes=True,
 )
 REMOVE_MEMBERS = _operation(
@@ -272,7 +300,7 @@ ADD_MESSAGES = _operation(
     q.AddMessages,
     a.Messages,
     speech.add,
-    lambda rights, request: rights.writes(request.session_id, {one.peer_id for one in request.messages}),
+    _says,
     writes=True,
     rings=True,
 )
@@ -282,7 +310,7 @@ ADD_FILE = _operation(
     q.AddFile,
     a.Messages,
     speech.add_file,
-    lambda rights, request: rights.writes(request.session_id, (request.peer_id,)),
+    lambda rights, request: rights.makes(request.session_id, (request.peer_id,), request.namespace),
     writes=True,
     rings=True,
     prepare=speech.read_file,

@@ -7,8 +7,8 @@ from typing import Any
 
 from mnemon.core.conversation import directory, erase
 from mnemon.core.conversation.messages import clone
-from mnemon.core.conversation.place import reading
-from mnemon.core.desk import Desk
+from mnemon.core.conversation.place import everywhere, reading
+from mnemon.core.desk import Desk, Trace
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.filters import Column, Field, predicate
 from mnemon.domain.habits import MemberHabits, habits_of
@@ -33,7 +33,11 @@ FIELDS = {
     PEER: {**_IN_WORKSPACE, "peer_id": Field(Column.TEXT)},
     SESSION: {**_IN_WORKSPACE, "session_id": Field(Column.TEXT), "is_active": Field(Column.FLAG)},
 }
-NAMED = reading(())
+
+
+def _named(desk: Desk, *sessions: Entry) -> Trace:
+    """What the log tells of names that were looked up: where the sessions lie, or, without any, may lie."""
+    return reading(sorted({entry.namespace for entry in sessions}) or everywhere(desk))
 
 
 def _row(entry: Entry) -> Mapping[str, Any]:
@@ -66,16 +70,33 @@ def _listed(
     workspace: str | None,
 ) -> Outcome:
     register = desk.tx.register
-    if predicate(request.filters, FIELDS[kind]) is None:
-        total = register.count(workspace, kind)
+    namespaces = desk.scope.namespaces if kind == SESSION else None
+    everyone = kind != PEER or _knows_every_peer(desk)
+    if everyone and predicate(request.filters, FIELDS[kind]) is None:
+        total = register.count(workspace, kind, namespaces)
         entries = register.entries(
-            workspace, kind, newest_first=request.reverse, offset=request.offset, limit=request.size
+            workspace,
+            kind,
+            namespaces=namespaces,
+            newest_first=request.reverse,
+            offset=request.offset,
+            limit=request.size,
         )
     else:
-        found = _matching(kind, request.filters, register.entries(workspace, kind), reverse=request.reverse)
+        there = register.entries(workspace, kind, namespaces=namespaces)
+        known = there if everyone else [entry for entry in there if directory.knows_peer(desk, entry)]
+        found = _matching(kind, request.filters, known, reverse=request.reverse)
         total, entries = len(found), found[request.offset : request.offset + request.size]
     items = [show(entry) for entry in entries]
-    return Outcome(shown.page(answer, items, total, request.page, request.size), NAMED)
+    return Outcome(shown.page(answer, items, total, request.page, request.size), _named(desk))
+
+
+def _knows_every_peer(desk: Desk) -> bool:
+    namespaces = desk.scope.namespaces
+    if namespaces is None:
+        return True
+    register, workspace = desk.tx.register, desk.scope.workspace
+    return register.count(workspace, PEER) == register.count(workspace, PEER, namespaces)
 
 
 def open_workspace(case: Case, request: q.OpenWorkspace) -> Outcome:
@@ -87,12 +108,12 @@ def open_workspace(case: Case, request: q.OpenWorkspace) -> Outcome:
         shown.bag(request.metadata) or "{}",
         shown.bag(request.configuration, "configuration") or "{}",
     )
-    return Outcome(a.Opened(shown.workspace(entry), made), NAMED)
+    return Outcome(a.Opened(shown.workspace(entry), made), _named(case.desk))
 
 
 def find_workspace(case: Case, request: q.OpenWorkspace) -> Outcome | None:
     entry = directory.find(case.desk, WORKSPACE, request.id)
-    return None if entry is None else Outcome(a.Opened(shown.workspace(entry), False), NAMED)
+    return None if entry is None else Outcome(a.Opened(shown.workspace(entry), False), _named(case.desk))
 
 
 def list_workspaces(case: Case, request: q.ListWorkspaces) -> Outcome:
@@ -101,7 +122,7 @@ def list_workspaces(case: Case, request: q.ListWorkspaces) -> Outcome:
 
 def change_workspace(case: Case, request: q.ChangeWorkspace) -> Outcome:
     entry, _ = directory.ensure(case.desk, WORKSPACE, request.workspace_id)
-    return Outcome(shown.workspace(_changed(case.desk, entry, request)), NAMED)
+    return Outcome(shown.workspace(_changed(case.desk, entry, request)), _named(case.desk))
 
 
 def _changed(desk: Desk, entry: Entry, request: q.ChangeWorkspace | q.ChangeSession | q.OpenSession) -> Entry:
@@ -119,24 +140,24 @@ def delete_workspace(case: Case, request: q.OfWorkspace) -> Outcome:
 
 
 def open_peer(case: Case, request: q.OpenPeer) -> Outcome:
-    entry, made = directory.ensure(case.desk, PEER, request.id)
+    entry, made = directory.ensure(case.desk, PEER, request.id, namespace=directory.home(case.desk))
     configuration = None if request.configuration is None else directory.encoded(request.configuration)
     entry = directory.change(case.desk, entry, shown.bag(request.metadata), configuration)
-    return Outcome(a.Opened(shown.peer(entry), made), NAMED)
+    return Outcome(a.Opened(shown.peer(entry), made), _named(case.desk))
 
 
 def find_peer(case: Case, request: q.OpenPeer) -> Outcome | None:
     entry = directory.find(case.desk, PEER, request.id)
     if entry is None or request.changes:
         return None
-    return Outcome(a.Opened(shown.peer(entry), False), NAMED)
+    return Outcome(a.Opened(shown.peer(entry), False), _named(case.desk))
 
 
 def change_peer(case: Case, request: q.ChangePeer) -> Outcome:
-    entry, _ = directory.ensure(case.desk, PEER, request.peer_id)
+    entry, _ = directory.ensure(case.desk, PEER, request.peer_id, namespace=directory.home(case.desk))
     configuration = None if request.configuration is None else directory.encoded(request.configuration)
     entry = directory.change(case.desk, entry, shown.bag(request.metadata), configuration)
-    return Outcome(shown.peer(entry), NAMED)
+    return Outcome(shown.peer(entry), _named(case.desk))
 
 
 def list_peers(case: Case, request: q.ListPeers) -> Outcome:
@@ -144,10 +165,11 @@ def list_peers(case: Case, request: q.ListPeers) -> Outcome:
         return _listed(case.desk, PEER, request, shown.peer, a.PeerPage, workspace=case.desk.scope.workspace)
     register, workspace = case.desk.tx.register, case.desk.scope.workspace
     entries = [] if request.kind == "scope" else register.entries(workspace, PEER)
+    entries = [entry for entry in entries if directory.knows_peer(case.desk, entry)]
     entries += [_as_peer(entry) for entry in register.entries(workspace, SCOPE)]
     found = _matching(PEER, request.filters, entries, reverse=request.reverse)
     items = [shown.peer(entry) for entry in found[request.offset : request.offset + request.size]]
-    return Outcome(shown.page(a.PeerPage, items, len(found), request.page, request.size), NAMED)
+    return Outcome(shown.page(a.PeerPage, items, len(found), request.page, request.size), _named(case.desk))
 
 
 def _as_peer(scope: Entry) -> Entry:
@@ -174,31 +196,33 @@ def _sessions(
         found.sort(key=lambda entry: entry.uid)
     found = _matching(SESSION, filters, found, reverse=request.reverse)
     items = [shown.session(entry) for entry in found[request.offset : request.offset + request.size]]
-    return Outcome(shown.page(a.SessionPage, items, len(found), request.page, request.size), NAMED)
+    return Outcome(
+        shown.page(a.SessionPage, items, len(found), request.page, request.size), _named(case.desk)
+    )
 
 
 def open_session(case: Case, request: q.OpenSession) -> Outcome:
     desk = case.desk
-    entry, made = directory.ensure(desk, SESSION, request.id)
+    entry, made = directory.ensure_session(desk, request.id, request.namespace)
     entry = _changed(desk, entry, request)
     if request.peers:
         directory.join(desk, request.id, dict(request.peers))
     for scope in request.scopes or ():
         directory.ensure(desk, SCOPE, scope)
         _pick(desk, scope, request.id)
-    return Outcome(a.Opened(shown.session(entry), made), NAMED)
+    return Outcome(a.Opened(shown.session(entry), made), _named(desk, entry))
 
 
 def find_session(case: Case, request: q.OpenSession) -> Outcome | None:
     entry = directory.find(case.desk, SESSION, request.id)
     if entry is None or request.changes:
         return None
-    return Outcome(a.Opened(shown.session(entry), False), NAMED)
+    return Outcome(a.Opened(shown.session(entry), False), _named(case.desk, entry))
 
 
 def change_session(case: Case, request: q.ChangeSession) -> Outcome:
-    entry, _ = directory.ensure(case.desk, SESSION, request.session_id)
-    return Outcome(shown.session(_changed(case.desk, entry, request)), NAMED)
+    entry, _ = directory.ensure_session(case.desk, request.session_id)
+    return Outcome(shown.session(_changed(case.desk, entry, request)), _named(case.desk, entry))
 
 
 def list_sessions(case: Case, request: q.ListSessions) -> Outcome:
@@ -218,42 +242,44 @@ def clone_session(case: Case, request: q.CloneSession) -> Outcome:
 
 
 def add_members(case: Case, request: q.SetMembers) -> Outcome:
-    entry, _ = directory.ensure(case.desk, SESSION, request.session_id)
+    entry, _ = directory.ensure_session(case.desk, request.session_id, request.namespace)
     directory.join(case.desk, request.session_id, dict(request.peers))
-    return Outcome(shown.session(entry), NAMED)
+    return Outcome(shown.session(entry), _named(case.desk, entry))
 
 
 def set_members(case: Case, request: q.SetMembers) -> Outcome:
-    entry, _ = directory.ensure(case.desk, SESSION, request.session_id)
+    entry, _ = directory.ensure_session(case.desk, request.session_id, request.namespace)
     directory.set_members(case.desk, request.session_id, dict(request.peers))
-    return Outcome(shown.session(entry), NAMED)
+    return Outcome(shown.session(entry), _named(case.desk, entry))
 
 
 def remove_members(case: Case, request: q.RemoveMembers) -> Outcome:
     entry = directory.need(case.desk, SESSION, request.session_id)
     directory.leave(case.desk, request.session_id, request.peers)
-    return Outcome(shown.session(entry), NAMED)
+    return Outcome(shown.session(entry), _named(case.desk, entry))
 
 
 def list_members(case: Case, request: q.ListMembers) -> Outcome:
-    directory.need(case.desk, SESSION, request.session_id)
+    session = directory.need(case.desk, SESSION, request.session_id)
     present = directory.members(case.desk, request.session_id)
     found = [entry for name in present if (entry := directory.find(case.desk, PEER, name))]
     found = found[::-1] if request.reverse else found
     items = [shown.peer(entry) for entry in found[request.offset : request.offset + request.size]]
-    return Outcome(shown.page(a.PeerPage, items, len(found), request.page, request.size), NAMED)
+    page = shown.page(a.PeerPage, items, len(found), request.page, request.size)
+    return Outcome(page, _named(case.desk, session))
 
 
 def read_member(case: Case, request: q.OfMember) -> Outcome:
-    directory.need(case.desk, SESSION, request.session_id)
+    session = directory.need(case.desk, SESSION, request.session_id)
     habits = directory.member_habits(directory.members(case.desk, request.session_id).get(request.peer_id))
-    return Outcome(a.MemberHabits(habits.observe_me, habits.observe_others), NAMED)
+    return Outcome(a.MemberHabits(habits.observe_me, habits.observe_others), _named(case.desk, session))
 
 
 def configure_member(case: Case, request: q.ConfigureMember) -> Outcome:
+    session = directory.need(case.desk, SESSION, request.session_id)
     habits = MemberHabits(request.observe_me, request.observe_others)
     directory.configure_member(case.desk, request.session_id, request.peer_id, habits)
-    return Outcome(a.Done(), NAMED)
+    return Outcome(a.Done(), _named(case.desk, session))
 
 
 def open_scope(case: Case, request: q.OpenScope) -> Outcome:
@@ -261,18 +287,18 @@ def open_scope(case: Case, request: q.OpenScope) -> Outcome:
         raise Conflict("a peer has that name already")
     entry, made = directory.ensure(case.desk, SCOPE, request.id)
     entry = directory.change(case.desk, entry, shown.bag(request.metadata), None)
-    return Outcome(a.Opened(shown.scope(entry), made), NAMED)
+    return Outcome(a.Opened(shown.scope(entry), made), _named(case.desk))
 
 
 def find_scope(case: Case, request: q.OpenScope) -> Outcome | None:
     entry = directory.find(case.desk, SCOPE, request.id)
     if entry is None or request.changes:
         return None
-    return Outcome(a.Opened(shown.scope(entry), False), NAMED)
+    return Outcome(a.Opened(shown.scope(entry), False), _named(case.desk))
 
 
 def read_scope(case: Case, request: q.OfScope) -> Outcome:
-    return Outcome(shown.scope(directory.need(case.desk, SCOPE, request.scope_id)), NAMED)
+    return Outcome(shown.scope(directory.need(case.desk, SCOPE, request.scope_id)), _named(case.desk))
 
 
 def list_scopes(case: Case, request: q.Paged) -> Outcome:
@@ -282,13 +308,13 @@ def list_scopes(case: Case, request: q.Paged) -> Outcome:
     )
     items = [shown.scope(entry) for entry in entries]
     total = register.count(workspace, SCOPE)
-    return Outcome(shown.page(a.ScopePage, items, total, request.page, request.size), NAMED)
+    return Outcome(shown.page(a.ScopePage, items, total, request.page, request.size), _named(case.desk))
 
 
 def delete_scope(case: Case, request: q.OfScope) -> Outcome:
     directory.need(case.desk, SCOPE, request.scope_id)
     erase.erase_scope(case.desk, request.scope_id)
-    return Outcome(a.Done(), NAMED)
+    return Outcome(a.Done(), _named(case.desk))
 
 
 def add_to_scope(case: Case, request: q.AddToScope) -> Outcome:
@@ -296,15 +322,16 @@ def add_to_scope(case: Case, request: q.AddToScope) -> Outcome:
     for session in request.session_ids:
         directory.need(case.desk, SESSION, session)
         _pick(case.desk, request.scope_id, session)
-    return Outcome(a.Done(), NAMED)
+    return Outcome(a.Done(), _named(case.desk))
 
 
 def remove_from_scope(case: Case, request: q.RemoveFromScope) -> Outcome:
     directory.need(case.desk, SCOPE, request.scope_id)
-    case.desk.tx.register.untie(
-        case.desk.scope.workspace, PICK, holder=request.scope_id, held=request.session_id
-    )
-    return Outcome(a.Done(), NAMED)
+    if directory.find(case.desk, SESSION, request.session_id) is not None:
+        case.desk.tx.register.untie(
+            case.desk.scope.workspace, PICK, holder=request.scope_id, held=request.session_id
+        )
+    return Outcome(a.Done(), _named(case.desk))
 
 
 def sessions_of_scope(case: Case, request: q.SessionsOfScope) -> Outcome:
@@ -320,9 +347,11 @@ def scope_status(case: Case, request: q.OfScope) -> Outcome:
     status = {}
     for pick in directory.picks(desk, request.scope_id):
         kinds = tuple(CONCLUSIONS.values())
-        held = desk.tx.lines.views(Views(desk.scope.workspace, kinds, sessions=(pick.held,)))
+        held = desk.tx.lines.views(
+            Views(desk.scope.workspace, kinds, sessions=(pick.held,), namespaces=desk.scope.namespaces)
+        )
         status[pick.held] = a.Backfill("completed", to_datetime(pick.since), len(held))
-    return Outcome(a.ScopeStatus(status), NAMED)
+    return Outcome(a.ScopeStatus(status), _named(desk))
 
 
 def _pick(desk: Desk, scope: str, session: str) -> None:

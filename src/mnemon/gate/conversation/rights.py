@@ -5,20 +5,24 @@
     a cap of peers                 those peers' own views, and reading the sessions they are in
     a cap of sessions              those sessions, and only what was concluded in them
 
-A cap of peers and sessions writes to those sessions in the name of those peers. What a cap may not
-reach and what is not there are refused alike.
+A cap of peers and sessions writes to those sessions in the name of those peers. All of it within the
+namespaces that the cap opens. What a cap may not reach and what is not there are refused alike.
+
+Through the eyes of the peers in `via` a cap of peers sees what they know of the peers it reaches, and what
+they said and know of themselves in the sessions that it reads. Nothing else of theirs is open to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
-from mnemon.core.conversation.directory import find, members
-from mnemon.core.conversation.place import NAMESPACE
+from mnemon.core.conversation.conclusions import Whose
+from mnemon.core.conversation.directory import find, in_reach, members, namespace_for
 from mnemon.core.desk import Desk
 from mnemon.domain.cap import Grant
 from mnemon.domain.names import ALL
-from mnemon.errors import CapOpMismatch, CapScopeMismatch, NamespaceDenied
+from mnemon.domain.register import MEMBER, SESSION
+from mnemon.errors import CapOpMismatch, CapScopeMismatch
 
 
 class Rights:
@@ -29,11 +33,6 @@ class Rights:
     @property
     def everywhere(self) -> bool:
         return ALL in self._grant.peers and self._grant.sessions is None
-
-    @property
-    def observers(self) -> Collection[str] | None:
-        """Whose conclusions may be read; None for everyone's."""
-        return None if ALL in self._grant.peers else {self._grant.actor, *self._grant.peers}
 
     @property
     def sessions(self) -> frozenset[str] | None:
@@ -50,10 +49,8 @@ class Rights:
         if not self.everywhere:
             raise CapScopeMismatch("the cap does not reach the whole workspace")
 
-    def namespace(self) -> None:
-        """Raises: NamespaceDenied if the cap does not open what conversations lie in."""
-        if not self._grant.namespaces & {ALL, NAMESPACE}:
-            raise NamespaceDenied("the cap does not open every namespace of this request")
+    def reaches(self, peer: str) -> bool:
+        return self._grant.reaches(peer)
 
     def peer(self, *names: str | None) -> None:
         """Raises: CapScopeMismatch."""
@@ -63,21 +60,85 @@ class Rights:
             if name is not None and not self._grant.reaches(name):
                 raise CapScopeMismatch("the cap does not reach that peer")
 
+    def looks(self, observer: str, observed: str) -> frozenset[str] | None:
+        """The sessions to which the cap limits the one's view of the other; None if to none.
+
+        Raises: CapScopeMismatch.
+        """
+        self.peer()
+        if self._grant.reaches(observer):
+            return None
+        if observer in self._grant.via:
+            if self._grant.reaches(observed):
+                return None
+            if observed == observer:
+                return self._read()
+        raise CapScopeMismatch("the cap does not reach that peer")
+
+    def holds(self, observer: str, observed: str) -> None:
+        """Whether the cap may treat the one's view of the other as its own.
+
+        Raises: CapScopeMismatch.
+        """
+        if self.looks(observer, observed) is not None:
+            raise CapScopeMismatch("the cap does not reach that peer")
+
+    def views(self) -> list[Whose]:
+        """Which conclusions the cap may read."""
+        if ALL in self._grant.peers:
+            return [Whose()]
+        reached = {self._grant.actor, *self._grant.peers}
+        found = [Whose(sorted(reached))]
+        for observer in sorted(self._grant.via - reached):
+            found += [Whose((observer,), observed) for observed in sorted(reached)]
+            found.append(Whose((observer,), observer, self._read()))
+        return found
+
+    def _read(self) -> frozenset[str]:
+        """The sessions that a peer is in whom the cap reaches."""
+        register, workspace = self._desk.tx.register, self._desk.scope.workspace
+        ties = [
+            tie
+            for peer in (self._grant.actor, *self._grant.peers)
+            for tie in register.ties(workspace, MEMBER, held=peer)
+        ]
+        return in_reach(self._desk, {tie.holder for tie in ties if tie.until is None})
+
     def writes(self, session: str, authors: Iterable[str] = ()) -> None:
         """Raises: CapScopeMismatch."""
-        if not self.everywhere and session not in (self._grant.sessions or ()):
+        if not self.opens(session):
             raise CapScopeMismatch("the cap may not write to that session")
         for author in authors:
             if not self._grant.reaches(author):
                 raise CapScopeMismatch("the cap does not reach that peer")
 
+    def makes(self, session: str, authors: Iterable[str] = (), namespace: str | None = None) -> None:
+        """As `writes`, where that makes the session if there is none.
+
+        Raises: CapScopeMismatch, NamespaceDenied, Conflict.
+        """
+        self.writes(session, authors)
+        self.lies(session, namespace)
+
+    def lies(self, session: str | None, namespace: str | None) -> None:
+        """Whether that session, or what belongs to none, may lie in that namespace, or where it does.
+
+        Raises: NamespaceDenied, Conflict.
+        """
+        namespace_for(self._desk, session, namespace)
+
+    def opens(self, session: str) -> bool:
+        """Whether the session is the cap's own, whoever is in it."""
+        opened = self._grant.opened
+        return self.everywhere if opened is None else session in opened
+
     def reads(self, session: str) -> None:
         """Raises: CapScopeMismatch."""
-        if self.everywhere or session in (self._grant.sessions or ()):
+        if self.opens(session):
             return
-        if self._grant.sessions is None and any(
-            self._grant.reaches(peer) for peer in members(self._desk, session)
-        ):
+        limits = self._grant.sessions
+        known = (limits is None or session in limits) and self.known(SESSION, session)
+        if known and any(self._grant.reaches(peer) for peer in members(self._desk, session)):
             return
         raise CapScopeMismatch("the cap does not reach that session")
 

@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from mnemon.core.conversation import context as core
 from mnemon.core.conversation import directory, erase
 from mnemon.core.conversation import messages as read
-from mnemon.core.conversation.ingest import Message, Said, add_messages
-from mnemon.core.conversation.place import reading
+from mnemon.core.conversation.ingest import Hall, Message, Said, add_messages
+from mnemon.core.conversation.place import everywhere, reading
 from mnemon.core.conversation.search import Where, search_messages
 from mnemon.core.desk import Tools, Trace
 from mnemon.domain.chunks import chunks
 from mnemon.domain.filters import predicate
 from mnemon.domain.moments import to_ms
 from mnemon.domain.register import SESSION
-from mnemon.errors import CapScopeMismatch, InvalidInput
+from mnemon.errors import InvalidInput
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
@@ -50,7 +50,8 @@ def add(case: Case, request: q.AddMessages) -> Outcome:
         )
         for one in request.messages
     ]
-    stored, changes = add_messages(case.desk, request.session_id, said, request.idempotency_key)
+    hall = Hall(request.session_id, request.namespace, request.members)
+    stored, changes = add_messages(case.desk, hall, said, request.idempotency_key)
     answer = a.Messages([shown.message(one) for one in stored], repeated=not changes.put)
     return Outcome(answer, changes.trace())
 
@@ -68,7 +69,7 @@ def add_file(case: Case, request: q.AddFile) -> Outcome:
     moment, metadata = moment_ms(request.created_at), _metadata(request.metadata)
     reasoning = _reasoning(request.configuration)
     said = [Said(request.peer_id, part, metadata, moment, reasoning) for part in request.parts]
-    stored, changes = add_messages(case.desk, request.session_id, said)
+    stored, changes = add_messages(case.desk, Hall(request.session_id, request.namespace), said)
     return Outcome(a.Messages([shown.message(one) for one in stored]), changes.trace(file=len(request.file)))
 
 
@@ -91,12 +92,13 @@ def list_(case: Case, request: q.ListMessages) -> Outcome:
         limit=request.size,
     )
     items = [shown.message(one) for one in found]
-    return Outcome(shown.page(a.MessagePage, items, total, request.page, request.size), _read(found))
+    page = shown.page(a.MessagePage, items, total, request.page, request.size)
+    return Outcome(page, _read(case, found, request.session_id))
 
 
 def read_one(case: Case, request: q.OfMessage) -> Outcome:
     found = read.read_message(case.desk, request.session_id, request.message_id)
-    return Outcome(shown.message(found), _read([found]))
+    return Outcome(shown.message(found), _read(case, [found], request.session_id))
 
 
 def change(case: Case, request: q.ChangeMessage) -> Outcome:
@@ -105,7 +107,7 @@ def change(case: Case, request: q.ChangeMessage) -> Outcome:
         found = read.read_message(case.desk, request.session_id, request.message_id)
     else:
         found = read.annotate(case.desk, request.session_id, request.message_id, metadata)
-    return Outcome(shown.message(found), _read([found]))
+    return Outcome(shown.message(found), _read(case, [found], request.session_id))
 
 
 def delete(case: Case, request: q.OfMessage) -> Outcome:
@@ -119,15 +121,16 @@ def search_workspace(case: Case, request: q.SearchWorkspace) -> Outcome:
 
 
 def search_peer(case: Case, request: q.SearchPeer) -> Outcome:
-    return _search(case, request, Where(peer=request.peer_id))
+    sessions = case.rights.looks(request.peer_id, request.peer_id)
+    return _search(case, request, Where(peer=request.peer_id, sessions=sessions))
 
 
 def search_session(case: Case, request: q.SearchSession) -> Outcome:
     directory.need(case.desk, SESSION, request.session_id)
-    return _search(case, request, Where(sessions=(request.session_id,)))
+    return _search(case, request, Where(sessions=(request.session_id,)), request.session_id)
 
 
-def _search(case: Case, request: q.Search, where: Where) -> Outcome:
+def _search(case: Case, request: q.Search, where: Where, session: str | None = None) -> Outcome:
     filters = dict(request.filters or {})
     perspective = filters.pop("peer_perspective", None)
     if perspective is not None and not isinstance(perspective, str):
@@ -139,7 +142,7 @@ def _search(case: Case, request: q.Search, where: Where) -> Outcome:
         Where(where.peer, where.sessions, perspective, wanted),
         request.limit,
     )
-    return Outcome(a.Messages([shown.message(one) for one in found]), _read(found))
+    return Outcome(a.Messages([shown.message(one) for one in found]), _read(case, found, session))
 
 
 def context(case: Case, request: q.SessionContext) -> Outcome:
@@ -155,7 +158,9 @@ def context(case: Case, request: q.SessionContext) -> Outcome:
         peer_card=None if found.picture is None else found.picture.card,
     )
     views = [] if found.picture is None else [view.line.id for view in found.picture.views]
-    return Outcome(answer, reading([*(one.line.id for one in found.messages), *views]))
+    limited = asked is None or asked.sessions == {request.session_id}
+    namespaces = _where(case, request.session_id) if limited else everywhere(case.desk)
+    return Outcome(answer, reading(namespaces, [*(one.line.id for one in found.messages), *views]))
 
 
 def _asked(case: Case, request: q.SessionContext) -> core.Asked | None:
@@ -182,10 +187,9 @@ def _asked(case: Case, request: q.SessionContext) -> core.Asked | None:
             raise InvalidInput("sessions must name the session whose context it is")
     rights = case.rights
     observer = request.peer_perspective or request.peer_target
-    if rights.sessions is not None:
-        sessions = rights.sessions if sessions is None else sessions & rights.sessions
-    elif rights.observers is not None and observer not in rights.observers:
-        raise CapScopeMismatch("the cap does not reach that peer's view")
+    limits = (
+        rights.sessions if rights.opens(request.session_id) else rights.looks(observer, request.peer_target)
+    )
     return core.Asked(
         observer=observer,
         observed=request.peer_target,
@@ -194,15 +198,23 @@ def _asked(case: Case, request: q.SessionContext) -> core.Asked | None:
         distance=request.search_max_distance,
         frequent=request.include_most_frequent,
         most=request.max_conclusions or core.MOST_CONCLUSIONS,
-        sessions=sessions,
+        sessions=core.narrowed(sessions, limits),
     )
 
 
 def summaries(case: Case, request: q.OfSession) -> Outcome:
     directory.need(case.desk, SESSION, request.session_id)
+    trace = reading(_where(case, request.session_id))
     found = {one.long: shown.summary(one) for one in core.summaries(case.desk, request.session_id)}
-    return Outcome(a.SessionSummaries(request.session_id, found.get(False), found.get(True)), reading(()))
+    return Outcome(a.SessionSummaries(request.session_id, found.get(False), found.get(True)), trace)
 
 
-def _read(found: list[Message]) -> Trace:
-    return reading([one.line.id for one in found])
+def _read(case: Case, found: list[Message], session: str | None) -> Trace:
+    namespaces = everywhere(case.desk) if session is None else _where(case, session)
+    return reading(namespaces, [one.line.id for one in found])
+
+
+def _where(case: Case, session: str) -> tuple[str, ...]:
+    """Where the session lies, as the log names it."""
+    entry = directory.find(case.desk, SESSION, session)
+    return () if entry is None else (entry.namespace,)

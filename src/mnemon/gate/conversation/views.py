@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from mnemon.core.conversation import cards, chat, conclusions, directory, erase
-from mnemon.core.conversation.context import MOST_CONCLUSIONS, Asked, Picture, picture
-from mnemon.core.conversation.place import Changes, reading
+from mnemon.core.conversation.context import MOST_CONCLUSIONS, Asked, Picture, narrowed, picture
+from mnemon.core.conversation.place import Changes, everywhere, reading, rooms_of
 from mnemon.core.desk import Trace
 from mnemon.domain.audit import Row
 from mnemon.domain.content import check_text
@@ -26,21 +26,22 @@ from mnemon.ports.reasoner import Entry
 
 
 def represent(case: Case, request: q.Represent) -> Outcome:
+    observed = request.target or request.peer_id
     sessions = _sessions(case, request.session_id, request.filters, request.scope)
     found = picture(
         case.desk,
         Asked(
             observer=request.peer_id,
-            observed=request.target or request.peer_id,
+            observed=observed,
             query=request.search_query,
             top_k=request.search_top_k,
             distance=request.search_max_distance,
             frequent=bool(request.include_most_frequent),
             most=request.max_conclusions or MOST_CONCLUSIONS,
-            sessions=sessions,
+            sessions=narrowed(sessions, case.rights.looks(request.peer_id, observed)),
         ),
     )
-    return Outcome(a.Representation(found.text), _seen(found))
+    return Outcome(a.Representation(found.text), _seen(case, found))
 
 
 def _sessions(
@@ -54,11 +55,11 @@ def _sessions(
     if sum(one is not None for one in (session, filters, scope)) > 1:
         raise InvalidInput("name only one of session_id, filters and scope")
     if session is not None:
-        return frozenset((session,))
+        return directory.in_reach(case.desk, (session,))
     if scope is not None:
         case.rights.workspace()
         return directory.scope_sessions(case.desk, (scope,) if isinstance(scope, str) else scope)
-    return _allowed(filters) if filters else None
+    return directory.in_reach(case.desk, _allowed(filters)) if filters else None
 
 
 def _allowed(filters: Mapping[str, Any]) -> frozenset[str]:
@@ -73,8 +74,12 @@ def _allowed(filters: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _seen(found: Picture) -> Trace:
-    return reading([view.line.id for view in found.views])
+def _seen(case: Case, found: Picture) -> Trace:
+    return _read(case, [view.line.id for view in found.views])
+
+
+def _read(case: Case, lines: Sequence[str] = ()) -> Trace:
+    return reading(everywhere(case.desk), lines)
 
 
 def peer_context(case: Case, request: q.PeerContext) -> Outcome:
@@ -89,25 +94,27 @@ def peer_context(case: Case, request: q.PeerContext) -> Outcome:
             distance=request.search_max_distance,
             frequent=request.include_most_frequent,
             most=request.max_conclusions or MOST_CONCLUSIONS,
+            sessions=case.rights.looks(request.peer_id, target),
         ),
     )
-    return Outcome(a.PeerContext(request.peer_id, target, found.text, found.card), _seen(found))
+    return Outcome(a.PeerContext(request.peer_id, target, found.text, found.card), _seen(case, found))
 
 
 def read_card(case: Case, request: q.ReadCard) -> Outcome:
     entries = cards.read_card(case.desk, request.peer_id, request.target or request.peer_id)
     card = None if entries is None else [entry.text for entry in entries]
-    return Outcome(a.PeerCard(card), reading(()))
+    return Outcome(a.PeerCard(card), _read(case))
 
 
 def write_card(case: Case, request: q.WriteCard) -> Outcome:
     changes = Changes()
     target = request.target or request.peer_id
-    directory.ensure(case.desk, PEER, request.peer_id)
-    if case.rights.everywhere:
-        directory.ensure(case.desk, PEER, target)
+    namespace = directory.namespace_for(case.desk, None, request.namespace)
+    directory.ensure(case.desk, PEER, request.peer_id, namespace=namespace)
+    if case.rights.reaches(target):
+        directory.ensure(case.desk, PEER, target, namespace=namespace)
     entries = [Entry(check_text(text, "peer_card")) for text in request.peer_card]
-    cards.write_card(case.desk, request.peer_id, target, entries, changes)
+    cards.write_card(case.desk, request.peer_id, target, namespace, entries, changes)
     return Outcome(a.PeerCard(list(request.peer_card)), changes.trace())
 
 
@@ -117,7 +124,7 @@ def add_conclusions(case: Case, request: q.AddConclusions) -> Outcome:
         conclusions.Stated(one.observer_id, one.observed_id, one.content, one.session_id)
         for one in request.conclusions
     ]
-    views = conclusions.state(case.desk, stated)
+    views = conclusions.state(case.desk, stated, request.namespace)
     for view in views:
         changes.add(view.line)
     return Outcome(a.Conclusions([shown.conclusion(view) for view in views]), changes.trace())
@@ -133,7 +140,7 @@ def list_conclusions(case: Case, request: q.ListConclusions) -> Outcome:
         limit=request.size,
     )
     items = [shown.conclusion(view) for view in found]
-    trace = reading([view.line.id for view in found])
+    trace = _read(case, [view.line.id for view in found])
     return Outcome(shown.page(a.ConclusionPage, items, total, request.page, request.size), trace)
 
 
@@ -146,50 +153,49 @@ def query_conclusions(case: Case, request: q.QueryConclusions) -> Outcome:
         distance=request.distance,
         wanted=predicate(request.filters, conclusions.FIELDS),
     )
-    trace = reading([view.line.id for view in found])
+    trace = _read(case, [view.line.id for view in found])
     return Outcome(a.Conclusions([shown.conclusion(view) for view in found]), trace)
 
 
-def _whose(case: Case, filters: Mapping[str, Any] | None) -> conclusions.Whose:
-    """As much of the filter as the store can use, within what the cap reaches."""
-    rights = case.rights
-    observers = rights.observers
+def _whose(case: Case, filters: Mapping[str, Any] | None) -> list[conclusions.Whose]:
+    """As much of the filter as the store can use, within what the cap may read."""
     observer = equals(filters, "observer_id") or equals(filters, "observer")
-    if observer is not None and (observers is None or observer in observers):
-        observers = (observer,)
     observed = equals(filters, "observed_id") or equals(filters, "observed")
-    return conclusions.Whose(observers, observed)
+    found = [whose.narrowed(observer, observed) for whose in case.rights.views()]
+    return [whose for whose in found if whose is not None]
 
 
 def read_conclusion(case: Case, request: q.OfConclusion) -> Outcome:
     view = _reached(case, request.conclusion_id)
-    return Outcome(shown.conclusion(view), reading((view.line.id,)))
+    return Outcome(shown.conclusion(view), reading((view.line.room.namespace,), (view.line.id,)))
 
 
 def _reached(case: Case, line_id: str) -> conclusions.View:
-    """The conclusion, if the cap reaches who holds it.
+    """The conclusion, if the cap may read it.
 
     Raises: NotFound, whether it does not exist or is not for this cap to know.
     """
     view = conclusions.read_view(case.desk, line_id)
-    observers = case.rights.observers
-    if observers is not None and view.line.room.owner not in observers:
+    if not any(whose.includes(view.line) for whose in case.rights.views()):
         raise NotFound("there is no such conclusion")
     return view
 
 
 def delete_conclusion(case: Case, request: q.OfConclusion) -> Outcome:
-    _reached(case, request.conclusion_id)
+    line = _reached(case, request.conclusion_id).line
+    case.rights.holds(line.room.owner, line.about or "")
     changes = erase.erase_conclusion(case.desk, request.conclusion_id)
     return shown.erased(case, changes, a.Done())
 
 
 def ask_peer(case: Case, request: q.AskPeer) -> Outcome:
+    observed = request.target or request.peer_id
+    sessions = _sessions(case, request.session_id, request.filters, request.scope)
     question = chat.Question(
         text=check_text(request.query, "query"),
         observer=request.peer_id,
-        observed=request.target or request.peer_id,
-        sessions=_sessions(case, request.session_id, request.filters, request.scope),
+        observed=observed,
+        sessions=narrowed(sessions, case.rights.looks(request.peer_id, observed)),
         level=request.reasoning_level,
     )
     return _told(case, question, request)
@@ -214,7 +220,7 @@ def _told(case: Case, question: chat.Question, request: q.AskPeer | q.AskWorkspa
             hint="Leave response_format out, or configure a model.",
         )
     gathered = chat.gather(case.desk, question)
-    trace = reading([statement.id for statement in gathered.statements()])
+    trace = _read(case, [statement.id for statement in gathered.statements()])
 
     def answer(row: Row) -> a.Told:
         told = reasoner.answer(question.text, gathered.statements(), question.observed)
@@ -230,7 +236,7 @@ def queue_status(case: Case, request: q.QueueStatus) -> Outcome:
     desk = case.desk
     heard = None if request.observer_id is None else _sessions_observed(case, request.observer_id)
     sessions: dict[str, a.SessionQueue] = {}
-    for tally in desk.tx.work.tallies(desk.scope.workspace, REASONING, desk.now):
+    for tally in desk.tx.work.tallies(desk.scope.workspace, REASONING, desk.now, desk.scope.namespaces):
         if request.session_id not in (None, tally.session):
             continue
         asked = [
@@ -256,7 +262,7 @@ def queue_status(case: Case, request: q.QueueStatus) -> Outcome:
         sum(one.pending_work_units for one in counts),
         sessions=None if request.session_id is not None or not sessions else sessions,
     )
-    return Outcome(answer, reading(()))
+    return Outcome(answer, _read(case))
 
 
 def _sessions_observed(case: Case, observer: str) -> set[str]:
@@ -275,10 +281,21 @@ def schedule_dream(case: Case, request: q.ScheduleDream) -> Outcome:
     for peer in (request.observer, observed):
         directory.need(desk, PEER, peer)
     if request.session_id is not None:
-        directory.need(desk, SESSION, request.session_id)
+        namespaces = [directory.need(desk, SESSION, request.session_id).namespace]
+    else:
+        held = [room.namespace for room in rooms_of(desk, request.observer)]
+        namespaces = held or [directory.home(desk)]
     if not dreams(*directory.habits(desk, request.session_id)):
         raise Disabled("dreams are disabled here", hint="Set dream.enabled in the configuration.")
     payload = msgspec.json.encode({"observer": request.observer}).decode()
-    errand = Errand(desk.scope.workspace, DREAM, session=request.session_id, peer=observed, payload=payload)
-    desk.tx.work.add(errand, desk.now)
-    return Outcome(a.Done(), reading(()))
+    for namespace in namespaces:
+        errand = Errand(
+            desk.scope.workspace,
+            DREAM,
+            session=request.session_id,
+            peer=observed,
+            payload=payload,
+            namespace=namespace,
+        )
+        desk.tx.work.add(errand, desk.now)
+    return Outcome(a.Done(), reading(namespaces))

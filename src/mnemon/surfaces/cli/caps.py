@@ -34,6 +34,7 @@ def caps() -> None:
 @click.option("--ttl", type=SPAN, default="1h", show_default=True, help="How long it is valid.")
 @click.option("--wid", default=None, help="The workspace; default: that of the minting cap.")
 @click.option("--peers", type=NAMES, default=(), help="Other actors it may act for.")
+@click.option("--via", type=NAMES, default=(), help="Actors through whose eyes it may look at those.")
 @click.option("--sessions", type=NAMES, default=None, help="Only these sessions.")
 @click.option("--cnf", default=None, metavar="X", help="Bind it to this holder's public key.")
 @pass_shell
@@ -46,12 +47,13 @@ def mint(
     ttl: int,
     wid: str | None,
     peers: Listed,
+    via: Listed,
     sessions: Listed | None,
     cnf: str | None,
 ) -> None:
     """Mint a cap and print just that."""
     holder = Confirmation(HolderKey(cnf)) if cnf else None
-    request = m.Mint(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions)
+    request = m.Mint(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions, via)
     answer = shell.call(o.MINT, request)
     shell.show(answer, lambda: answer.cap)
 
@@ -95,6 +97,7 @@ def show(shell: Shell, token: str | None) -> None:
 @click.option("--ttl", type=SPAN, default=None)
 @click.option("--wid", default=None)
 @click.option("--peers", type=NAMES, default=None)
+@click.option("--via", type=NAMES, default=None)
 @click.option("--sessions", type=NAMES, default=None)
 @click.option("--cnf", default=None, metavar="X", help="Bind the new cap to this holder's public key.")
 @pass_shell
@@ -108,12 +111,13 @@ def attenuate(
     ttl: int | None,
     wid: str | None,
     peers: Listed | None,
+    via: Listed | None,
     sessions: Listed | None,
     cnf: str | None,
 ) -> None:
     """Make a narrower cap of CAP, offline, and print just that. What is left out stays as it is."""
     holder = Confirmation(HolderKey(cnf)) if cnf else None
-    request = m.Attenuate(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions)
+    request = m.Attenuate(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions, via)
     answer = shell.attenuated(token or shell.token(), request)
     shell.show(answer, lambda: answer.cap)
 

@@ -9,20 +9,7 @@ from starlette.responses import Response
 
 from mnemon import errors as e
 from mnemon.surfaces.http.exchange import json_answer, refusal_headers
-from mnemon.surfaces.http.statuses import status_of
-
-STATUS: dict[type[e.MnemonError], int] = {
-    e.HostRefused: 403,
-    e.Denied: 401,
-    e.InvalidInput: 422,
-    e.LineTooLong: 422,
-    e.BodyTooLarge: 413,
-    e.FileTooLarge: 413,
-    e.RateLimited: 429,
-    e.LimitExceeded: 400,
-    e.Unsupported: 422,
-}
-"""Where this door differs from the others."""
+from mnemon.surfaces.http.honcho.statuses import refused_as
 
 TEXTS: dict[type[e.MnemonError], str] = {
     e.CapMissing: "No access token provided",
@@ -55,10 +42,6 @@ class Unreadable(e.InvalidInput):
 def _place(index: str) -> int | str:
     """Where in a list, if that is told."""
     return int(index) if index.isdigit() else index
-
-
-def refused_as(kind: type[e.MnemonError]) -> int:
-    return next((STATUS[base] for base in kind.__mro__ if base in STATUS), 0) or status_of(kind)
 
 
 def refusal(error: e.MnemonError, *, admin: bool) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mnemon import errors as e
 from mnemon.gate.conversation import operations as o
 from mnemon.gate.operation import Operation
-from mnemon.surfaces.http.honcho.refusals import refused_as
+from mnemon.surfaces.http.honcho.statuses import refused_as
 from mnemon.surfaces.http.route import Route
 
 _W = "/v3/workspaces/{workspace_id}"
@@ -90,7 +90,7 @@ HONCHO_ROUTES = (
     _route("POST", f"{_P}/chat", o.ASK_PEER, "Ask what a peer knows", e.NotFound, e.Unsupported),
     _route("POST", f"{_P}/representation", o.REPRESENT, "What a peer knows of another", e.NotFound),
     _route("GET", f"{_P}/card", o.READ_CARD, "Read a card"),
-    _route("PUT", f"{_P}/card", o.WRITE_CARD, "Write a card", query=("target",)),
+    _route("PUT", f"{_P}/card", o.WRITE_CARD, "Write a card", query=("target", "namespace")),
     _route("GET", f"{_P}/context", o.PEER_CONTEXT, "What a peer knows of another, with the card"),
     _route("POST", f"{_P}/search", o.SEARCH_PEER, "Search a peer's messages"),
     _route("POST", f"{_W}/sessions/list", o.LIST_SESSIONS, "List sessions", query=_PAGE),
@@ -100,6 +100,7 @@ HONCHO_ROUTES = (
         o.OPEN_SESSION,
         "Get or make a session",
         e.NotFound,
+        e.Conflict,
         *_LIMITED,
         status=201,
         existing=200,
@@ -115,8 +116,26 @@ HONCHO_ROUTES = (
         status=201,
         query=("message_id",),
     ),
-    _route("POST", f"{_S}/peers", o.ADD_MEMBERS, "Let peers into a session", e.LimitExceeded, whole="peers"),
-    _route("PUT", f"{_S}/peers", o.SET_MEMBERS, "Set a session's peers", e.LimitExceeded, whole="peers"),
+    _route(
+        "POST",
+        f"{_S}/peers",
+        o.ADD_MEMBERS,
+        "Let peers into a session",
+        e.Conflict,
+        e.LimitExceeded,
+        query=("namespace",),
+        whole="peers",
+    ),
+    _route(
+        "PUT",
+        f"{_S}/peers",
+        o.SET_MEMBERS,
+        "Set a session's peers",
+        e.Conflict,
+        e.LimitExceeded,
+        query=("namespace",),
+        whole="peers",
+    ),
     _route("DELETE", f"{_S}/peers", o.REMOVE_MEMBERS, "Take peers out", e.NotFound, whole="peers"),
     _route("GET", f"{_S}/peers", o.LIST_MEMBERS, "List a session's peers", e.NotFound),
     _route("GET", f"{_S}/peers/{{peer_id}}/config", o.READ_MEMBER, "Read a member's settings", e.NotFound),
@@ -158,12 +177,13 @@ HONCHO_ROUTES = (
         "POST", f"{_C}/sessions/list", o.SESSIONS_OF_SCOPE, "List a scope's sessions", e.NotFound, query=_PAGE
     ),
     _route("GET", f"{_C}/status", o.SCOPE_STATUS, "Whether a scope is complete", e.NotFound),
-    _route("POST", f"{_S}/messages", o.ADD_MESSAGES, "Add messages", *_LIMITED, status=201),
+    _route("POST", f"{_S}/messages", o.ADD_MESSAGES, "Add messages", e.Conflict, *_LIMITED, status=201),
     _route(
         "POST",
         f"{_S}/messages/upload",
         o.ADD_FILE,
         "Add a file's text as messages",
+        e.Conflict,
         e.FileTooLarge,
         e.UnsupportedType,
         *_LIMITED,
@@ -188,7 +208,15 @@ HONCHO_ROUTES = (
         e.NotFound,
         status=204,
     ),
-    _route("POST", f"{_W}/conclusions", o.ADD_CONCLUSIONS, "State conclusions", e.NotFound, status=201),
+    _route(
+        "POST",
+        f"{_W}/conclusions",
+        o.ADD_CONCLUSIONS,
+        "State conclusions",
+        e.NotFound,
+        e.Conflict,
+        status=201,
+    ),
     _route("POST", f"{_W}/conclusions/list", o.LIST_CONCLUSIONS, "List conclusions", query=_PAGE),
     _route("POST", f"{_W}/conclusions/query", o.QUERY_CONCLUSIONS, "Search conclusions"),
     _route("GET", f"{_W}/conclusions/{{conclusion_id}}", o.READ_CONCLUSION, "Read a conclusion", e.NotFound),

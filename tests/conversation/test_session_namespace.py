@@ -1,0 +1,458 @@
+"""A session lies in one namespace, and so does all that comes of it; who opens several sees them as one."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from mnemon.domain.audit import Event
+from mnemon.domain.names import SESSIONS
+from mnemon.gate import messages as m
+from mnemon.gate import operations as memory
+from mnemon.gate.conversation import operations as o
+
+OBSERVING = {"alice": {}, "hermes": {"observe_others": True}}
+
+
+@pytest.fixture
+def do(stage):
+    """Ask the gate itself, as the owner unless told otherwise."""
+
+    def ask(operation, cap=None, **fields):
+        request = msgspec.convert({"workspace_id": "w", **fields}, operation.request)
+        return stage.world.call(operation, cap or stage.owner_cap, request)
+
+    return ask
+
+
+@pytest.fixture
+def refused(stage):
+    """The code of a refusal."""
+
+    def ask(operation, cap=None, **fields):
+        request = msgspec.convert({"workspace_id": "w", **fields}, operation.request)
+        return stage.world.code(operation, cap or stage.owner_cap, request)
+
+    return ask
+
+
+def say(do, session, *texts, cap=None, peer="alice", **more):
+    batch = [{"peer_id": peer, "content": text} for text in texts]
+    return do(o.ADD_MESSAGES, cap, session_id=session, messages=batch, **more).messages
+
+
+def rooms(stage):
+    with stage.world.book.read() as tx:
+        return {(room.owner, room.namespace) for room in tx.lines.rooms()}
+
+
+def doctor(stage):
+    return stage.world.call(memory.RECONCILE, stage.owner_cap, m.Reconcile("w")).findings
+
+
+def test_all_that_comes_of_a_session_lies_in_its_namespace(stage, do):
+    say(do, "s", *(f"Pet: cat {number}" for number in range(20)), namespace="travel", members=OBSERVING)
+    stage.rest()
+    assert rooms(stage) == {("alice", "travel"), ("hermes", "travel"), (SESSIONS, "travel")}
+    with stage.world.book.read() as tx:
+        kinds = {line.kind for owner in ("alice", "hermes") for line in tx.lines.of_session("w", owner, "s")}
+    assert kinds == {"message", "conclusion"}
+    assert do(o.SUMMARIES, session_id="s").short_summary is not None
+    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card is not None
+
+
+def test_a_session_that_names_no_namespace_lies_where_conversations_always_did(stage, do):
+    say(do, "s", "hello")
+    assert rooms(stage) == {("alice", "default")}
+
+
+def test_what_is_stated_without_a_session_lies_where_the_request_says(stage, do):
+    say(do, "s", "hello", namespace="travel", members=OBSERVING)
+    stage.rest()
+    before = rooms(stage)
+    claim = {"content": "a claim", "observer_id": "hermes", "observed_id": "alice"}
+    do(o.ADD_CONCLUSIONS, conclusions=[claim], namespace="work")
+    do(o.WRITE_CARD, peer_id="alice", peer_card=["By hand"], namespace="family")
+    do(o.ADD_CONCLUSIONS, conclusions=[claim])
+    assert rooms(stage) - before == {("hermes", "work"), ("alice", "family"), ("hermes", "default")}
+
+
+def test_a_conclusion_of_a_session_lies_where_that_does_and_nowhere_else(stage, do, refused):
+    say(do, "s", "hello", namespace="travel", members=OBSERVING)
+    stage.rest()
+    before = rooms(stage)
+    claim = {"content": "a claim", "observer_id": "hermes", "observed_id": "alice", "session_id": "s"}
+    do(o.ADD_CONCLUSIONS, conclusions=[claim])
+    do(o.ADD_CONCLUSIONS, conclusions=[claim], namespace="travel")
+    assert refused(o.ADD_CONCLUSIONS, conclusions=[claim], namespace="work") == "conflict"
+    assert rooms(stage) == before
+
+
+WRITES = {
+    o.OPEN_SESSION: {"id": "s"},
+    o.ADD_MEMBERS: {"session_id": "s", "peers": {"bob": {}}},
+    o.SET_MEMBERS: {"session_id": "s", "peers": {"bob": {}}},
+    o.ADD_MESSAGES: {"session_id": "s", "messages": [{"peer_id": "bob", "content": "hi"}]},
+    o.ADD_FILE: {"session_id": "s", "peer_id": "bob", "file": b"hi", "media_type": "text/plain"},
+}
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.name)
+def test_a_write_names_the_namespace_of_its_session_or_none(stage, do, refused, operation):
+    say(do, "s", "hello", namespace="travel")
+    fields = WRITES[operation]
+    both = stage.cap(namespaces_allowed=["travel", "work"])
+    one = stage.cap(namespaces_allowed=["work"])
+    other = stage.cap(namespaces_allowed=["travel"])
+    for cap in (both, other, stage.owner_cap):
+        assert refused(operation, cap, **fields) == "ok"
+        assert refused(operation, cap, **fields, namespace="travel") == "ok"
+    assert refused(operation, both, **fields, namespace="work") == "conflict"
+    assert refused(operation, other, **fields, namespace="work") == "namespace_denied"
+    assert refused(operation, one, **fields, namespace="work") == "namespace_denied"
+    assert refused(operation, one, **fields) == "namespace_denied"
+    assert refused(operation, one, **fields, namespace="travel") == "namespace_denied"
+    with stage.world.book.read() as tx:
+        assert {namespace for _, namespace in rooms(stage)} == {"travel"}
+        assert [entry.namespace for entry in tx.register.entries("w", "session")] == ["travel"]
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.name)
+def test_a_session_is_made_only_where_the_cap_opens(stage, do, refused, operation):
+    fields = WRITES[operation]
+    travel = stage.cap(namespaces_allowed=["travel"])
+    assert refused(operation, travel, **fields) == "namespace_denied", "the common one is not open"
+    assert refused(operation, travel, **fields, namespace="work") == "namespace_denied"
+    assert do(o.LIST_SESSIONS).items == []
+    assert refused(operation, travel, **fields, namespace="travel") == "ok"
+    assert [one.id for one in do(o.LIST_SESSIONS, travel).items] == ["s"]
+
+
+@pytest.mark.parametrize("name", ["Travel", "a b", "*", "", "x" * 65, "tra\nvel"])
+def test_a_namespace_is_named_as_everywhere(owner, name):
+    body = {"messages": [{"peer_id": "alice", "content": "hi"}], "namespace": name}
+    assert owner.code("POST", "/sessions/s/messages", body) == (422, "invalid_input")
+
+
+def test_honcho_s_clients_speak_to_a_session_of_any_namespace_that_their_cap_opens(stage, owner):
+    body = {"messages": [{"peer_id": "alice", "content": "hi"}], "namespace": "travel"}
+    owner.told("POST", "/sessions/s/messages", body)
+    owner.say("s", "again")
+    assert owner.texts("s") == ["hi", "again"]
+    assert rooms(stage) == {("alice", "travel")}
+    key = stage.speaker(stage.key())
+    assert key.told("POST", "/sessions/list")["items"] == []
+    assert key.code("POST", "/sessions/s/messages/list") == (404, "not_found")
+
+
+@pytest.fixture
+def two(stage, do):
+    """One peer, an agent that observes it, and a session in each of two namespaces."""
+    for namespace, text in (("work", "Pet: dog. City: Oslo"), ("travel", "Pet: dog. Car: red")):
+        say(do, f"s-{namespace}", text, namespace=namespace, members=OBSERVING)
+        stage.rest()
+        stage.clock.advance(seconds=1)
+    return stage
+
+
+def test_who_opens_several_namespaces_sees_what_is_known_as_one(two, do):
+    both = two.cap(namespaces_allowed=["travel", "work"])
+    for cap in (both, two.owner_cap):
+        shown = do(o.REPRESENT, cap, peer_id="hermes", target="alice").representation
+        assert [shown.count(text) for text in ("Pet: dog", "City: Oslo", "Car: red")] == [1, 1, 1]
+        card = do(o.READ_CARD, cap, peer_id="hermes", target="alice").peer_card
+        assert card == ["Pet: dog", "Car: red", "City: Oslo"], "by namespace, nothing twice"
+        found = do(o.SEARCH_PEER, cap, peer_id="alice", query="dog").messages
+        assert {one.session_id for one in found} == {"s-work", "s-travel"}
+        assert "Oslo" in do(o.ASK_PEER, cap, peer_id="hermes", target="alice", query="oslo").content
+        assert [one.id for one in do(o.LIST_SESSIONS, cap).items] == ["s-work", "s-travel"]
+        listed = do(o.LIST_CONCLUSIONS, cap, size=100).items
+        assert {one.session_id for one in listed} == {"s-work", "s-travel"}
+
+
+def test_who_opens_one_sees_that_one(two, do):
+    travel = two.cap(namespaces_allowed=["travel"])
+    assert do(o.READ_CARD, travel, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "Car: red"]
+    shown = do(o.REPRESENT, travel, peer_id="hermes", target="alice").representation
+    assert "Oslo" not in shown
+    assert "Car: red" in shown
+    assert [one.id for one in do(o.LIST_SESSIONS, travel).items] == ["s-travel"]
+    assert [one.id for one in do(o.SESSIONS_OF_PEER, travel, peer_id="alice").items] == ["s-travel"]
+
+
+def test_pages_of_several_namespaces_come_in_one_order(stage, do):
+    for number in range(9):
+        do(o.OPEN_SESSION, id=f"s{number}", namespace=("travel", "work", "family")[number % 3])
+        stage.clock.advance(ms=5)
+    cap = stage.cap(namespaces_allowed=["travel", "work"])
+    every = [f"s{number}" for number in range(9) if number % 3 < 2]
+    for reverse in (False, True):
+        pages = [do(o.LIST_SESSIONS, cap, page=page, size=2, reverse=reverse) for page in (1, 2, 3, 4)]
+        found = [one.id for page in pages for one in page.items]
+        assert found == (every[::-1] if reverse else every)
+        assert {page.total for page in pages} == {6}
+
+
+def test_a_clone_lies_where_its_session_does(two, do):
+    made = do(o.CLONE_SESSION, two.cap(namespaces_allowed=["work"]), session_id="s-work")
+    seen = do(o.LIST_SESSIONS, two.cap(namespaces_allowed=["work"])).items
+    assert {one.id for one in seen} == {"s-work", made.id}
+    assert [one.id for one in do(o.LIST_SESSIONS, two.cap(namespaces_allowed=["travel"])).items] == [
+        "s-travel"
+    ]
+    assert doctor(two) == []
+
+
+def test_a_dream_makes_each_card_of_what_is_known_in_its_namespace(two, do):
+    for namespace in ("travel", "work"):
+        fields = {"peer_id": "hermes", "target": "alice", "peer_card": [], "namespace": namespace}
+        do(o.WRITE_CARD, **fields)
+    do(o.SCHEDULE_DREAM, observer="hermes", observed="alice", dream_type="omni")
+    two.rest()
+    cards = {
+        namespace: do(
+            o.READ_CARD, two.cap(namespaces_allowed=[namespace]), peer_id="hermes", target="alice"
+        ).peer_card
+        for namespace in ("travel", "work")
+    }
+    assert cards == {"travel": ["Pet: dog", "Car: red"], "work": ["Pet: dog", "City: Oslo"]}
+    assert doctor(two) == []
+
+
+def test_what_is_unsaid_in_one_namespace_is_still_known_in_the_other(two, do):
+    do(o.DELETE_SESSION, session_id="s-work")
+    two.rest()
+    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "Car: red"]
+    assert {one.session_id for one in do(o.LIST_CONCLUSIONS, size=100).items} == {"s-travel"}
+    assert doctor(two) == []
+
+
+def test_forgetting_a_namespace_leaves_the_summaries_of_the_others(stage, do):
+    for namespace in ("work", "travel"):
+        say(do, f"s-{namespace}", *(f"line {number}" for number in range(20)), namespace=namespace)
+    stage.rest()
+    alice = stage.cap(sub="alice", peers=[], namespaces_allowed=["*"])
+    stage.world.call(memory.FORGET, alice, m.Forget(namespace="work"))
+    assert do(o.SUMMARIES, session_id="s-work").short_summary is None
+    assert do(o.SUMMARIES, session_id="s-travel").short_summary is not None
+    assert doctor(stage) == []
+
+
+def test_a_corrected_conclusion_is_thought_over_where_it_lies(two, do):
+    alice = two.cap(sub="hermes", peers=[], namespaces_allowed=["work"])
+    [one] = [one for one in do(o.LIST_CONCLUSIONS, alice).items if one.content == "City: Oslo"]
+    two.world.call(memory.INVALIDATE, alice, m.Invalidate(one.id))
+    with two.world.book.read() as tx:
+        assert [tally.pending for tally in tx.work.tallies("w", ("dream",), 0, ("work",))] == [1]
+        assert tx.work.tallies("w", ("dream",), 0, ("travel",)) == []
+    two.rest()
+    assert do(o.READ_CARD, alice, peer_id="hermes", target="alice").peer_card == ["Pet: dog"]
+
+
+def test_a_peer_deleted_in_one_namespace_lives_on_in_the_other(two, do, refused):
+    travel, work = (two.cap(namespaces_allowed=[name]) for name in ("travel", "work"))
+    do(o.DELETE_PEER, travel, peer_id="alice")
+    two.rest()
+    assert [one.id for one in do(o.LIST_PEERS, travel).items] == ["hermes"]
+    assert do(o.LIST_MESSAGES, travel, session_id="s-travel").items == []
+    assert [one.id for one in do(o.LIST_MEMBERS, travel, session_id="s-travel").items] == ["hermes"]
+    assert refused(o.DELETE_PEER, travel, peer_id="alice") == "not_found"
+    assert {one.id for one in do(o.LIST_PEERS, work).items} == {"alice", "hermes"}
+    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "City: Oslo"]
+    assert len(do(o.LIST_MESSAGES, work, session_id="s-work").items) == 1
+    assert doctor(two) == []
+    do(o.DELETE_PEER, work, peer_id="alice")
+    assert [one.id for one in do(o.LIST_PEERS).items] == ["hermes"]
+    assert doctor(two) == []
+
+
+def test_a_workspace_deleted_in_one_namespace_lives_on_in_the_other(two, do, refused):
+    travel, work = (two.cap(namespaces_allowed=[name]) for name in ("travel", "work"))
+    assert refused(o.DELETE_WORKSPACE, travel) == "conflict"
+    do(o.DELETE_SESSION, travel, session_id="s-travel")
+    do(o.DELETE_WORKSPACE, travel)
+    assert (do(o.LIST_CONCLUSIONS, travel).items, do(o.LIST_SESSIONS, travel).items) == ([], [])
+    assert do(o.QUEUE_STATUS, travel).total_work_units == 0
+    assert {one.id for one in do(o.LIST_PEERS, work).items} == {"alice", "hermes"}
+    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "City: Oslo"]
+    assert doctor(two) == []
+    do(o.DELETE_SESSION, work, session_id="s-work")
+    do(o.DELETE_WORKSPACE, work)
+    assert refused(o.DELETE_WORKSPACE) == "not_found"
+    assert rooms(two) == set()
+    assert doctor(two) == []
+
+
+def test_an_owner_deletes_a_peer_in_every_namespace(two, do):
+    do(o.DELETE_PEER, peer_id="alice")
+    assert {owner for owner, _ in rooms(two)} <= {"hermes"}
+    assert doctor(two) == []
+
+
+def test_lines_put_by_hand_go_with_their_session_or_peer_and_the_doctor_knows(stage, do):
+    say(do, "s", "hello", namespace="travel")
+    alice = stage.cap(sub="alice", peers=[], namespaces_allowed=["travel"])
+    put = m.Put(text="by hand", namespace="travel", session="s")
+    stage.world.call(memory.PUT, alice, put)
+    do(o.DELETE_SESSION, session_id="s")
+    assert doctor(stage) == []
+    stage.world.call(memory.PUT, alice, m.Put(text="by hand again", namespace="travel"))
+    do(o.DELETE_PEER, peer_id="alice")
+    assert doctor(stage) == []
+
+
+@pytest.mark.parametrize(
+    "later",
+    [{"gone_workspace": True}, {"gone_owner": "alice"}, {"gone_session": "s"}, {"gone": ["{id}"]}],
+    ids=str,
+)
+def test_the_doctor_understands_a_log_from_before_namespaces(stage, later):
+    line_id = stage.world.ulid()
+
+    def told(detail):
+        text = msgspec.json.encode(detail).decode().replace("{id}", line_id)
+        with stage.world.book.write() as tx:
+            lines = (line_id,) if "put" in detail else ()
+            tx.audit.append("w", Event(1, "owner", "cap", "messages.add", "ok", ("default",), lines, text))
+
+    told({"put": [["alice", "s", 1]]})
+    assert doctor(stage) == [f"line {line_id} was put, never forgotten, and is not there"]
+    told(later)
+    assert doctor(stage) == []
+
+
+def test_the_log_names_the_namespaces_that_were_touched(two, do):
+    two.clock.advance(seconds=1)
+    before = len(two.world.rows("w"))
+    both = two.cap(namespaces_allowed=["travel", "work", "family"])
+    do(o.LIST_MESSAGES, both, session_id="s-work")
+    do(o.SUMMARIES, both, session_id="s-travel")
+    do(o.REPRESENT, both, peer_id="alice")
+    say(do, "s-work", "more", cap=both)
+    two.rest()
+    do(o.DELETE_SESSION, both, session_id="s-work")
+    do(o.REPRESENT, peer_id="alice")
+    told = [(row.event.operation, list(row.event.namespaces)) for row in two.world.rows("w")[before:]]
+    assert told == [
+        ("messages.list", ["work"]),
+        ("sessions.summaries", ["travel"]),
+        ("peers.representation", ["family", "travel", "work"]),
+        ("messages.add", ["work"]),
+        ("work.derive", ["work"]),
+        ("sessions.delete", ["work"]),
+        ("peers.representation", ["*"]),
+    ]
+
+
+def test_the_log_shows_who_opens_one_namespace_nothing_of_another(two, do):
+    for namespace in ("travel", "work"):
+        cap = two.cap(namespaces_allowed=[namespace])
+        say(do, f"s-{namespace}", "more", cap=cap)
+        do(o.REPRESENT, cap, peer_id="alice")
+        do(o.DELETE_PEER, cap, peer_id="alice")
+        do(o.DELETE_SESSION, cap, session_id=f"s-{namespace}")
+    two.rest()
+    cap = two.cap(namespaces_allowed=["travel"], ops=["audit"])
+    shown = two.world.call(memory.AUDIT, cap, m.AuditList(limit=1000))
+    told = msgspec.json.encode(shown).decode()
+    assert "s-travel" in told
+    assert [word for word in ("s-work", '"work"', '\\"work\\"') if word in told] == []
+
+
+def test_a_webhook_hears_of_the_namespaces_that_its_maker_opens(stage, do):
+    travel = stage.cap(namespaces_allowed=["travel"])
+    do(o.ADD_WEBHOOK, travel, url="https://travel.example.org/")
+    do(o.ADD_WEBHOOK, url="https://owner.example.org/")
+    for namespace in ("travel", "work"):
+        say(do, f"s-{namespace}", "hello", namespace=namespace)
+        stage.deliver()
+    heard = [(parcel.url, b"s-work" in parcel.body) for parcel in stage.courier.carried]
+    assert sorted(heard) == [
+        ("https://owner.example.org/", False),
+        ("https://owner.example.org/", True),
+        ("https://travel.example.org/", False),
+    ]
+
+
+def narrow(stage, **changed):
+    """The cap of one person's conversation with an agent: it writes to that session and nothing else."""
+    said = {"sub": "alice", "peers": ["alice", "hermes"], "sessions": ["s"], "ops": ["put"]}
+    return stage.cap(**{**said, "namespaces_allowed": ["travel"], **changed})
+
+
+def test_a_first_message_brings_workspace_session_and_members_into_being_with_one_cap(stage, do):
+    cap = narrow(stage)
+    habits = {"alice": {"observe_me": True}, "hermes": {"observe_me": False, "observe_others": True}}
+    say(do, "s", "Pet: dog", cap=cap, namespace="travel", members=habits)
+    shown = {peer: do(o.READ_MEMBER, session_id="s", peer_id=peer) for peer in ("alice", "hermes")}
+    told = {peer: (one.observe_me, one.observe_others) for peer, one in shown.items()}
+    assert told == {"alice": (True, None), "hermes": (False, True)}
+    stage.rest()
+    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Pet: dog"]
+    assert rooms(stage) == {("alice", "travel"), ("hermes", "travel")}
+    assert stage.outcomes()[0] == ("messages.add", "ok")
+
+
+def test_members_may_also_come_first(stage, do):
+    cap = narrow(stage)
+    do(o.ADD_MEMBERS, cap, session_id="s", peers=OBSERVING, namespace="travel")
+    say(do, "s", "Pet: dog", cap=cap)
+    stage.rest()
+    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Pet: dog"]
+
+
+def test_such_a_cap_makes_nothing_else(stage, do, refused):
+    cap = narrow(stage)
+    batch = [{"peer_id": "alice", "content": "hi"}]
+    attempts = [
+        (o.ADD_MESSAGES, {"session_id": "t", "messages": batch, "namespace": "travel"}),
+        (o.ADD_MESSAGES, {"session_id": "s", "messages": batch, "namespace": "work"}),
+        (o.ADD_MESSAGES, {"session_id": "s", "messages": batch}),
+        (
+            o.ADD_MESSAGES,
+            {"session_id": "s", "messages": batch, "namespace": "travel", "members": {"bob": {}}},
+        ),
+        (
+            o.ADD_MESSAGES,
+            {
+                "session_id": "s",
+                "messages": [*batch, {"peer_id": "bob", "content": "x"}],
+                "namespace": "travel",
+            },
+        ),
+        (o.ADD_MEMBERS, {"session_id": "s", "peers": {"bob": {}}, "namespace": "travel"}),
+        (o.ADD_MEMBERS, {"session_id": "t", "peers": {"alice": {}}, "namespace": "travel"}),
+        (o.CHANGE_WORKSPACE, {"metadata": {}}),
+        (o.CHANGE_PEER, {"peer_id": "alice"}),
+        (o.WRITE_CARD, {"peer_id": "alice", "peer_card": [], "namespace": "travel"}),
+        (
+            o.ADD_CONCLUSIONS,
+            {
+                "conclusions": [{"content": "x", "observer_id": "alice", "observed_id": "alice"}],
+                "namespace": "travel",
+            },
+        ),
+    ]
+    codes = {refused(operation, cap, **fields) for operation, fields in attempts}
+    assert codes <= {"cap_scope_mismatch", "namespace_denied"}
+    with stage.world.book.read() as tx:
+        assert tx.register.entries(None, "workspace") == []
+        assert tx.lines.rooms() == []
+
+
+def test_members_that_come_with_messages_are_let_in_once_and_keep_their_habits(stage, do):
+    say(do, "s", "one", members={"hermes": {"observe_others": True}})
+    do(o.CONFIGURE_MEMBER, session_id="s", peer_id="hermes", observe_others=False)
+    say(do, "s", "two", members={"hermes": {"observe_others": True}, "bob": {"observe_me": False}})
+    assert do(o.READ_MEMBER, session_id="s", peer_id="hermes").observe_others is False
+    assert do(o.READ_MEMBER, session_id="s", peer_id="bob").observe_me is False
+    do(o.REMOVE_MEMBERS, session_id="s", peers=["hermes"])
+    say(do, "s", "three", members={"hermes": {"observe_others": True}})
+    assert {one.id for one in do(o.LIST_MEMBERS, session_id="s").items} == {"alice", "bob"}
+
+
+def test_a_retry_lets_nobody_in(stage, do):
+    say(do, "s", "one")
+    say(do, "s", "one", members={"hermes": {}})
+    assert [one.id for one in do(o.LIST_MEMBERS, session_id="s").items] == ["alice"]
+    assert len(do(o.LIST_MESSAGES, session_id="s").items) == 1
