@@ -7,7 +7,7 @@ import secrets
 import sys
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +18,12 @@ from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
 from mnemon.adapters.documents import Documents
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, write_private
 from mnemon.adapters.reason.extractive import Extractive
+from mnemon.adapters.serving import announce
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.system import SystemClock, SystemEntropy
 from mnemon.adapters.tokens import Tokens
-from mnemon.config import Settings, settings_from
+from mnemon.config import Settings
 from mnemon.core.desk import Tools
 from mnemon.core.vault import Vault
 from mnemon.domain import cap, ulid
@@ -37,6 +38,7 @@ from mnemon.ports.index import Hit, Index, Question
 _DAY = 24 * 3600
 _OWNER_TTL = 365 * _DAY
 _RENEW_BEFORE = 30 * _DAY
+_SETTLING_STEP_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,9 @@ class House:
     def working(self) -> Iterator[None]:
         """Do the work behind the requests in a thread of its own meanwhile."""
         stopped = threading.Event()
-        worker = threading.Thread(target=self.workshop.run, args=(stopped,), name="mnemon-workshop")
+        worker = threading.Thread(
+            target=self.workshop.run, args=(stopped,), name="mnemon-workshop", daemon=True
+        )
         self.gate.bell = self.workshop.bell
         try:
             worker.start()
@@ -64,6 +68,21 @@ class House:
             self.workshop.bell.set()
             if worker.ident is not None:
                 worker.join()
+
+    def announced(self, url: str) -> AbstractContextManager[None]:
+        """Let other programs on this machine find the server of this folder meanwhile."""
+        return announce(self.settings.home, url)
+
+    def settle(self, seconds: float) -> None:
+        """Wait up to that long for the work that is due to be done."""
+        clock, rest = SystemClock(), threading.Event()
+        deadline = clock.now() + round(seconds * 1000)
+        while clock.now() < deadline:
+            with self._book.read() as tx:
+                due = tx.work.next_due()
+            if due is None or due > clock.now():
+                return
+            rest.wait(_SETTLING_STEP_SECONDS)
 
     def close(self) -> None:
         self._book.close()
@@ -153,11 +172,14 @@ def _webhook_secret(settings: Settings) -> bytes:
 
 
 def _keep_private(path: Path) -> None:
-    """Make the database file before SQLite does, so that it and the files beside it are the owner's alone."""
+    """Make the database file before SQLite does, so that it and the files beside it are the owner's alone.
+
+    One that is there is not touched: to close it would drop the locks of whoever has it open in this process.
+    """
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except OSError:
-        return  # SQLite says why it can't be opened, in terms that the engine translates.
+        return  # It is there, or SQLite says why it can't be made, in terms that the engine translates.
 
 
 def _owner_cap(path: Path, keyring: KeyFiles, renew: bool) -> str:
@@ -184,10 +206,3 @@ def _owner_cap(path: Path, keyring: KeyFiles, renew: bool) -> str:
     with locked(path.parent):
         write_private(path, token + "\n")
     return token
-
-
-def main() -> None:
-    """The command line."""
-    from mnemon.surfaces.cli.main import run
-
-    sys.exit(run(open_house, settings_from))

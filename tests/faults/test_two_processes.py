@@ -1,7 +1,11 @@
 """Two processes on one data folder: each sees at once what the other did."""
 
+from mnemon import open_house, settings_from
 from mnemon.adapters.crypto.keyfiles import KeyFiles
 from mnemon.domain import cap
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
 from surfaces.door import Running, at_once, mnemon, serving
 
 WRITERS = 4
@@ -167,3 +171,15 @@ def test_what_the_server_forgets_beside_other_processes_is_gone_from_every_file(
         after = (home / "mnemon.db").read_bytes() + (home / "mnemon.db-wal").read_bytes()
     assert b"travelseal" in before
     assert b"travelseal" not in after
+
+
+def test_a_folder_that_a_process_opens_a_second_time_loses_nothing_to_another_process(tmp_path):
+    home = tmp_path / "home"
+    house = open_house(settings_from({}, str(home)))
+    owner = Credentials(house.owner_cap)
+    house.gate.call(o.PUT, owner, m.Put("one"))
+    open_house(settings_from({}, str(home))).close()
+    mnemon("put", "two", home=home)
+    line = house.gate.call(o.PUT, owner, m.Put("three")).id
+    assert mnemon("--json", "line", line, home=home).json()["text"] == "three"
+    house.close()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 
-from mnemon.bootstrap import main
+from mnemon.commands import main
 
 PATIENCE_SECONDS = 60
 """No process of a test may live longer than this without an answer."""

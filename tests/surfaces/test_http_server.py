@@ -9,6 +9,11 @@ import httpx
 import pytest
 
 from environments import client_program
+from mnemon.adapters.serving import served_at
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from mnemon.surfaces.http.client import RemoteGate
 from surfaces.door import environment, mnemon, serving
 
 LINE = {"namespace": "travel", "text": "Trip to Chengdu"}
@@ -139,3 +144,47 @@ def test_the_server_answers_on_ipv6_loopback_too(tmp_path):
     with serving(tmp_path / "home", "--host", "::1") as server:
         assert server.url.startswith("http://[::1]:")
         assert server.owner.get("/v1/status").status_code == 200
+
+
+def reached(home):
+    """Whether the server that is announced for the folder takes its owner's cap."""
+    gate = RemoteGate(served_at(home))
+    try:
+        return gate.call(o.WHOAMI, Credentials((home / "owner.cap").read_text().strip()), m.WhoAmI())
+    finally:
+        gate.close()
+
+
+def test_a_program_on_the_same_folder_finds_the_server_while_it_serves(home):
+    with serving(home) as server:
+        assert served_at(home) == server.url
+        assert reached(home).sub == "owner"
+    assert served_at(home) is None
+    assert not (home / "serve.lock").exists()
+
+
+def test_a_killed_server_is_not_found_and_the_next_one_is(home):
+    with serving(home) as killed:
+        killed.stop(signal.SIGKILL)
+        assert served_at(home) is None
+    with serving(home) as server:
+        assert served_at(home) == server.url != killed.url
+        assert reached(home).sub == "owner"
+
+
+def test_a_second_server_of_the_folder_serves_and_the_first_stays_the_one_that_is_found(home):
+    with serving(home) as first, serving(home) as second:
+        assert second.owner.get("/v1/status").status_code == 200
+        assert served_at(home) == first.url
+
+
+@pytest.mark.parametrize(("host", "near"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]"), ("::1", "[::1]")])
+def test_a_server_for_other_machines_is_found_on_this_one_by_its_loopback_address(home, host, near):
+    with serving(home, "--host", host, "--allow-remote") as server:
+        assert served_at(home) == f"http://{near}:{server.url.rsplit(':', 1)[1]}"
+        assert reached(home).sub == "owner"
+
+
+def test_a_server_that_answers_to_other_names_only_is_not_announced(home):
+    with serving(home, "--host", "0.0.0.0", "--allow-remote", "--host-name", "memory.example"):
+        assert served_at(home) is None

@@ -4,9 +4,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mnemon.surfaces.cli.main import cli
+from mnemon.commands import command_line
 from surfaces.door import mnemon
 from surfaces.inhabited import EVERY_ROUTE, RIGHT, inhabited, right
+
+cli = command_line()
 
 OPEN_ROUTES = {("get", "/health")}
 """OpenAPI does not list itself; it is open too."""
@@ -24,6 +26,8 @@ OPEN_COMMANDS = {
     "cap attenuate": "works on what it is given, offline",
     "cap holder-key": "makes a key",
 }
+OF_HERMES = "hermes"
+"""The commands that change and tell Hermes' own settings; what they ask of memory, they ask with its caps."""
 GUARDED_COMMANDS = {
     "put": ("hello",),
     "get": ("hello",),
@@ -47,6 +51,8 @@ GUARDED_COMMANDS = {
 
 def commands(group=cli, path=()):
     for name, command in group.commands.items():
+        if name == OF_HERMES:
+            continue
         if isinstance(command, click.Group):
             yield from commands(command, (*path, name))
         else:
@@ -168,6 +174,16 @@ def test_every_command_explains_itself_and_takes_the_common_options(command):
     assert told.output.startswith("Usage: mnemon")
     for option in ("--home DIR", "--url URL", "--cap CAP", "--holder-key FILE", "--workspace NAME", "--json"):
         assert option in told.output
+
+
+def test_the_commands_for_hermes_explain_themselves_and_take_options_of_their_own():
+    context = click.Context(cli)
+    group = cli.get_command(context, OF_HERMES)
+    for name in ("", *group.list_commands(context)):
+        told = CliRunner().invoke(cli, [OF_HERMES, *name.split(), "--help"], prog_name="mnemon")
+        assert told.exit_code == 0
+        for option in ("--home DIR", "--profile NAME"):
+            assert option in told.output
 
 
 @pytest.mark.parametrize("asked", [("--help",), ("put", "-h"), ("--version",)])

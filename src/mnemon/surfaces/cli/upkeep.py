@@ -67,6 +67,7 @@ def serve(
         made=house.made,
         trusted=house.owner_cap if trust_loopback else None,
         working=house.working,
+        announced=house.announced,
     )
 
 

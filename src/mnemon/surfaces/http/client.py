@@ -1,114 +1,309 @@
-"""The HTTP door from outside: the gate's own `call`, over the network."""
+"""The HTTP doors from outside: the gate's own `call`, over the network.
+
+What is behind the URL may be Mnemon or, for what is asked about conversations, any server of Honcho's
+v3 API, which refuses without Mnemon's codes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
-from urllib.parse import urlencode
 
 import httpx
 import msgspec
+from msgspec import Struct
 
-from mnemon import errors
+from mnemon import errors as e
 from mnemon.domain.proof import Bound
-from mnemon.errors import InvalidInput, MnemonError, RateLimited, ServerUnreachable, Unsupported
 from mnemon.gate.admission import Credentials
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
 from mnemon.surfaces.http.guard import is_loopback
-from mnemon.surfaces.http.openapi import Error
+from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
+from mnemon.surfaces.http.reading import read
 from mnemon.surfaces.http.route import Route
-from mnemon.surfaces.http.routes import BY_OPERATION
+from mnemon.surfaces.http.routes import ROUTES
+from mnemon.surfaces.http.writing import Sent, Writer, is_plain
+from mnemon.version import __version__
 
+MOST_ANSWER_BYTES = 64 * 1024 * 1024
+"""Far more than the longest messages of a page, each of their characters escaped."""
+
+_HEADERS = {
+    "user-agent": f"mnemon/{__version__}",
+    "accept": "application/json",
+    "accept-encoding": "identity",
+}
 _TIMEOUT_SECONDS = 60.0
+_LIMITS = httpx.Limits(max_connections=16, max_keepalive_connections=16, keepalive_expiry=30.0)
+_MOST_TOLD_CHARS = 2000
+_LONGEST_WAIT_SECONDS = 24 * 3600
+
+_ROUTES = {route.operation.name: route for route in (*ROUTES, *HONCHO_ROUTES)}
 
 
 class RemoteGate:
-    """A gate behind a URL; it answers and raises what the gate there answers and raises."""
+    """A gate behind a URL; it answers and raises what the gate there answers and raises.
 
-    def __init__(self, url: str) -> None:
-        base = httpx.URL(url.rstrip("/"))
+    Any number of threads may call it. `timeout` is what a call has for each of its steps, and for the whole
+    of an answer that has begun; `connect_timeout` is what it has to reach the server, where that is less.
+    """
+
+    def __init__(
+        self, url: str, *, timeout: float = _TIMEOUT_SECONDS, connect_timeout: float | None = None
+    ) -> None:
+        """Raises: ServerUnreachable if that is no URL, Misconfigured if the environment spoils it."""
+        try:
+            base = httpx.URL(url.rstrip("/"))
+        except httpx.InvalidURL as error:
+            raise e.ServerUnreachable(f"no server has that address: {error}") from None
         self._base = base.path.rstrip("/")
-        # A cap for this machine is nothing for the environment's proxy to see.
-        self._client = httpx.Client(
-            base_url=base, timeout=_TIMEOUT_SECONDS, trust_env=not is_loopback(base.host)
-        )
+        self._timeout = timeout
+        self._connect_timeout = connect_timeout
+        self._client = _client(base)
 
     def bind(self, operation: Operation, request: Request) -> Bound:
-        route = _route(operation)
-        path, body = _target(route, request)
-        return Bound(route.method, f"{self._base}{path}", body)
+        """What a proof of possession is made over. Raises: InvalidInput, Unsupported."""
+        sent = _writer(operation.name).written(request)
+        return Bound(sent.method, f"{self._base}{sent.target}", sent.body)
 
-    def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any:
-        """Raises: MnemonError."""
-        route = _route(operation)
-        path, body = _target(route, request)
-        headers = {"content-type": "application/json"}
-        if credentials.token:
-            headers["authorization"] = f"Bearer {credentials.token}"
-        if credentials.proof:
-            headers["dpop"] = credentials.proof
+    def call(
+        self,
+        operation: Operation,
+        credentials: Credentials,
+        request: Request,
+        *,
+        timeout: float | None = None,
+    ) -> Any:
+        """The answer of the gate there. Raises: MnemonError."""
+        writer = _writer(operation.name)
+        sent = writer.written(request)
+        headers = {**sent.headers, **_proving(credentials)}
+        again = not operation.writes and not credentials.proof
+        answer = self._exchange(sent, headers, timeout, again=again)
+        if not 200 <= answer.status < 300:
+            raise _raised(answer, writer.route, bool(credentials.token))
         try:
-            response = self._client.request(route.method, path, content=body, headers=headers)
-        except (httpx.HTTPError, httpx.InvalidURL, UnicodeEncodeError) as error:
-            raise ServerUnreachable(f"no answer from the server: {error}") from error
-        if response.status_code != route.status:
-            raise _raised(response)
-        try:
-            return msgspec.json.decode(response.content, type=operation.answer)
-        except (msgspec.MsgspecError, ValueError):
-            raise ServerUnreachable("what answers there is not Mnemon") from None
+            return read(writer.route, answer.status, answer.headers, answer.content)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            raise e.ServerUnreachable("what answers there is not Mnemon") from None
 
     def close(self) -> None:
         self._client.close()
 
+    def _exchange(
+        self, sent: Sent, headers: Mapping[str, str], timeout: float | None, *, again: bool
+    ) -> _Answered:
+        """What came back. Raises: ServerUnreachable.
 
-def _route(operation: Operation) -> Route:
-    """Raises: Unsupported."""
-    if operation.name not in BY_OPERATION:
-        raise Unsupported(
-            f"{operation.name} is not served over HTTP",
-            hint="Run it on the machine that has the data folder.",
+        `again` allows a second try if the server closed a kept connection the moment it was used again.
+        """
+        seconds = self._timeout if timeout is None else timeout
+        end = time.monotonic() + seconds
+        steps: list[str] = []
+        try:
+            with self._client.stream(
+                sent.method,
+                sent.path,
+                content=sent.body,
+                headers=headers,
+                timeout=self._timeouts(seconds),
+                extensions={"trace": lambda step, about: steps.append(step)},
+            ) as response:
+                return _Answered(response.status_code, response.headers, _bounded(response, end))
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
+            kept = not any(step.startswith("connection.") for step in steps)
+            if again and kept and isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):
+                return self._exchange(sent, headers, timeout, again=False)
+            told = str(error) or type(error).__name__
+            raise e.ServerUnreachable(f"no answer from the server: {told}") from error
+        except RuntimeError as error:
+            if not self._client.is_closed:
+                raise
+            raise e.ServerUnreachable("the way to the server was closed") from error
+
+    def _timeouts(self, seconds: float) -> httpx.Timeout:
+        connecting = seconds if self._connect_timeout is None else min(seconds, self._connect_timeout)
+        return httpx.Timeout(seconds, connect=connecting)
+
+
+class _Answered(Struct, frozen=True):
+    status: int
+    headers: httpx.Headers
+    content: bytes
+
+
+def _client(base: httpx.URL) -> httpx.Client:
+    """Raises: Misconfigured."""
+    # A cap for this machine is nothing for the environment's proxy to see.
+    trusting = not is_loopback(base.host)
+    try:
+        return httpx.Client(
+            base_url=base,
+            headers=_HEADERS,
+            limits=_LIMITS,
+            trust_env=trusting,
+            verify=_authorities(base, trusting),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            follow_redirects=False,
         )
-    return BY_OPERATION[operation.name]
+    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        raise e.Misconfigured(
+            f"the environment's proxy or certificates can't be used: {error}",
+            hint="Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR.",
+        ) from error
 
 
-def _target(route: Route, request: Request) -> tuple[str, bytes]:
-    if route.method != "GET":
-        return route.path, _encoded(request)
-    fields = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
-    path = route.path
-    for name in list(fields):
-        if f"{{{name}}}" in path:
-            path = path.replace(f"{{{name}}}", str(fields.pop(name)))
-    return (f"{path}?{urlencode(fields)}" if fields else path), b""
+def _authorities(base: httpx.URL, trusting: bool) -> ssl.SSLContext:
+    """Who vouches for the server: without TLS nobody, for reading them takes longer than a request."""
+    if base.scheme == "https":
+        return httpx.create_ssl_context(trust_env=trusting)
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _encoded(request: Request) -> bytes:
+def _bounded(response: httpx.Response, end: float) -> bytes:
+    """The body as it was sent, if it is no larger and takes no longer than it may.
+
+    Raises: ServerUnreachable, also for one that is packed: nobody asked for that.
+    """
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise e.ServerUnreachable("the server answers in an encoding that it was not asked for")
+    chunks: list[bytes] = []
+    size = 0
+    for chunk in response.iter_raw():
+        size += len(chunk)
+        if size > MOST_ANSWER_BYTES:
+            raise e.ServerUnreachable(f"the server answers with more than {MOST_ANSWER_BYTES} bytes")
+        if time.monotonic() > end:
+            raise e.ServerUnreachable("no answer from the server: it does not come to an end")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _proving(credentials: Credentials) -> dict[str, str]:
+    """Raises: CapMalformed for what can't stand in a header."""
+    headers = {}
+    if credentials.token:
+        if not is_plain(credentials.token):
+            raise e.CapMalformed("the cap holds characters that no cap has")
+        headers["authorization"] = f"Bearer {credentials.token}"
+    if credentials.proof:
+        headers["dpop"] = credentials.proof
+    return headers
+
+
+@cache
+def _writer(name: str) -> Writer:
+    """Raises: Unsupported."""
+    if name not in _ROUTES:
+        raise e.Unsupported(
+            f"{name} is not served over HTTP", hint="Run it on the machine that has the data folder."
+        )
+    return Writer(_ROUTES[name])
+
+
+_BY_STATUS: dict[int, type[e.MnemonError]] = {
+    401: e.CapSigInvalid,
+    402: e.Denied,
+    403: e.CapScopeMismatch,
+    404: e.NotFound,
+    405: e.Unsupported,
+    408: e.Unavailable,
+    409: e.Conflict,
+    413: e.BodyTooLarge,
+    415: e.UnsupportedType,
+    425: e.Unavailable,
+    429: e.RateLimited,
+    501: e.Unsupported,
+}
+"""What a status means where no code of ours says more; others mean a bad request, or a server that failed."""
+
+_PLAIN_SPOKEN = (413, 429)
+"""Statuses that mean the same whoever answers, a proxy that knows no JSON included."""
+
+
+def _raised(answer: _Answered, route: Route, with_cap: bool) -> e.MnemonError:
+    told = _complaint(answer.content)
+    if not told and answer.status not in _PLAIN_SPOKEN:
+        return _foreign(answer)
+    detail = _detail(told) or f"the server answered {answer.status}"
+    code, hint = told.get("error"), told.get("hint")
+    kind = _BY_CODE.get(code) if isinstance(code, str) else None
+    kind = kind or _by_status(answer.status, route, with_cap)
+    hint = hint if isinstance(hint, str) else None
+    if kind is e.RateLimited:
+        wait = _seconds(answer.headers.get("retry-after", ""))
+        return e.RateLimited(detail, retry_after=wait, hint=hint)
+    return kind(detail, hint=hint)
+
+
+def _foreign(answer: _Answered) -> e.ServerUnreachable:
+    if "location" in answer.headers and answer.status < 400:
+        return e.ServerUnreachable(
+            f"the server answered {answer.status} and points elsewhere",
+            hint="Use the address that it points to, if that one may have the cap.",
+        )
+    return e.ServerUnreachable(f"the server answered {answer.status}, and not as Mnemon does")
+
+
+def _by_status(status: int, route: Route, with_cap: bool) -> type[e.MnemonError]:
+    if status == 401 and not with_cap:
+        return e.CapMissing
+    if status == 413 and route.form:
+        return e.FileTooLarge
+    return _BY_STATUS.get(status) or (e.InvalidInput if status < 500 else e.Unavailable)
+
+
+def _complaint(content: bytes) -> dict[str, Any]:
+    """What a refusal says; empty for one that neither Mnemon nor Honcho would write."""
     try:
-        return msgspec.json.encode(request)
-    except UnicodeEncodeError:
-        raise InvalidInput("the request holds a lone surrogate") from None
+        found = msgspec.json.decode(content)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) and _detail(found) else {}
 
 
-def _raised(response: httpx.Response) -> MnemonError:
+def _detail(told: Mapping[str, Any]) -> str:
+    for name in ("detail", "message", "error"):
+        match told.get(name):
+            case str(text) if text:
+                return text[:_MOST_TOLD_CHARS]
+            case list(problems) if problems:
+                return "; ".join(_problem(one) for one in problems)[:_MOST_TOLD_CHARS]
+    return ""
+
+
+def _problem(one: Any) -> str:
+    """One fault of a request in FastAPI's words: where it is, and what it is."""
+    if not isinstance(one, dict):
+        return str(one)
+    where = one.get("loc")
+    steps = ".".join(str(step) for step in where) if isinstance(where, list) else ""
+    return f"{steps}: {one.get('msg', '')}".strip(": ")
+
+
+def _seconds(told: str) -> int:
+    """How long a Retry-After says to wait, in either of its forms."""
+    if told.isascii() and told.isdigit():
+        return min(int(told), _LONGEST_WAIT_SECONDS)
     try:
-        told = msgspec.json.decode(response.content, type=Error)
-    except (msgspec.MsgspecError, ValueError):
-        return ServerUnreachable(f"the server answered {response.status_code}, and not as Mnemon does")
-    kind = _BY_CODE.get(told.error, MnemonError)
-    if kind is RateLimited:
-        wait = response.headers.get("retry-after", "1")
-        return RateLimited(told.detail, retry_after=int(wait) if wait.isdigit() else 1, hint=told.hint)
-    return kind(told.detail, hint=told.hint)
+        left = parsedate_to_datetime(told).timestamp() - time.time()
+    except ValueError:
+        return 1
+    return max(1, min(int(left) + 1, _LONGEST_WAIT_SECONDS))
 
 
-def _every(kind: type[MnemonError]) -> Iterator[type[MnemonError]]:
+def _every(kind: type[e.MnemonError]) -> Iterator[type[e.MnemonError]]:
     """The kinds that the tree of errors has; a surface may have its own beside them."""
-    if kind.__module__ == errors.__name__:
+    if kind.__module__ == e.__name__:
         yield kind
     for child in kind.__subclasses__():
         yield from _every(child)
 
 
-_BY_CODE = {kind.code: kind for kind in _every(errors.MnemonError)}
+_BY_CODE = {kind.code: kind for kind in _every(e.MnemonError)}

@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import uvicorn
@@ -15,6 +15,8 @@ from mnemon.errors import Misconfigured
 from mnemon.gate.gate import Gate
 from mnemon.surfaces.http.app import make_app
 from mnemon.surfaces.http.guard import is_loopback
+
+_LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, never listened on
 
 
 def serve(
@@ -28,8 +30,11 @@ def serve(
     made: bool,
     trusted: str | None,
     working: Callable[[], AbstractContextManager[None]],
+    announced: Callable[[str], AbstractContextManager[None]],
 ) -> None:
     """Serve until interrupted. `trusted` is the cap that programs on this machine get for 'local'.
+
+    `announced` lets them find the URL that they reach this server at, where there is one.
 
     Raises: Misconfigured if the address can't or must not be listened on.
     """
@@ -55,10 +60,12 @@ def serve(
         timeout_graceful_shutdown=5,
     )
     bound_host, bound_port = listener.getsockname()[:2]
-    url = f"http://{f'[{bound_host}]' if ':' in bound_host else bound_host}:{bound_port}"
+    url = _url(bound_host, bound_port)
+    near = None if allowed else _near(bound_host)  # With names given, it refuses to be called by an address.
+    announcement = nullcontext() if near is None else announced(_url(near, bound_port))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with working():
+        with working(), announcement:
             _Server(config, lambda: _greet(url, home, made, trusting=trusted is not None)).run(
                 sockets=[listener]
             )
@@ -79,6 +86,15 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._greet()
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _near(host: str) -> str | None:
+    """The loopback address that a server on that address is reached at; None if only others are."""
+    return _LOOPBACK_OF.get(host) or (host if is_loopback(host) else None)
 
 
 def _listen(host: str, port: int) -> socket.socket:
