@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from mnemon.adapters.reason.lexicon import base_of_participle, base_of_past, word_set
 from mnemon.domain.words import STOP_WORDS, words
 
@@ -26,7 +28,11 @@ _SPELLINGS = {
     "hobbies": "hobby",
 }
 
+_WORDS = 1 << 14
+"""How many are kept in mind: the same few thousand come again and again."""
 
+
+@lru_cache(_WORDS)
 def stem(word: str) -> str:
     """A light stem of a folded word; the same for the forms of one verb or noun."""
     if word.endswith("'s"):

@@ -1,0 +1,92 @@
+"""The folder of the sealed outbox: the names in it, its key, and what was moved aside there."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from mnemon.adapters.files import exists, read_private, write_private
+from mnemon.adapters.system import SystemClock
+from mnemon.domain import ulid
+from mnemon.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
+
+FILE = "outbox.db"
+KEY_FILE = "outbox.key"
+LOCK_FILE = "outbox.lock"
+
+_BROKEN = ".broken-"
+_BESIDE = ("-wal", "-shm", "")
+"""What stands beside the file and belongs to it, the file itself last."""
+_KEY_BYTES = 32
+
+
+def key_of(folder: Path) -> bytes:
+    """The key of the folder; a new one if there is none, or none that can be read. To be called in `locked`.
+
+    Raises: StorageUnavailable.
+    """
+    path = folder / KEY_FILE
+    if exists(path):
+        try:
+            key = bytes.fromhex(read_private(path))
+        except ValueError:
+            key = b""
+        except Misconfigured as error:
+            raise StorageUnavailable(error.detail, hint=error.hint) from error
+        if len(key) == _KEY_BYTES:
+            return key
+        _rename(path, path.with_name(f"{path.name}{_BROKEN}{_stamp()}"))
+    key = os.urandom(_KEY_BYTES)
+    write_private(path, f"{key.hex()}\n")
+    return key
+
+
+def make_file(folder: Path) -> None:
+    """Make the file before SQLite does, so that it and those beside it are the owner's alone.
+
+    Raises: StorageUnavailable.
+    """
+    path = folder / FILE
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise failure(f"{path} can't be made", error) from error
+
+
+def move_aside(folder: Path) -> None:
+    """Whatever there is of the file, its log first: a log that lost its file is still read beside it.
+
+    To be called in `locked`. Raises: StorageUnavailable.
+    """
+    stamp = _stamp()
+    for beside in _BESIDE:
+        found = folder / f"{FILE}{beside}"
+        if exists(found):
+            _rename(found, folder / f"{FILE}{_BROKEN}{stamp}{beside}")
+
+
+def moved_aside(folder: Path) -> int:
+    """How many files were."""
+    names = (path.name for path in folder.glob(f"{FILE}{_BROKEN}*"))
+    return len({name.removesuffix("-wal").removesuffix("-shm") for name in names})
+
+
+def failure(what: str, error: OSError) -> StorageUnavailable:
+    """The system's error as ours."""
+    kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
+    return kind(f"{what}: {error.strerror}")
+
+
+def _rename(path: Path, to: Path) -> None:
+    try:
+        path.rename(to)
+    except OSError as error:
+        raise failure(f"{path} can't be moved aside", error) from error
+
+
+def _stamp() -> str:
+    """A name that no other file has, and that sorts by time."""
+    return ulid.compose(SystemClock().now(), os.urandom(ulid.ENTROPY_BYTES))
