@@ -10,6 +10,7 @@ READY := .venv/.ready
 CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
+INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
     --generate-hashes --no-emit-index-url --no-annotate --no-header
 
@@ -36,16 +37,17 @@ $(READY): pyproject.toml requirements.lock
 	@echo "Setting up .venv (the first time takes a minute) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python $(INSTALL) -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(call INSTALL_HERE,$(BIN)/python)
 	@touch $(READY)
 
 clients: $(CLIENTS_READY)
 
-# Hermes 0.19.0 wants a Python below 3.14.
+# Hermes 0.19.0 wants a Python below 3.14. Its environment has Mnemon too, as its users' environments have.
 .environments/%/.ready: tests/requirements/%.lock
 	@echo "Setting up .environments/$* ..."
 	@$(PYTHON) -m venv --clear .environments/$*
 	@.environments/$*/bin/python $(INSTALL) -r $<
+	@$(if $(filter hermes-%,$*),$(call INSTALL_HERE,.environments/$*/bin/python))
 	@touch $@
 
 # Pins every dependency of every platform, with hashes. Needs uv.
@@ -53,7 +55,8 @@ lock:
 	$(COMPILE) pyproject.toml --all-extras --group dev --group build -o requirements.lock
 	echo honcho-ai==2.2.0 | $(COMPILE) - -o tests/requirements/honcho-2.2.0.lock
 	echo honcho-ai==2.7.0 | $(COMPILE) - -o tests/requirements/honcho-2.7.0.lock
-	printf 'hermes-agent==0.19.0\nhoncho-ai==2.2.0\n' | $(COMPILE) - -o tests/requirements/hermes-0.19.0.lock
+	printf 'hermes-agent==0.19.0\nhoncho-ai==2.2.0\naiohttp==3.14.1\n' | \
+	    $(COMPILE) - pyproject.toml --extra hermes --group build -o tests/requirements/hermes-0.19.0.lock
 
 clean:
 	rm -rf .venv .environments

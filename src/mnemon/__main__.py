@@ -1,5 +1,5 @@
 """`python -m mnemon` is `mnemon`."""
 
-from mnemon.bootstrap import main
+from mnemon.commands import main
 
 main()

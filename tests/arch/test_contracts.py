@@ -17,6 +17,7 @@ CONTRACTS = [
 PLANTED = {
     "Arrows point inward": ("domain", "import mnemon.core.recall"),
     "Every surface enters through the gate": ("surfaces", "import mnemon.core.vault"),
+    "The provider enters through the gate": ("hermes", "import mnemon.adapters.files"),
     "Adapters serve ports, never use cases": ("adapters", "import mnemon.gate.gate"),
     "The inside does no I/O": ("core", "import sqlite3"),
 }

@@ -75,7 +75,8 @@ def test_the_command_line_loads_the_web_only_to_use_it(home):
     script = """
 sys.argv = ["mnemon", "--home", sys.argv[1], "put", "hello"]
 from mnemon.surfaces.cli.main import run
-from mnemon.bootstrap import open_house, settings_from
+from mnemon.bootstrap import open_house
+from mnemon.config import settings_from
 run(open_house, settings_from)
 """
     assert loaded_by(script, str(home)) & {"numpy", "starlette", "uvicorn", "httpx", "anyio"} == set()

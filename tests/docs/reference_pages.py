@@ -17,11 +17,12 @@ import msgspec
 from msgspec import inspect as kinds
 
 from mnemon import config, errors
+from mnemon.commands import command_line
 from mnemon.domain import limits
 from mnemon.gate.conversation.answers import Conclusions, Done, Messages, Page
 from mnemon.gate.operations import EVERY
+from mnemon.hermes.keys import KEYS, Key
 from mnemon.surfaces.cli.exits import exit_of
-from mnemon.surfaces.cli.main import cli
 from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
 from mnemon.surfaces.http.route import Route
 from mnemon.surfaces.http.routes import BY_OPERATION, ROUTES
@@ -40,6 +41,7 @@ def every_error(kind: type[errors.MnemonError] = errors.MnemonError) -> Iterator
 
 def every_command() -> Iterator[tuple[str, str]]:
     """The name and help of every command, as a terminal of 80 columns shows it."""
+    cli = command_line()
     root = click.Context(cli, info_name="mnemon", terminal_width=78, **cli.context_settings)
     return _commands(root)
 
@@ -112,6 +114,31 @@ def honcho_refusals() -> str:
 
 def honcho_parts() -> str:
     return _parts(HONCHO_ROUTES).replace("time (RFC 3339, with zone)", "time (RFC 3339)")
+
+
+def hermes_settings() -> str:
+    sections: dict[str, list[tuple[str, ...]]] = {}
+    for key in KEYS:
+        sections.setdefault(key.section, []).append(
+            (f"`{key.name}`", key.kind.words.replace('"', "`"), _setting_default(key), _setting_meaning(key))
+        )
+    head = ("setting", "type", "default", "meaning")
+    return "\n".join(f"### {name}\n\n{_table(head, rows)}" for name, rows in sections.items())
+
+
+def hermes_variables() -> str:
+    rows = [(f"`{key.variable}`", f"`{key.name}`") for key in KEYS if key.variable]
+    return _table(("variable", "setting"), rows)
+
+
+def _setting_default(key: Key) -> str:
+    return key.default.replace('"', "`") or f"`{key.default_words}`"
+
+
+def _setting_meaning(key: Key) -> str:
+    older = f" Also read as {', '.join(f'`{one}`' for one in key.aliases)}." if key.aliases else ""
+    off = " A wrong value turns memory off." if key.guards else ""
+    return f"{key.says.replace(chr(34), '`')}{off}{older}"
 
 
 def _parts(table: tuple[Route, ...]) -> str:
@@ -305,6 +332,8 @@ MADE = {
         honcho_refusals,
         honcho_routes,
         honcho_parts,
+        hermes_settings,
+        hermes_variables,
     )
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
 import msgspec
@@ -16,7 +18,23 @@ from mnemon.surfaces.cli.shell import OpenHouse, SettingsFrom, Shell
 from mnemon.version import __version__
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+class Root(Group):
+    """The group of all commands. What is in `later` is made when somebody asks for it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.later: dict[str, Callable[[], click.Command]] = {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *self.later})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.later:
+            self.add_command(self.later.pop(cmd_name)())
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mnemon")
 def cli() -> None:
     """Long-term memory for AI agents, behind a gate."""
@@ -47,21 +65,29 @@ def run(open_house: OpenHouse, settings_from: SettingsFrom) -> int:
     """Run the command line and say how it ended."""
     shell = Shell(open_house, settings_from)
     try:
-        ended = cli.main(prog_name="mnemon", obj=shell, standalone_mode=False)
+        return ended(cli, sys.argv[1:], "mnemon", shell)
+    finally:
+        shell.close()
+
+
+def ended(command: click.Command, arguments: Sequence[str], name: str, shell: Shell | None = None) -> int:
+    """Run a command, complain as every command does, and say how it ended."""
+    as_json = "--json" in arguments
+    try:
+        code = command.main(args=list(arguments), prog_name=name, obj=shell, standalone_mode=False)
     except MnemonError as error:
-        _complain(error.code, error.detail, error.hint, as_json=shell.json)
+        told = as_json or (shell is not None and shell.json)
+        _complain(error.code, error.detail, error.hint, as_json=told)
         return exit_of(type(error))
     except click.ClickException as error:
-        if "--json" in sys.argv:
-            _complain("usage", error.format_message(), "See 'mnemon --help'.", as_json=True)
+        if as_json:
+            _complain("usage", error.format_message(), f"See '{name} --help'.", as_json=True)
         else:
             error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    finally:
-        shell.close()
-    return ended if isinstance(ended, int) else 0
+    return code if isinstance(code, int) else 0
 
 
 def _complain(code: str, detail: str, hint: str, *, as_json: bool) -> None:

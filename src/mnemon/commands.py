@@ -1,0 +1,41 @@
+"""The commands, put together: `mnemon`, and in Hermes `hermes mnemon`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import click
+
+
+def main() -> None:
+    """`mnemon …`."""
+    from mnemon.bootstrap import open_house
+    from mnemon.config import settings_from
+    from mnemon.surfaces.cli.main import run
+
+    command_line()
+    sys.exit(run(open_house, settings_from))
+
+
+def command_line() -> click.Group:
+    """All of `mnemon`'s commands."""
+    from mnemon.surfaces.cli.main import cli
+
+    cli.later.setdefault("hermes", _hermes_commands)
+    return cli
+
+
+def mnemon_command(args: Any) -> None:
+    """`hermes mnemon …`, as the host hands it over."""
+    from mnemon.surfaces.cli.main import ended
+
+    sys.exit(ended(_hermes_commands(), args.arguments, "hermes mnemon"))
+
+
+def _hermes_commands() -> click.Group:
+    from mnemon.hermes.setup.commands import hermes_group
+    from mnemon.plugin import inspect
+
+    return hermes_group(inspect)

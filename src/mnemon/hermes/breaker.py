@@ -1,0 +1,89 @@
+"""The breaker: when a backend fails again and again, nobody waits for it for a while."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from msgspec import Struct
+
+_MOST = 3
+_FIRST_REST_MS = 2_000
+_LONGEST_REST_MS = 60_000
+
+
+class Health(Struct, frozen=True):
+    """How the backend did, as far as this process knows."""
+
+    ok: bool = True
+    failures: int = 0
+    """How many calls in a row failed, or came late."""
+    error: str = ""
+    since: int = 0
+    """When it began to be so, in milliseconds; 0 if it was never otherwise."""
+
+
+class Breaker:
+    """Closed while calls succeed; open for a growing while after three failures in a row.
+
+    After each such while one call is let through: if it succeeds, all are. An answer that comes too late
+    for who asked is a failure of its own kind: only one that comes in time makes up for it.
+    """
+
+    def __init__(
+        self, now: Callable[[], int], changed: Callable[[Health], None], before: Health | None = None
+    ) -> None:
+        """`before`: what is last known from elsewhere; that it is better now has then to be told."""
+        self._now = now
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._health = Health()
+        self._failed = 0
+        self._late = 0
+        self._rest = _FIRST_REST_MS
+        self._until = 0
+        self._told_ill = before is not None and not before.ok
+
+    @property
+    def health(self) -> Health:
+        return self._health
+
+    def admits(self) -> bool:
+        """Whether a call may be made now."""
+        with self._lock:
+            if self._health.ok:
+                return True
+            if self._now() < self._until:
+                return False
+            self._until = self._now() + self._rest
+            return True
+
+    def succeeded(self, *, in_time: bool = False) -> None:
+        """`in_time`: for somebody who waited for it."""
+        with self._lock:
+            self._failed = 0
+            self._late = 0 if in_time else self._late
+            if self._late or not (self._health.failures or self._told_ill):
+                return
+            recovered = self._told_ill or not self._health.ok
+            self._told_ill = False
+            self._rest = _FIRST_REST_MS
+            self._health = Health(since=self._now())
+        if recovered:
+            self._changed(self._health)
+
+    def failed(self, error: str, *, late: bool = False) -> None:
+        with self._lock:
+            if late:
+                self._late += 1
+            else:
+                self._failed += 1
+            count = max(self._late, self._failed)
+            opened = self._health.ok and count >= _MOST
+            if opened or not self._health.ok:
+                self._until = self._now() + self._rest
+                self._rest = min(self._rest * 2, _LONGEST_REST_MS)
+            since = self._now() if opened else self._health.since
+            self._health = Health(self._health.ok and not opened, count, error, since)
+        if opened:
+            self._changed(self._health)

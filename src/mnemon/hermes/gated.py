@@ -1,0 +1,307 @@
+"""The memory of one conversation, asked for through a gate: in this process, or behind a URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from mnemon.domain.habits import MemberHabits
+from mnemon.errors import CapScopeMismatch, NotFound, Unsupported
+from mnemon.gate.admission import Credentials
+from mnemon.gate.conversation import answers as a
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as o
+from mnemon.gate.messages import Request
+from mnemon.gate.operation import Operation
+from mnemon.hermes.memory import AI, USER, Known, Note, Passage, Portrait, Snapshot
+from mnemon.hermes.passes import Errand
+from mnemon.hermes.seat import Seat
+from mnemon.hermes.secrets import redact
+
+_MOST_QUERY = 4_000
+_CONCLUSIONS = 20
+_ALIKE = 10
+_SAID_BY_USER = 5
+_SAID_BY_AI = 3
+_NOTES = 20
+_RECENT_TOKENS = 2_000
+
+_T = TypeVar("_T")
+
+
+class Gate(Protocol):
+    """What takes a request to where memory is."""
+
+    def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
+
+
+Together = Callable[[Sequence[Callable[[], Any]]], list[Any]]
+"""Makes some calls, and gives what came of them in their order."""
+
+
+def one_by_one(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    return [call() for call in calls]
+
+
+class GatedMemory:
+    """`Memory` of one seat."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        seat: Seat,
+        passes: Callable[[Errand], Credentials],
+        *,
+        capped: bool,
+        together: Together = one_by_one,
+    ) -> None:
+        self._gate = gate
+        self._seat = seat
+        self._passes = passes
+        self._capped = capped
+        self._together = together
+        self._guarded = not capped and not seat.alone
+        """Whether no gate tells the people of this agent apart, so that it has to be done here."""
+
+    def _views(self, peer: str) -> tuple[str, str]:
+        """Observer and observed.
+
+        Raises: NotFound for anybody else, where no gate tells whose memory is whose.
+        """
+        if self._guarded and self._seat.named(peer) not in (self._seat.user, self._seat.ai):
+            raise NotFound("there is no such peer here")
+        return self._seat.views(peer)
+
+    def _session_of(self, observed: str) -> str | None:
+        """The session to keep to: what the agent knows of itself is of many people."""
+        return self._seat.session if self._guarded and observed == self._seat.ai else None
+
+    def known(self, message: str) -> Known:
+        query = message.strip()[:_MOST_QUERY]
+        calls: list[Callable[[], Any]] = [
+            self._summary,
+            lambda: self._portrait(USER, query),
+            self._self_portrait,
+        ]
+        if query:
+            calls.append(lambda: self._said(USER, query, _SAID_BY_USER))
+            calls.append(lambda: self._said(AI, query, _SAID_BY_AI))
+        summary, user, ai, *said = self._together(calls)
+        return Known(summary, user, ai, tuple(passage for found in said for passage in found))
+
+    def ask(self, question: str, level: str, peer: str = USER) -> str:
+        observer, observed = self._views(peer)
+        session = self._session_of(observed)
+        asked = q.AskPeer(
+            workspace_id=self._seat.workspace,
+            peer_id=observer,
+            query=question,
+            target=None if observer == observed else observed,
+            filters=None if session is None else {"session_id": session},
+            reasoning_level=level,  # type: ignore[arg-type]  # The gate says which there are.
+        )
+        told: a.Told | None = self._found(o.ASK_PEER, asked)
+        return "" if told is None else told.content or ""
+
+    def search(self, query: str, peer: str, limit: int) -> list[Passage]:
+        if self._seat.named(peer) != self._seat.user:
+            return self._said(peer, query[:_MOST_QUERY], limit)
+        own, answers = self._together(
+            [
+                lambda: self._said(USER, query[:_MOST_QUERY], limit),
+                lambda: self._said(AI, query[:_MOST_QUERY], limit),
+            ]
+        )
+        return [*own, *answers][:limit]
+
+    def card(self, peer: str) -> list[str]:
+        observer, observed = self._views(peer)
+        if self._session_of(observed) is not None:
+            return []
+        asked = q.ReadCard(workspace_id=self._seat.workspace, peer_id=observer, target=observed)
+        answer: a.PeerCard | None = self._found(o.READ_CARD, asked)
+        return [] if answer is None else answer.peer_card or []
+
+    def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
+        observer, observed = self._views(peer)
+        if observed == self._seat.ai and not self._seat.alone:
+            raise Unsupported(
+                "the agent's own card is not written where others may share it",
+                hint="The operator can set pinUserPeer if nobody else speaks with the agent.",
+            )
+        asked = q.WriteCard(
+            workspace_id=self._seat.workspace,
+            peer_id=observer,
+            target=observed,
+            peer_card=[redact(entry) for entry in entries],
+            namespace=self._seat.written,
+        )
+        answer: a.PeerCard = self._gate.call(o.WRITE_CARD, self._passes("note"), asked)
+        return answer.peer_card or []
+
+    def snapshot(self, peer: str) -> Snapshot:
+        asked = q.SessionContext(
+            workspace_id=self._seat.workspace,
+            session_id=self._seat.session,
+            tokens=_RECENT_TOKENS,
+        )
+        portrait = (
+            self._self_portrait() if self._seat.named(peer) == self._seat.ai else self._portrait(peer, "")
+        )
+        context: a.SessionContext | None = self._found(o.CONTEXT, asked)
+        if context is None:
+            return Snapshot("", portrait, ())
+        summary = "" if context.summary is None else context.summary.content
+        return Snapshot(summary, portrait, tuple(_passage(one) for one in context.messages))
+
+    def conclude(self, peer: str, text: str) -> Note:
+        try:
+            return self._conclude(peer, text)
+        except (NotFound, CapScopeMismatch):
+            self.begin()
+            return self._conclude(peer, text)
+
+    def _conclude(self, peer: str, text: str) -> Note:
+        seat = self._seat
+        observer, observed = self._views(peer)
+        if observed == seat.ai and not seat.personal:
+            raise Unsupported(
+                "what the agent is to know of itself is not taken from one of many",
+                hint="Say it of the user.",
+            )
+        stated = q.NewConclusion(
+            content=redact(text), observer_id=observer, observed_id=observed, session_id=seat.session
+        )
+        asked = q.AddConclusions(workspace_id=seat.workspace, conclusions=[stated], namespace=seat.written)
+        answer: a.Conclusions = self._gate.call(o.ADD_CONCLUSIONS, self._passes("note"), asked)
+        return _note(answer.conclusions[0])
+
+    def begin(self) -> None:
+        """Make the session, for something to be written to it that can't make it by itself."""
+        seat, credentials = self._seat, self._passes("speak")
+        if not self._capped:
+            self._gate.call(o.OPEN_WORKSPACE, credentials, q.OpenWorkspace(id=seat.workspace))
+            for peer in (seat.user, seat.ai):
+                self._gate.call(o.OPEN_PEER, credentials, q.OpenPeer(workspace_id=seat.workspace, id=peer))
+        asked = q.OpenSession(
+            workspace_id=seat.workspace,
+            id=seat.session,
+            peers=members_of(seat),
+            namespace=seat.written,
+        )
+        self._gate.call(o.OPEN_SESSION, credentials, asked)
+
+    def conclusions(self, peer: str, query: str | None) -> list[Note]:
+        return [_note(one) for one in self._concluded(peer, query)]
+
+    def retract(self, note_id: str) -> None:
+        if self._guarded and not any(self._concluded(peer, None, id=note_id) for peer in (USER, AI)):
+            raise NotFound("there is no such conclusion")
+        asked = q.OfConclusion(workspace_id=self._seat.workspace, conclusion_id=note_id)
+        self._gate.call(o.DELETE_CONCLUSION, self._passes("erase"), asked)
+
+    def stated(self, peer: str, part: str) -> list[Note]:
+        """What was stated of the peer, not concluded from what was said, and holds that part of a text."""
+        return [
+            _note(one)
+            for one in self._concluded(peer, part[:_MOST_QUERY])
+            if not one.source_ids and part in one.content
+        ]
+
+    def _concluded(self, peer: str, query: str | None, **more: str) -> list[a.Conclusion]:
+        observer, observed = self._views(peer)
+        filters = {"observer_id": observer, "observed_id": observed, **more}
+        if (session := self._session_of(observed)) is not None:
+            filters["session_id"] = session
+        workspace = self._seat.workspace
+        if query:
+            asked = q.QueryConclusions(workspace_id=workspace, query=query, top_k=_NOTES, filters=filters)
+            found: a.Conclusions | None = self._found(o.QUERY_CONCLUSIONS, asked)
+            return [] if found is None else found.conclusions
+        newest = q.ListConclusions(workspace_id=workspace, filters=filters, size=_NOTES)
+        page: a.ConclusionPage | None = self._found(o.LIST_CONCLUSIONS, newest)
+        return [] if page is None else page.items
+
+    def _summary(self) -> str:
+        asked = q.OfSession(workspace_id=self._seat.workspace, session_id=self._seat.session)
+        found: a.SessionSummaries | None = self._found(o.SUMMARIES, asked)
+        if found is None:
+            return ""
+        newest = found.short_summary or found.long_summary
+        return "" if newest is None else newest.content
+
+    def _portrait(self, peer: str, query: str) -> Portrait:
+        observer, observed = self._views(peer)
+        asked = q.PeerContext(
+            workspace_id=self._seat.workspace,
+            peer_id=observer,
+            target=None if observer == observed else observed,
+            search_query=query or None,
+            search_top_k=_ALIKE if query else None,
+            include_most_frequent=False,
+            max_conclusions=_CONCLUSIONS,
+        )
+        found: a.PeerContext | None = self._found(o.PEER_CONTEXT, asked)
+        return (
+            Portrait()
+            if found is None
+            else Portrait(found.representation or "", tuple(found.peer_card or ()))
+        )
+
+    def _self_portrait(self) -> Portrait:
+        """What the agent knows of itself."""
+        seat = self._seat
+        if not seat.observation.ai.observe_me:
+            return Portrait()
+        if (session := self._session_of(seat.ai)) is None:
+            return self._portrait(AI, "")
+        asked = q.Represent(
+            workspace_id=seat.workspace, peer_id=seat.ai, session_id=session, max_conclusions=_CONCLUSIONS
+        )
+        found: a.Representation | None = self._found(o.REPRESENT, asked)
+        return Portrait() if found is None else Portrait(found.representation)
+
+    def _said(self, peer: str, query: str, limit: int) -> list[Passage]:
+        """What the peer said: the user anywhere, others where the user was."""
+        name = self._views(peer)[1]
+        asked = q.SearchPeer(
+            workspace_id=self._seat.workspace,
+            peer_id=name,
+            query=query,
+            limit=limit,
+            filters=None if name == self._seat.user else {"peer_perspective": self._seat.user},
+        )
+        found: a.Messages | None = self._found(o.SEARCH_PEER, asked)
+        return [] if found is None else [_passage(one) for one in found.messages]
+
+    def _found(self, operation: Operation, request: Request) -> Any:
+        """The answer; None if what it is about is not there, or not there for this conversation.
+
+        Without caps a server that denies something denies everything.
+        """
+        credentials = self._passes("read")
+        try:
+            return self._gate.call(operation, credentials, request)
+        except NotFound:
+            return None
+        except CapScopeMismatch:
+            if not self._capped:
+                raise
+            return None
+
+
+def members_of(seat: Seat) -> dict[str, MemberHabits]:
+    """Who takes part in the session, and what each observes."""
+    user, ai = seat.observation.user, seat.observation.ai
+    return {
+        seat.user: MemberHabits(user.observe_me, user.observe_others),
+        seat.ai: MemberHabits(ai.observe_me, ai.observe_others),
+    }
+
+
+def _passage(message: a.Message) -> Passage:
+    return Passage(message.id, message.peer_id, message.session_id, message.content, message.created_at)
+
+
+def _note(conclusion: a.Conclusion) -> Note:
+    return Note(conclusion.id, conclusion.content, conclusion.created_at)

@@ -1,0 +1,228 @@
+"""Letters: what the provider has to write, as it waits in the outbox and as it is carried to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from mnemon.errors import (
+    BodyTooLarge,
+    CapScopeMismatch,
+    Conflict,
+    Denied,
+    InvalidInput,
+    LineTooLong,
+    MethodNotAllowed,
+    NotFound,
+    Unsupported,
+    UnsupportedType,
+)
+from mnemon.gate.conversation import answers as a
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as o
+from mnemon.hermes.gated import Gate, GatedMemory, members_of
+from mnemon.hermes.passes import Passes
+from mnemon.hermes.seat import Seat
+from mnemon.ports.outbox import Letter, Refused
+
+_MARK = "mnemon_letter"
+"""Under which a message's metadata names the letter that brought it."""
+
+_MOST_PREPARED = 1000
+
+_HOPELESS = (
+    InvalidInput,
+    LineTooLong,
+    BodyTooLarge,
+    Conflict,
+    UnsupportedType,
+    Unsupported,
+    MethodNotAllowed,
+)
+"""What no second try changes."""
+
+
+class Said(Struct, frozen=True):
+    peer: str
+    text: str
+    at: int
+
+
+class Turn(Struct, frozen=True, tag="turn"):
+    """What was said in one turn."""
+
+    seat: Seat
+    said: list[Said]
+
+
+class Statement(Struct, frozen=True, tag="statement"):
+    """A fact of a peer, in place of what was stated before, if anything."""
+
+    seat: Seat
+    peer: str
+    text: str | None
+    instead_of: str | None = None
+    """A part of the text that no longer holds."""
+
+
+class Page(Struct, frozen=True, tag="page"):
+    """A file of the host's own memory."""
+
+    seat: Seat
+    peer: str
+    name: str
+    text: str
+
+
+class Undo(Struct, frozen=True, tag="undo"):
+    """What an earlier letter brought was taken back."""
+
+    seat: Seat
+    letter: str
+
+
+Content = Turn | Statement | Page | Undo
+
+
+def lane_of(seat: Seat) -> str:
+    """What must be written in order: what is said in one session."""
+    return msgspec.json.encode((seat.workspace, seat.session)).decode()
+
+
+def body_of(content: Content) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(content)
+    return found
+
+
+class Carrier:
+    """Takes letters to memory."""
+
+    def __init__(self, gate: Gate, passes: Passes) -> None:
+        self._gate = gate
+        self._passes = passes
+        self._prepared: set[str] = set()
+
+    def __call__(self, letter: Letter) -> None:
+        """Raises: Refused for what will never be taken; MnemonError for what may be another time.
+
+        A turn that is denied waits for a change of mind; anything else would only hold it up.
+        """
+        try:
+            content = msgspec.convert(letter.body, type=Content)
+        except msgspec.ValidationError as error:
+            raise Refused(str(error)) from None
+        try:
+            self._carry(letter, content)
+        except _HOPELESS as error:
+            raise Refused(f"{error.code}: {error.detail}") from error
+        except Denied as error:
+            if isinstance(content, Turn):
+                raise
+            raise Refused(f"{error.code}: {error.detail}") from error
+
+    def _carry(self, letter: Letter, content: Content) -> None:
+        match content:
+            case Turn():
+                self._say(letter, content)
+            case Statement():
+                self._state(content)
+            case Page():
+                self._add_page(letter, content)
+            case Undo():
+                self._undo(content)
+
+    def _say(self, letter: Letter, turn: Turn) -> None:
+        seat = turn.seat
+        if letter.attempts and self._brought(seat, letter.id):
+            return
+        self._prepare(seat)
+        asked = q.AddMessages(
+            workspace_id=seat.workspace,
+            session_id=seat.session,
+            messages=[
+                q.NewMessage(
+                    content=one.text,
+                    peer_id=one.peer,
+                    created_at=datetime.fromtimestamp(one.at / 1000, UTC),
+                    metadata={_MARK: letter.id},
+                )
+                for one in turn.said
+            ],
+            namespace=seat.written,
+            members=members_of(seat) if self._passes.capped else None,
+            idempotency_key=letter.id if self._passes.capped else None,
+        )
+        self._gate.call(o.ADD_MESSAGES, self._passes.of(seat)("speak"), asked)
+
+    def _prepare(self, seat: Seat) -> None:
+        """Where the first message can't bring its session's settings along, make the session first."""
+        key = lane_of(seat)
+        if self._passes.capped or key in self._prepared:
+            return
+        self._memory(seat).begin()
+        if len(self._prepared) >= _MOST_PREPARED:
+            self._prepared.clear()
+        self._prepared.add(key)
+
+    def _brought(self, seat: Seat, letter_id: str) -> list[str]:
+        """The messages that this letter brought already."""
+        if not seat.namespaces.read:
+            return []
+        asked = q.ListMessages(
+            workspace_id=seat.workspace,
+            session_id=seat.session,
+            filters={"metadata": {_MARK: letter_id}},
+            size=100,
+        )
+        try:
+            page: a.MessagePage = self._gate.call(o.LIST_MESSAGES, self._passes.of(seat)("read"), asked)
+        except (NotFound, CapScopeMismatch):
+            return []
+        return [message.id for message in page.items]
+
+    def _state(self, statement: Statement) -> None:
+        memory = self._memory(statement.seat)
+        if statement.text and not any(
+            note.text == statement.text for note in memory.stated(statement.peer, statement.text)
+        ):
+            memory.conclude(statement.peer, statement.text)
+        if statement.instead_of:
+            for note in memory.stated(statement.peer, statement.instead_of):
+                if note.text != statement.text:
+                    memory.retract(note.id)
+
+    def _add_page(self, letter: Letter, page: Page) -> None:
+        seat = page.seat
+        if letter.attempts and self._brought(seat, letter.id):
+            return
+        self._prepare(seat)
+        asked = q.AddFile(
+            workspace_id=seat.workspace,
+            session_id=seat.session,
+            peer_id=seat.named(page.peer),
+            file=page.text.encode(),
+            filename=page.name,
+            media_type="text/plain",
+            metadata={_MARK: letter.id, "file": page.name},
+            namespace=seat.written,
+        )
+        self._gate.call(o.ADD_FILE, self._passes.of(seat)("speak"), asked)
+
+    def _undo(self, undo: Undo) -> None:
+        seat = undo.seat
+        for message_id in self._brought(seat, undo.letter):
+            asked = q.OfMessage(workspace_id=seat.workspace, session_id=seat.session, message_id=message_id)
+            with suppress(NotFound):
+                self._gate.call(o.DELETE_MESSAGE, self._passes.of(seat)("undo"), asked)
+
+    def _memory(self, seat: Seat) -> GatedMemory:
+        return GatedMemory(self._gate, seat, self._passes.of(seat), capped=self._passes.capped)
+
+
+def pieces(peer: str, texts: Iterable[str], at: int) -> list[Said]:
+    return [Said(peer, text, at) for text in texts if text.strip()]

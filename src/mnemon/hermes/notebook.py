@@ -1,0 +1,86 @@
+"""The notebook: what the processes of one profile tell each other in small files."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from mnemon.hermes.breaker import Health
+
+_MOST_TITLES = 5_000
+
+
+class Notebook:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def note(self, health: Health) -> None:
+        """Leave word of how the backend does; a folder that can't be written to is no reason to fail."""
+        try:
+            self._write("health.json", msgspec.json.encode(health))
+        except OSError:
+            return
+
+    def health(self) -> Health | None:
+        """How the backend did when that last changed; None if it never failed."""
+        try:
+            return msgspec.json.decode((self._folder / "health.json").read_bytes(), type=Health)
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    @contextmanager
+    def once(self, *key: str) -> Iterator[bool]:
+        """True for the first, in whichever process, who comes with that key and gets through the block."""
+        name = _done(key)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(self._folder / "done.lock", "ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = (self._folder / name).exists()
+            yield not done
+            if not done:
+                self._write(name, b"")
+
+    def was(self, *key: str) -> bool:
+        """Whether somebody got through `once` with that key."""
+        return (self._folder / _done(key)).exists()
+
+    def title(self, session_id: str) -> str | None:
+        """The title that a session of the host began with, empty for none; None if it is not known."""
+        try:
+            return self._titled(session_id).read_text(errors="replace")
+        except OSError:
+            return None
+
+    def keep_title(self, session_id: str, title: str) -> None:
+        """Note the title with which a session began; the notes of the oldest sessions go."""
+        path = self._titled(session_id)
+        try:
+            self._write(f"{path.parent.name}/{path.name}", title.encode(errors="replace"))
+            kept = list(os.scandir(path.parent))
+            if len(kept) > _MOST_TITLES:
+                kept.sort(key=lambda entry: entry.stat().st_mtime_ns)
+                for entry in kept[: _MOST_TITLES // 10]:
+                    os.unlink(entry)
+        except OSError:
+            return
+
+    def _titled(self, session_id: str) -> Path:
+        return self._folder / "titles" / sha256(session_id.encode(errors="surrogatepass")).hexdigest()[:32]
+
+    def _write(self, name: str, content: bytes) -> None:
+        path = self._folder / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}")
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(content)
+        part.replace(path)
+
+
+def _done(key: tuple[str, ...]) -> str:
+    return f"done-{sha256(msgspec.json.encode(key)).hexdigest()[:32]}"

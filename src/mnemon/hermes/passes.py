@@ -1,0 +1,100 @@
+"""Passes: the caps that a conversation's calls travel with, each as narrow as its errand.
+
+They are made offline from the cap that the provider was configured with, so the gate enforces what
+the configuration grants, and its log tells for whom each call was made. A key of a server that has
+no caps is used as it is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Literal
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from mnemon.domain import cap, ulid
+from mnemon.errors import CapMalformed
+from mnemon.gate import messages as m
+from mnemon.gate.admission import Credentials
+from mnemon.gate.caps import attenuated
+from mnemon.hermes.seat import Seat
+from mnemon.ports.clock import Clock, Entropy
+
+Errand = Literal["read", "speak", "undo", "note", "erase"]
+
+_LIFE_SECONDS = 24 * 3600
+_MOST_KEPT = 1_000
+_OPS: dict[Errand, tuple[str, ...]] = {
+    "read": ("get", "list", "snapshot"),
+    "speak": ("put", "list"),
+    "undo": ("forget",),
+    "note": ("put",),
+    "erase": ("get", "forget"),
+}
+
+
+def is_cap(token: str) -> bool:
+    try:
+        cap.read_unverified(token)
+    except CapMalformed:
+        return False
+    return True
+
+
+class Passes:
+    """Makes the passes of any number of conversations from one token."""
+
+    def __init__(self, token: Callable[[], str], clock: Clock, entropy: Entropy) -> None:
+        self._token = token
+        self._clock = clock
+        self._entropy = entropy
+        self._lock = threading.Lock()
+        self._made: OrderedDict[tuple[str, Seat, Errand], tuple[int, Credentials]] = OrderedDict()
+        self.capped = is_cap(token())
+
+    def of(self, seat: Seat) -> Callable[[Errand], Credentials]:
+        """What gives the pass for each errand of that seat: the same one, until it is half spent.
+
+        It raises CapScopeMismatch if the configured cap does not grant what the configuration names.
+        """
+        return lambda errand: self._pass(seat, errand)
+
+    def _pass(self, seat: Seat, errand: Errand) -> Credentials:
+        token = self._token()
+        if not self.capped:
+            return Credentials(token)
+        now, key = self._clock.now() // 1000, (token, seat, errand)
+        with self._lock:
+            spent, found = self._made.get(key, (0, None))
+            if found is None or spent <= now:
+                found = Credentials(self._narrow(token, seat, errand, now))
+                self._made[key] = (now + _LIFE_SECONDS // 2, found)
+            self._made.move_to_end(key)
+            if len(self._made) > _MOST_KEPT:
+                self._made.popitem(last=False)
+            return found
+
+    def _narrow(self, token: str, seat: Seat, errand: Errand, now: int) -> str:
+        written = () if seat.namespaces.write is None else (seat.namespaces.write,)
+        speaks = errand in ("speak", "undo")
+        both = speaks or seat.alone or (seat.personal and errand != "read")
+        wanted = m.Attenuate(
+            sub=seat.user,
+            wid=seat.workspace,
+            data_class="memory",
+            ttl_seconds=_LIFE_SECONDS,
+            ops=_OPS[errand],
+            namespaces_allowed=seat.namespaces.read if errand == "read" else written,
+            peers=(seat.user, seat.ai) if both else (seat.user,),
+            via=() if both else (seat.ai,),
+            sessions=(seat.session,) if speaks else None,
+        )
+        return attenuated(
+            token,
+            wanted,
+            jti=ulid.compose(now * 1000, self._entropy.take(ulid.ENTROPY_BYTES)),
+            now=now,
+            secret=Ed25519PrivateKey.generate(),
+        ).cap

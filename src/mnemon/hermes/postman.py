@@ -1,0 +1,87 @@
+"""The postman: delivers what is in the outbox, as soon as it can, without anybody waiting."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from mnemon.errors import MnemonError
+from mnemon.ports.outbox import Letter, Outbox
+
+_IDLE_SECONDS = 10.0
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 60.0
+_STOP_SECONDS = 1.0
+
+_log = logging.getLogger("mnemon.hermes")
+
+
+class Postman:
+    """One thread at most, which goes when there is nothing to deliver for a while."""
+
+    def __init__(self, outbox: Outbox, carry: Callable[[Letter], None]) -> None:
+        self._outbox = outbox
+        self._carry = carry
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._rung = False
+        self._rounds = 0
+        self._stopped = False
+
+    def ring(self) -> None:
+        """Say that there may be something to deliver."""
+        with self._changed:
+            self._rung = True
+            if self._thread is None and not self._stopped:
+                self._thread = threading.Thread(target=self._run, name="mnemon-outbox", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def flush(self, seconds: float) -> bool:
+        """Wait up to that long for everything to be delivered, or a try to fail; whether all is."""
+        deadline = time.monotonic() + seconds
+        self.ring()
+        with self._changed:
+            start = self._rounds
+        while self._outbox.standing().waiting:
+            with self._changed:
+                left = deadline - time.monotonic()
+                # The round under way may have begun before the last letter was put; the one after has not.
+                if left <= 0 or self._rounds > start + 1:
+                    return False
+                self._changed.wait(left)
+        return True
+
+    def stop(self) -> None:
+        """Deliver no more; wait a moment for what is being delivered."""
+        with self._changed:
+            self._stopped = True
+            thread = self._thread
+            self._changed.notify_all()
+        if thread is not None:
+            thread.join(_STOP_SECONDS)
+
+    def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            with self._changed:
+                self._rung = False
+            done = self._round()
+            pause = _FIRST_PAUSE if done else min(pause * 2, _LONGEST_PAUSE)
+            with self._changed:
+                self._rounds += 1
+                self._changed.notify_all()
+                patience = _IDLE_SECONDS if done else pause
+                called = self._changed.wait_for(lambda: self._rung or self._stopped, patience)
+                if self._stopped or (done and not called):
+                    self._thread = None
+                    return
+
+    def _round(self) -> bool:
+        try:
+            return self._outbox.deliver(self._carry)
+        except MnemonError as error:
+            _log.warning("mnemon: what is to be written waits: %s: %s", error.code, error.detail)
+            return False

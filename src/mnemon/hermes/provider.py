@@ -1,0 +1,370 @@
+"""The memory provider: what the host's hooks mean for memory.
+
+A provider is disposable: it knows its conversation and nothing else. What must outlive it is at the
+station, which it shares with every other provider of the profile.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from mnemon.errors import MnemonError
+from mnemon.hermes import tools
+from mnemon.hermes.cleaning import chunks, clean, spoken
+from mnemon.hermes.configuration import Configuration
+from mnemon.hermes.files import write_setting
+from mnemon.hermes.host import Conversation
+from mnemon.hermes.hostfiles import pages, statement
+from mnemon.hermes.identity import Person, agent_peer, identify
+from mnemon.hermes.interpretation import Complaint
+from mnemon.hermes.introduction import introduction
+from mnemon.hermes.keys import KEYS, Key
+from mnemon.hermes.letters import Said, Turn, Undo
+from mnemon.hermes.live import Live
+from mnemon.hermes.naming import session_name
+from mnemon.hermes.notebook import Notebook
+from mnemon.hermes.recall import Recall
+from mnemon.hermes.seat import Seat
+from mnemon.hermes.secrets import redact
+from mnemon.hermes.station import Station
+
+NAME = "mnemon"
+
+_FLUSH_SECONDS = 2.0
+_TURN_FLUSH_SECONDS = 5.0
+_MOST_WARNINGS = 1_000
+
+_log = logging.getLogger("mnemon.hermes")
+
+
+class Surroundings:
+    """Where a provider finds itself. What it gives is shared by all providers of the process."""
+
+    def __init__(
+        self,
+        *,
+        home: Callable[[], Path],
+        directory: Callable[[], Path],
+        configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]],
+        station: Callable[[Configuration], Station],
+        notebook: Callable[[Configuration], Notebook],
+    ) -> None:
+        self.home = home
+        self.directory = directory
+        self.configuration = configuration
+        self.station = station
+        self.notebook = notebook
+        self._warned: set[str] = set()
+
+    def warn(self, told: str) -> None:
+        """Say something once, however many providers notice it."""
+        if told not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(told)
+            _log.warning("mnemon: %s", told)
+
+
+class Provider:
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._around = surroundings
+        self._conversation: Conversation | None = None
+        self._configuration: Configuration | None = None
+        self._person: Person | None = None
+        self._turn = 0
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    def is_available(self) -> bool:
+        return self._configured().enabled
+
+    def unavailable_reason(self) -> str:
+        return "" if self.is_available() else "It is switched off: 'hermes mnemon enable' switches it on."
+
+    def _configured(self) -> Configuration:
+        """The configuration of this conversation, or before one has begun, of the profile."""
+        return self._configuration or self._around.configuration(self._around.home(), "default")[0]
+
+    def initialize(self, session_id: str, **kwargs: Any) -> None:
+        """Learn whose conversation it is. Nothing is waited for."""
+        known = {name: str(kwargs[name]) for name in _KNOWN if kwargs.get(name)}
+        home = Path(kwargs.get("hermes_home") or self._around.home())
+        profile = kwargs.get("agent_identity") or "default"
+        self._conversation = Conversation(
+            session_id=session_id,
+            platform=kwargs.get("platform") or "cli",
+            home=home,
+            profile=profile,
+            directory=self._around.directory(),
+            **known,
+        )
+        self._configuration, complaints = self._around.configuration(home, profile)
+        for complaint in complaints:
+            self._around.warn(str(complaint))
+        self._person = None
+        if self._configuration.enabled and kwargs.get("agent_context") in (None, "", "primary"):
+            self._person = identify(self._configuration, self._conversation)
+            if self._person is None:
+                self._around.warn(
+                    "somebody is not named by the host, so nothing is remembered of them; "
+                    "name the user in X-Hermes-Session-Key as user:<id>, or set pinUserPeer"
+                )
+        if self._person is not None:
+            self._settle_title()
+            self._station().warm_up()
+
+    def _settle_title(self) -> None:
+        """A session keeps the title that it began with, as far as that names it: the host gives one later."""
+        conversation = self._conversation
+        if conversation is None or self._configuration is None:
+            return
+        first = self._around.notebook(self._configuration).title(conversation.session_id)
+        if first is not None:
+            self._conversation = replace(conversation, session_title=first or None)
+
+    def _keep_title(self, session_id: str) -> None:
+        conversation, configuration = self._conversation, self._configured()
+        if conversation is None or conversation.gateway_session_key is not None:
+            return
+        notebook, session = self._around.notebook(configuration), session_id or conversation.session_id
+        if notebook.title(session) is None:
+            notebook.keep_title(session, conversation.session_title or "")
+
+    def _station(self) -> Station:
+        return self._around.station(self._configured())
+
+    def _seat(self, session_id: str = "") -> Seat | None:
+        """Where this conversation sits; None if nothing is remembered of it."""
+        conversation, configuration, person = self._conversation, self._configuration, self._person
+        if conversation is None or configuration is None or person is None:
+            return None
+        name = session_name(
+            configuration, conversation, person, session_id=session_id or conversation.session_id
+        )
+        return Seat(
+            workspace=configuration.workspace,
+            session=name,
+            user=person.peer,
+            ai=agent_peer(configuration),
+            personal=person.personal,
+            alone=person.rung == "pin",
+            observation=configuration.observation,
+            namespaces=configuration.namespaces,
+        )
+
+    def _live(self, seat: Seat, session_id: str = "") -> Live:
+        conversation = self._conversation
+        began = session_id or (conversation.session_id if conversation is not None else "")
+        return self._station().live((seat.workspace, seat.session, seat.user, began))
+
+    def system_prompt_block(self) -> str:
+        if self._seat() is None:
+            return ""
+        return introduction(self._configured())
+
+    def get_tool_schemas(self) -> list[dict[str, Any]]:
+        configuration = self._configured()
+        return tools.schemas(configuration) if configuration.enabled else []
+
+    def handle_tool_call(self, tool_name: str, args: Mapping[str, Any], **kwargs: Any) -> str:
+        seat = self._seat()
+        if seat is None:
+            return tools.nobody()
+        station, configuration = self._station(), self._configured()
+        try:
+            return station.told(
+                seat,
+                lambda memory: tools.handle(memory, configuration, tool_name, args, datetime.now(UTC)),
+            )
+        except MnemonError as error:
+            return tools.refused(error)
+
+    def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
+        self._turn = turn_number
+
+    def prefetch(self, query: str, *, session_id: str = "") -> str:
+        seat = self._seat()
+        if seat is None:
+            return ""
+        recall = Recall(self._station(), self._configured(), seat, self._live(seat))
+        return recall.background(clean(query), self._turn)
+
+    def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
+        """Nothing: each turn's memory answers that turn's own message."""
+
+    def sync_turn(
+        self,
+        user_content: Any,
+        assistant_content: Any,
+        *,
+        session_id: str = "",
+        messages: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        seat, configuration = self._seat(session_id), self._configured()
+        if seat is None or seat.namespaces.write is None or not configuration.save_messages:
+            return
+        station, live = self._station(), self._live(seat, session_id)
+        self._take_back(station, seat, live, messages)
+        self._bring_pages(station, seat)
+        user, assistant = spoken(user_content), spoken(assistant_content)
+        said = self._said(station, seat.user, user) + self._said(station, seat.ai, assistant)
+        if not said:
+            return
+        frequency = configuration.write_frequency
+        every = frequency if isinstance(frequency, int) else 0
+        self._keep_title(session_id)
+        letter = station.post(Turn(seat, said), held=frequency == "session" or every > 1)
+        live.wrote(letter, user)
+        if every > 1 and station.held(seat) >= every:
+            station.release(seat)
+        if frequency == "turn":
+            station.flush(_TURN_FLUSH_SECONDS)
+
+    def _said(self, station: Station, peer: str, text: str) -> list[Said]:
+        now = station.now()
+        return [
+            Said(peer, piece, now)
+            for piece in chunks(redact(text), self._configured().message_max_chars)
+            if piece.strip()
+        ]
+
+    def _take_back(
+        self, station: Station, seat: Seat, live: Live, messages: Sequence[Mapping[str, Any]] | None
+    ) -> None:
+        """What was undone since the last turn is no longer remembered."""
+        if messages is None:
+            return
+        still = frozenset(
+            spoken(message.get("content")) for message in messages if message.get("role") == "user"
+        )
+        for letter in live.taken_back(still):
+            station.post(Undo(seat, letter))
+
+    def _bring_pages(self, station: Station, seat: Seat) -> None:
+        """The host's own files become the declared owner's memory, once."""
+        configuration = self._configured()
+        if seat.user != configuration.peer_name or configuration.session_strategy == "per-session":
+            return
+        notebook, key = self._around.notebook(configuration), ("files", seat.workspace, seat.user)
+        if notebook.was(*key):
+            return
+        try:
+            with notebook.once(*key) as first:
+                for page in pages(configuration.home, seat) if first else ():
+                    station.post(page)
+        except OSError as error:
+            self._around.warn(f"the host's own files are not taken over: {error}")
+
+    def on_memory_write(
+        self, action: str, target: str, content: str, metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        seat = self._seat(str((metadata or {}).get("session_id") or ""))
+        if seat is None or seat.namespaces.write is None:
+            return
+        said = statement(seat, action, target, clean(content), metadata)
+        if said is not None:
+            self._station().post(said)
+
+    def on_session_switch(
+        self,
+        new_session_id: str,
+        *,
+        parent_session_id: str = "",
+        reset: bool = False,
+        rewound: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        conversation, seat = self._conversation, self._seat()
+        if conversation is None or seat is None or not new_session_id:
+            return
+        if rewound:
+            self._live(seat).rewind()
+            return
+        if new_session_id != conversation.session_id:
+            self._station().release(seat)
+            self._conversation = replace(conversation, session_id=new_session_id)
+            self._settle_title()
+        if reset:
+            self._turn = 0
+
+    def on_session_end(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Let go what was held back for the end. The last turn may still come."""
+        seat = self._seat()
+        if seat is not None:
+            self._station().release(seat)
+
+    def on_pre_compress(self, messages: Sequence[Mapping[str, Any]]) -> str:
+        """What memory knows that bears on the latest message, for whoever sums the conversation up."""
+        seat = self._seat()
+        if seat is None:
+            return ""
+        station = self._station()
+        station.release(seat)
+        latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
+        recall = Recall(station, self._configured(), seat, self._live(seat))
+        told = recall.at_once(spoken(latest))
+        station.flush(_FLUSH_SECONDS)
+        return told
+
+    def shutdown(self) -> None:
+        seat = self._seat()
+        if seat is None:
+            return
+        station = self._station()
+        station.release(seat)
+        station.flush(_FLUSH_SECONDS)
+
+    def get_config_schema(self) -> list[dict[str, Any]]:
+        """What a generic picker may ask; the wizard of `hermes memory setup mnemon` asks better."""
+        return [_field(key) for key in KEYS if key.name in _ASKED]
+
+    def save_config(self, values: Mapping[str, Any], hermes_home: str) -> None:
+        """Raises: Misconfigured."""
+        home = Path(hermes_home)
+        host = self._around.configuration(home, "default")[0].host
+        write_setting(home, host, {name: value for name, value in values.items() if value != ""})
+
+    def get_status_config(self, provider_config: Mapping[str, Any]) -> dict[str, Any]:
+        """What `hermes memory status` shows; `hermes mnemon status` shows all."""
+        configuration = self._configured()
+        return {
+            "memory": configuration.url or str(configuration.store),
+            "workspace": configuration.workspace,
+            "recall": configuration.recall_mode,
+            "file": str(configuration.file or "none: the defaults"),
+        }
+
+    def backup_paths(self) -> list[str]:
+        """What lies outside the host's home; what lies in it the host finds itself."""
+        configuration = self._configured()
+        inside = configuration.store.resolve().is_relative_to(configuration.home.resolve())
+        return [] if inside or configuration.url is not None else [str(configuration.store)]
+
+
+def _field(key: Key) -> dict[str, Any]:
+    field: dict[str, Any] = {"key": key.name, "description": key.says, "default": key.default_value}
+    if key.variable is not None:
+        field |= {"env_var": key.variable, "secret": key.name == "apiKey"}
+    if choices := key.kind.choices:
+        field["choices"] = list(choices)
+    return field
+
+
+_ASKED = ("baseUrl", "apiKey", "peerName", "recallMode", "sessionStrategy")
+_KNOWN = (
+    "user_id",
+    "user_id_alt",
+    "user_name",
+    "chat_id",
+    "chat_name",
+    "chat_type",
+    "thread_id",
+    "gateway_session_key",
+    "session_title",
+)

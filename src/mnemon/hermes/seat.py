@@ -1,0 +1,40 @@
+"""A seat: whose memory one conversation is about, and where what is said in it lies."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from mnemon.hermes.configuration import Namespaces, Observation
+from mnemon.hermes.memory import AI, USER
+
+
+class Seat(Struct, frozen=True):
+    workspace: str
+    session: str
+    user: str
+    ai: str
+    personal: bool
+    """Whether nobody but the profile's owner speaks here."""
+    alone: bool = False
+    """Whether there is nobody else at all; then all that the agent knows of itself is this person's too."""
+    observation: Observation = Observation()
+    namespaces: Namespaces = Namespaces()
+
+    @property
+    def observer(self) -> str:
+        """Who holds the view of the user: the agent, unless it observes nobody."""
+        return self.ai if self.observation.ai.observe_others else self.user
+
+    @property
+    def written(self) -> str | None:
+        """The namespace that a write names: none for the one that any door writes to."""
+        return None if self.namespaces.write == "default" else self.namespaces.write
+
+    def named(self, peer: str) -> str:
+        """The name of a peer that a caller may have called by its part."""
+        return {USER: self.user, AI: self.ai}.get(peer, peer)
+
+    def views(self, peer: str) -> tuple[str, str]:
+        """Observer and observed, for what is known of a peer."""
+        name = self.named(peer)
+        return (self.ai, self.ai) if name == self.ai else (self.observer, name)

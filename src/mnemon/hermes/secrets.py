@@ -1,0 +1,398 @@
+"""Secrets in what was said: keys, tokens and passwords are replaced before anything is kept.
+
+Three things give a secret away: its own shape (`ghp_...`, a private key's block), the name it is
+assigned to (`DB_PASSWORD=...`), or words before a string that nobody could have chosen ("the token
+is ..."). A value that is a placeholder, a path, an id or an expression of code is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import log2
+from typing import NamedTuple
+
+_Span = tuple[int, int, str]
+"""Where a secret begins and ends, and of what kind it is."""
+
+
+class _Shape(NamedTuple):
+    """A token that is known by how it looks, and the marks without any of which there is none of its kind."""
+
+    kind: str
+    marks: Sequence[str]
+    pattern: re.Pattern[str]
+
+
+def _shape(kind: str, marks: str, pattern: str) -> _Shape:
+    return _Shape(kind, marks.split(), re.compile(rf"(?<![\w-]){pattern}(?![A-Za-z0-9])"))
+
+
+_SHAPES = (
+    _shape("aws key", "AKIA ASIA ABIA ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"),
+    _shape("github token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+    _shape("github token", "github_pat_", r"github_pat_\w{22,255}"),
+    _shape(
+        "gitlab token",
+        "glpat- glptt- gldt- glrt- glrtr- glsoat- glft- glimt- glagent- glcbt- gloas- glffct-",
+        r"gl(?:pat|ptt|dt|rt|rtr|soat|ft|imt|agent|cbt|oas|ffct)-[\w-]{20,}(?:\.\w+){0,3}",
+    ),
+    _shape("slack token", "xox", r"xox[abceoprsd](?:\.xox[bp])?-[\w-]{10,}(?:\.[\w-]+)?"),
+    _shape("slack token", "xapp-", r"xapp-\d-[\w-]{10,}"),
+    _shape(
+        "slack webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/]{20,}"
+    ),
+    _shape("stripe key", "k_live_ k_test_", r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"),
+    _shape("stripe key", "whsec_", r"whsec_[A-Za-z0-9+/]{20,}={0,2}"),
+    _shape("anthropic key", "sk-ant-", r"sk-ant-[\w-]{16,}"),
+    _shape("openai key", "sk-", r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}"),
+    _shape("openrouter key", "sk-or-", r"sk-or-[\w-]{20,}"),
+    _shape("api key", "sk-", r"sk-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
+    _shape("api key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
+    _shape("api key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
+    _shape("api key", "pplx-", r"pplx-[A-Za-z0-9]{32,}"),
+    _shape("api key", "r8_", r"r8_[A-Za-z0-9]{30,}"),
+    _shape("google key", "AIza", r"AIza[\w-]{35}"),
+    _shape("google token", "ya29.", r"ya29\.[\w-]{20,}(?:\.[\w-]+)*"),
+    _shape("google secret", "GOCSPX-", r"GOCSPX-[\w-]{20,}"),
+    _shape("google token", "1//0", r"1//0[\w-]{30,}"),
+    _shape("huggingface token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+    _shape("npm token", "npm_", r"npm_[A-Za-z0-9]{36,}"),
+    _shape("pypi token", "pypi-", r"pypi-[\w-]{50,}"),
+    _shape("honcho key", "hch-", r"hch-(?=[\w-]*\d)[\w-]{8,}"),
+    _shape("sendgrid key", "SG.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),
+    _shape("twilio key", "SK", r"SK[0-9a-f]{32}"),
+    _shape("mailgun key", "key-", r"key-[0-9a-f]{32}"),
+    _shape("digitalocean token", "_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
+    _shape("shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    _shape("doppler token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,}"),
+    _shape("linear key", "lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
+    _shape("notion token", "ntn_", r"ntn_[A-Za-z0-9]{40,}"),
+    _shape("atlassian token", "ATATT3", r"ATATT3[\w=-]{50,}"),
+    _shape("databricks token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
+    _shape("vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}"),
+    _shape("tailscale key", "tskey-", r"tskey-(?:auth|api|client|scim|webhook)-[\w-]{16,}"),
+    _shape("supabase key", "sbp_ sb_secret_", r"(?:sbp_|sb_secret_)[\w-]{20,}"),
+    _shape("postman key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    _shape("private key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    _shape("discord token", ".", r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}"),
+    _Shape(
+        "telegram token", (":",), re.compile(r"(?:(?<![\w:-])|(?<=/bot))\d{8,10}:[A-Za-z0-9_-]{35}(?![\w-])")
+    ),
+    _shape(
+        "cap", "~", r"eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]{5,}(?:~eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]{5,})*~[\w-]{20,}"
+    ),
+    _shape(
+        "token", "eyJ", r"eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*){1,3}(?:~eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]{5,})*"
+    ),
+)
+
+_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_ENDS = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN ")
+_KEY_BODY = re.compile(
+    r"(?:(?:[\s>|#+]|\\r|\\n)*+(?:[A-Z][\w-]{2,20}: [^\n]{0,100}+\n|[A-Za-z0-9+/=]{16,}+))++"
+)
+_LONGEST_KEY = 32 * 1024
+_PUTTY = re.compile(
+    r"Private-Lines: \d{1,4}\s++(?P<value>[A-Za-z0-9+/=]{16,}+(?:\s++[A-Za-z0-9+/=]{16,}+)*+)"
+)
+
+_AWS_PAIR = re.compile(r"\[redacted: aws key\][\s,;:|\"']{1,5}(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])")
+"""The secret of an access key, next to its id."""
+_URL = re.compile(r"://[^\s/:@\"'<>]{0,200}+:(?P<value>[^\s/\"'<>]{1,400})@[\w\[]")
+_URL_TOKEN = re.compile(r"://(?P<value>[\w.~-]{20,400})(?::x-oauth-basic)?@[\w\[]")
+_HEADER = re.compile(
+    r"authorization[\"']?[ \t]*+[:=][ \t]*+[\"']?(?:bearer|basic|token|apikey|bot|digest)[ \t]++"
+    r"(?P<value>[\w.~+/=:-]{8,4000}+)",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(
+    r"(?<![\w-])(?:bearer|authorization[\"']?[ \t]*+[:=])[ \t]*+[\"']?(?P<value>[\w.~+/=-]{16,4000}+)",
+    re.IGNORECASE,
+)
+
+_NAME = re.compile(
+    r"(?<![\w.])(?P<name>[^\W\d_][\w.-]{0,80}+)[\"'`*\\]{0,4}+[ \t]*+(?P<sign>=>|:=|==?|[:：])[ \t*\\]*+"
+)
+_FLAG = re.compile(r"(?<![\w-])--(?P<name>[A-Za-z][\w-]{0,40}+)(?P<sign>[ \t]++)(?=[^\s-])")
+_VALUE = re.compile(
+    r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n\\]|\\(?![\"'`])){1,1000}+)\\?(?P=quote)"
+    r"|[\"'`]?(?P<bare>[^\s\"'`,;<>]{1,4000}+)"
+)
+_PARTS = re.compile(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![^\W\dA-Z_])|\d+")
+
+_SAID_IN_FULL = (
+    "password passwd passphrase passcode pwd passwort kennwort contraseña senha пароль 密码 パスワード"
+)
+_STRONG_NAMES = "secret apikey apitoken authtoken accesstoken refreshtoken secretkey privatekey clientsecret"
+_WEAK_NAMES = "token tokens key keys auth credential credentials pat"
+_KEYS_OF = "api access secret private signing encryption account master service license auth admin"
+_TOKENS_OF = "api access auth refresh bot id session bearer deploy personal security secret oauth"
+_NO_SECRETS = (
+    "public primary foreign cache sort partition idempotency object row group index shift arrow hot map"
+    " unique dictionary registry translation message event lookup composite natural max min total num count"
+)
+_PASSWORDS = tuple(_SAID_IN_FULL.split())
+_STRONG = frozenset(_STRONG_NAMES.split())
+_WEAK = frozenset(_WEAK_NAMES.split())
+_PAIRS = frozenset(
+    [f"{of} key" for of in _KEYS_OF.split()] + [f"{of} token" for of in _TOKENS_OF.split()] + ["secret id"]
+)
+_OTHERS = frozenset(_NO_SECRETS.split())
+_OTHER_KEYS = tuple(f"{other} " for other in _OTHERS)
+_LONGEST_WORD = 20
+
+_TELLING = re.compile(
+    r"(?<![\w-])(?:(?P<password>pass(?:word|phrase|wort|code)|passwd|pwd|kennwort|contraseña|senha|пароль"
+    r"|mot de passe)|keys?|tokens?|secrets?|credentials?|api[_-]?keys?)(?![\w-])",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\s\"'`<>()\[\],;]+")
+_BREAK = re.compile(r"[\n\[\]]")
+_IN_REACH = 100
+_MOST_WORDS_BETWEEN = 6
+_LONGEST_TOLD = 200
+_SAYS = re.compile(r"(?:[:=]|\b(?:is|was|be|to|ist|lautet|war|auf|es|est|é|это))[\s\"'`*]*$", re.IGNORECASE)
+_OTHERWISE = re.compile(
+    r"commit|sha-?\d|hash|revision|digest|checksum|md5|etag|fingerprint|public|base64,$|image"
+    r"|manager|polic|hint|length",
+    re.IGNORECASE,
+)
+"""What says that something else than the secret itself follows."""
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{32,}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
+_PUBLIC_KEY = "AAAA"
+"""How every public key of SSH begins."""
+_SEGMENTS = re.compile(r"[/_-]")
+_LONGEST_SEGMENT = 12
+_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/][\w.\\/ -]*")
+_CODE = re.compile(r"(?=[^._:>]*+[._:>])[A-Za-z_.:>-]++|[A-Za-z_][\w.]*+[(\[{].*|[({][A-Za-z_].*", re.DOTALL)
+_QUERY_ENDS = re.compile(r"[&#]")
+_WIDEST_MARGIN = 40
+_TYPE = re.compile(r"(?:[A-Z][a-z]+\d*){2,}")
+_PROSE = re.compile(r"[ \t]\w|[.!?]")
+_VARIABLE = re.compile(
+    r"<.*|\$[A-Za-z_]\w*|\$[({].*|\{\{.*|\{\w*\}|%[(]\w.*|%\w+%|\[redacted:.*|\[\w*\]|(.)\1*|[xX*.•_-]+",
+    re.DOTALL,
+)
+"""What stands where a secret will be put."""
+_PLACEHOLDER = re.compile(
+    r"your[_-].*|.*(?:[_-]here|\.\.\.|…)|(?:my|the|some|any|new|old)?[_-]?(?:password|passphrase|secret|token|key)s?"
+    r"|(?:example|placeholder|change-?_?me|redacted|hidden|masked|null|none|nil|true|false|undefined|todo|n/a"
+    r"|yes|no|on|off|str|string|text|int|bool|bytes|object|any|optional|required|missing|invalid|wrong|expired"
+    r"|empty|unset|default|disabled|enabled|must|should|can|may|is|was|not|the|a|an|in|for|to|and|or|if|reset"
+    r"|manager|protected|incorrect|authentication|auth|bearer|basic|file|env|stdin|prompt|see|use|set|ask"
+    r"|local)[.,!?:]*",
+    re.IGNORECASE | re.DOTALL,
+)
+_SIGNS = frozenset("!@#$%^&*?~+=")
+_PASSES = 4
+"""What stands beside a secret may be known for one only when that is gone."""
+_LEAST_ENTROPY = 3.2
+_LEAST_ENTROPY_OF_HEX = 2.5
+
+
+def redact(text: str) -> str:
+    """The text with `[redacted: <kind>]` in place of every secret. What was redacted stays as it is."""
+    for _ in range(_PASSES):
+        before = text
+        for find in _FINDERS:
+            text = _replaced(text, sorted(find(text)))
+        if text == before:
+            break
+    return text
+
+
+def _replaced(text: str, spans: Iterable[_Span]) -> str:
+    parts: list[str] = []
+    done = 0
+    for start, end, kind in spans:
+        if start >= done:
+            parts += (text[done:start], f"[redacted: {kind}]")
+            done = end
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def _private_keys(text: str) -> Iterator[_Span]:
+    ends_ahead = True
+    for begin in _KEY_BEGINS.finditer(text):
+        body = _KEY_BODY.match(text, begin.end(), begin.end() + _LONGEST_KEY)
+        if body is None:
+            continue
+        end = _KEY_ENDS.search(text, body.end()) if ends_ahead else None
+        ends_ahead = end is not None
+        closes = end is not None and end[0].startswith("-----END") and end.start() - body.end() < 200
+        yield begin.start(), end.end() if end is not None and closes else body.end(), "private key"
+
+
+def _tokens(shape: _Shape) -> Callable[[str], Iterator[_Span]]:
+    def find(text: str) -> Iterator[_Span]:
+        if any(mark in text for mark in shape.marks):
+            for found in shape.pattern.finditer(text):
+                yield *found.span(), shape.kind
+
+    return find
+
+
+def _values(
+    pattern: re.Pattern[str], kind: str, accepted: Callable[[str], bool] = lambda value: True
+) -> Callable[[str], Iterator[_Span]]:
+    def find(text: str) -> Iterator[_Span]:
+        for found in pattern.finditer(text):
+            if not _VARIABLE.fullmatch(found["value"]) and accepted(found["value"]):
+                yield *found.span("value"), kind
+
+    return find
+
+
+def _assignments(text: str) -> Iterator[_Span]:
+    """What is assigned to a name that says it is a secret."""
+    for pattern in (_NAME, _FLAG):
+        done = 0
+        for found in pattern.finditer(text):
+            kind = _kind(found["name"]) if found.start() >= done else None
+            if kind is None or (kind == "token" and _is_another(text, found.start())):
+                continue
+            value = _assigned(text, found)
+            if value is not None and _is_secret(text, kind, found, value):
+                done = value.end
+                yield value.start, value.end, kind
+
+
+class _Value(NamedTuple):
+    said: str
+    start: int
+    end: int
+    quoted: bool
+
+
+def _assigned(text: str, name: re.Match[str]) -> _Value | None:
+    """What stands behind the name and its sign, without quotes and what does not belong to it."""
+    found = _VALUE.match(text, name.end())
+    if found is None:
+        return None
+    if found["quoted"]:
+        return _Value(found["quoted"], *found.span("quoted"), quoted=True)
+    said = found["bare"]
+    if text[max(0, name.start() - 1) : name.start()] in ("?", "&"):
+        said = _QUERY_ENDS.split(said, maxsplit=1)[0]
+    if not said.endswith("..."):
+        said = said.rstrip(".)]}")
+    start = found.start("bare")
+    return _Value(said, start, start + len(said), quoted=False)
+
+
+def _is_another(text: str, at: int) -> bool:
+    """Whether the word before says that it is a key of another kind."""
+    return text[max(0, at - _LONGEST_WORD) : at].lower().endswith(_OTHER_KEYS)
+
+
+def _kind(name: str) -> str | None:
+    """The kind of secret that the name says it is; None if it says nothing of the kind."""
+    words = [word.lower() for word in _PARTS.findall(name)]
+    if not words:
+        return None
+    last = words[-1]
+    if last.endswith(_PASSWORDS) or (last == "pass" and "_" in name):
+        return "password"
+    if last in _STRONG or " ".join(words[-2:]) in _PAIRS:
+        return "secret"
+    return "token" if last in _WEAK and not _OTHERS.intersection(words[-2:]) else None
+
+
+def _is_secret(text: str, kind: str, name: re.Match[str], value: _Value) -> bool:
+    """Whether the value is one. After a colon there may stand a sentence as well."""
+    said = value.said
+    if len(said) < 3 or said[0] == " " or _is_placeholder(said.split(" ", 1)[0]):
+        return False
+    if _is_opaque(said):
+        return True
+    if kind == "token" or _PATH.fullmatch(said) or _CODE.fullmatch(said) or "://" in said:
+        return False
+    if value.quoted:
+        return True
+    if name["sign"] not in (":", "："):
+        return kind == "password" or not said.isalpha() or not _PROSE.match(text, value.end)
+    if kind == "password":
+        return _is_mixed(said) or _is_whole_line(text, name.start(), value.end)
+    return _is_mixed(said) and not _TYPE.fullmatch(said)
+
+
+def _is_whole_line(text: str, start: int, end: int) -> bool:
+    margin = text[max(0, start - _WIDEST_MARGIN) : start]
+    begins = margin.rpartition("\n")[2] if "\n" in margin or start < _WIDEST_MARGIN else margin
+    return not begins.strip(" \t-*>\"'") and text[end : end + 1] in ("", "\n")
+
+
+def _told(text: str) -> Iterator[_Span]:
+    """What the words before it say is a secret, and what by its looks nobody could have said."""
+    for telling in _TELLING.finditer(text):
+        if _is_another(text, telling.start()):
+            continue
+        password = telling["password"] is not None
+        reach = telling.end() + _IN_REACH
+        for number, word in enumerate(_WORD.finditer(text, telling.end(), reach + _LONGEST_TOLD)):
+            between = text[telling.end() : word.start()]
+            if number > _MOST_WORDS_BETWEEN or word.start() > reach or _BREAK.search(between):
+                break
+            value = word[0].strip("*:").rstrip(".?!")
+            if _is_placeholder(value) or len(value) > _LONGEST_TOLD or _OTHERWISE.search(between):
+                continue
+            if _is_opaque(value) or (password and _is_mixed(value) and _SAYS.search(between)):
+                start = word.start() + word[0].index(value)
+                yield start, start + len(value), "password" if password else "token"
+                break
+
+
+def _is_placeholder(value: str) -> bool:
+    return (_VARIABLE.fullmatch(value) or _PLACEHOLDER.fullmatch(value)) is not None
+
+
+def _is_opaque(value: str) -> bool:
+    """Whether the value looks like nothing but a key: long, mixed, and no id, path or public key."""
+    if _UUID.fullmatch(value) or _ULID.fullmatch(value) or value.startswith(_PUBLIC_KEY):
+        return False
+    if _HEX.fullmatch(value):
+        return _entropy(value) > _LEAST_ENTROPY_OF_HEX
+    if not _BASE64.fullmatch(value) or not _is_mixed(value):
+        return False
+    segments = _SEGMENTS.split(value)
+    if len(segments) > 1 and max(map(len, segments)) < _LONGEST_SEGMENT and not all(map(_is_mixed, segments)):
+        return False
+    return _entropy(value) >= _LEAST_ENTROPY
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether letters stand among digits or signs, as in no word."""
+    return (
+        len(value) >= 6
+        and any(letter.isalpha() for letter in value)
+        and any(letter.isdigit() or letter in _SIGNS for letter in value)
+    )
+
+
+def _is_no_word(value: str) -> bool:
+    return len(value) >= 16 or not (value.isalpha() and value.islower())
+
+
+def _entropy(value: str) -> float:
+    """In bits for each character."""
+    return -sum(n / len(value) * log2(n / len(value)) for n in Counter(value).values())
+
+
+_FINDERS: tuple[Callable[[str], Iterator[_Span]], ...] = (
+    _private_keys,
+    _values(_PUTTY, "private key"),
+    *map(_tokens, _SHAPES),
+    _values(_AWS_PAIR, "aws key"),
+    _values(_URL, "password"),
+    _values(_URL_TOKEN, "token", _is_mixed),
+    _values(_HEADER, "authorization", _is_no_word),
+    _values(_BEARER, "token", _is_mixed),
+    _assignments,
+    _told,
+)

@@ -1,0 +1,26 @@
+"""What can be found out about the memory of a profile without making or changing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from mnemon.hermes.breaker import Health
+from mnemon.hermes.configuration import Configuration
+from mnemon.ports.outbox import Standing
+
+
+class Findings(Struct, frozen=True, kw_only=True):
+    reachable: bool | None = None
+    """Whether memory answers; None if there is nothing yet that could."""
+    told: str = ""
+    """What it said of itself, or why it does not answer."""
+    health: Health | None = None
+    """How it did for the Hermes that used it last; None if that is not known."""
+    outbox: Standing | None = None
+    """What waits to be written; None if that is not known."""
+
+
+Inspect = Callable[[Configuration], Findings]
+"""Raises nothing. Makes no store, no session, no file."""

@@ -1,0 +1,299 @@
+"""The wizard: a few questions, each with an answer that fits most, and then memory works."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct, to_builtins
+
+from mnemon.errors import InvalidInput, Misconfigured, MnemonError
+from mnemon.hermes.configuration import Configuration, Namespaces
+from mnemon.hermes.files import read_configuration, write_setting
+from mnemon.hermes.keys import find
+from mnemon.hermes.kinds import peer_name
+from mnemon.hermes.setup.answers import NOTHING, reads, taken, writes
+from mnemon.hermes.setup.console import Abandoned, Console, Terminal, answered, chosen
+from mnemon.hermes.setup.gateways import gateways
+from mnemon.hermes.setup.hostconfig import PROVIDER, choose_provider, provider_in
+from mnemon.hermes.setup.inspection import Inspect
+from mnemon.hermes.setup.install import is_placed
+from mnemon.hermes.setup.people import Mapped, ask_identity
+from mnemon.hermes.setup.profiles import DEFAULT, Profile, profile_at
+from mnemon.hermes.setup.shown import address, plain, shown
+
+Connection = Literal["embedded", "server", "cloud"]
+
+_NAME = "mnemon"
+_QUESTIONS = {
+    "recallMode": "How memory reaches the model: hybrid, context or tools",
+    "sessionStrategy": "What one session is here: per-directory, per-repo, per-session or global",
+    "writeFrequency": "When what was said is written: async, turn, session, or a number of turns",
+    "contextTokens": "Tokens of memory in one turn at most (0 for no limit)",
+    "dialecticCadence": "Turns between two questions about the user",
+    "dialecticDepth": "Passes for each such question, 1 to 3",
+}
+
+_NONE = {"baseUrl": "", "apiKey": "", "oauth": {}, "environment": "", "contextTokens": 0}
+"""What is written where nothing is wanted, but something would be inherited."""
+
+
+class Given(Struct, frozen=True, kw_only=True):
+    """What is already decided, and is not asked."""
+
+    connection: Connection | None = None
+    url: str | None = None
+    api_key: str | None = None
+    settings: Mapping[str, Any] = {}
+    """By the names of the settings."""
+    read: tuple[str, ...] | None = None
+    write: str | None = None
+    """The namespace, or NOTHING; None if it is to be asked."""
+    mapped: Mapped = Mapped()
+
+
+def set_up(
+    profile: Profile,
+    console: Console,
+    *,
+    environment: Mapping[str, str],
+    activate: Callable[[], bool],
+    given: Given | None = None,
+    inspect: Inspect | None = None,
+) -> None:
+    """Ask what is not given, write the answers, and make this the memory of the profile.
+
+    `environment` is as Hermes sees it; `activate` makes Hermes use it, and says whether it did not before.
+    Raises: Abandoned if nobody answered to the end, and MnemonError, both before anything is written.
+    """
+    now, complaints = read_configuration(profile.home, environment, profile.name)
+    for complaint in complaints:
+        console.say(f"warning: {complaint}")
+    if not console.interactive:
+        console.say("Nobody is asked: what is not given as an option stays as it is, or is the default.")
+    wanted = _asked(console, profile, now, environment, given or Given())
+    _write(console, profile, now, wanted, environment)
+    _activate(console, profile, activate)
+    _show_next(console, profile, environment, inspect)
+
+
+def post_setup(
+    hermes_home: str,
+    config: dict[str, Any],
+    *,
+    environment: Mapping[str, str],
+    inspect: Inspect | None = None,
+    console: Console | None = None,
+) -> None:
+    """The wizard as the host starts it, with the host's own settings in hand."""
+    profile = profile_at(Path(hermes_home))
+    console = console or Terminal()
+
+    def activate() -> bool:
+        if provider_in(profile.settings) == _NAME:
+            return False
+        section, key = PROVIDER
+        if not isinstance(config.get(section), dict):
+            config[section] = {}
+        config[section][key] = _NAME
+        importlib.import_module("hermes_cli.config").save_config(config)
+        if provider_in(profile.settings) != _NAME:
+            raise Misconfigured(
+                "Hermes did not save its settings",
+                hint=f"Run: hermes config set {'.'.join(PROVIDER)} {_NAME}",
+            )
+        return True
+
+    try:
+        set_up(profile, console, environment=environment, activate=activate, inspect=inspect)
+    except Abandoned:
+        console.say("\nNothing was changed.")
+    except MnemonError as error:
+        console.say(f"\n{error.code}: {error.detail}")
+        if error.hint:
+            console.say(f"  {error.hint}")
+
+
+def activation(profile: Profile) -> Callable[[], bool]:
+    """Naming us in the settings file of Hermes, for when Hermes itself is not there to do it."""
+    return lambda: choose_provider(profile.settings, _NAME)
+
+
+def _asked(
+    console: Console, profile: Profile, now: Configuration, environment: Mapping[str, str], given: Given
+) -> dict[str, Any]:
+    """Every answer, by the name of its setting."""
+    wanted = _connection(console, now, given)
+    peer = _name(console, "peerName", "Your name", now.peer_name or _user(environment), given)
+    wanted |= {"peerName": peer, "aiPeer": _ai_peer(console, now, peer, given)}
+    wanted |= ask_identity(console, now, peer, gateways(profile, environment), given.mapped)
+    for name, question in _QUESTIONS.items():
+        key = find(name)
+        if name in given.settings:
+            wanted[name] = given.settings[name]
+        elif key is not None:
+            present = getattr(now, key.attribute)
+            default = "0" if present is None else plain(present)
+            wanted[name] = answered(console, question, default, partial(taken, name))
+    wanted["namespaces"] = _namespaces(console, now, given)
+    return wanted
+
+
+def _user(environment: Mapping[str, str]) -> str:
+    """The name that the user has on this machine, as far as it can be one here."""
+    login = environment.get("USER") or environment.get("LOGNAME") or environment.get("USERNAME") or ""
+    return peer_name(login) if any(map(str.isascii, filter(str.isalnum, login))) else "owner"
+
+
+def _name(console: Console, key: str, question: str, default: str, given: Given) -> str:
+    if key in given.settings:
+        return str(given.settings[key])
+    return str(answered(console, question, default, partial(taken, key)))
+
+
+def _ai_peer(console: Console, now: Configuration, peer: str, given: Given) -> str:
+    def read(text: str) -> str:
+        name = str(taken("aiPeer", text))
+        if name == peer:
+            raise InvalidInput(f"{name!r} is your own name, and the agent must have another one", hint="")
+        return name
+
+    if "aiPeer" in given.settings:
+        return read(given.settings["aiPeer"])
+    default = now.ai_peer if now.ai_peer != peer else f"{now.ai_peer}-ai"
+    return answered(console, "The agent's name", default, read)
+
+
+def _connection(console: Console, now: Configuration, given: Given) -> dict[str, Any]:
+    present: Connection = "embedded" if now.url is None else "server" if now.base_url else "cloud"
+    where = given.connection or ("server" if given.url else None)
+    if where is None:
+        choices: dict[str, tuple[Connection, str]] = {
+            "1": ("embedded", f"on this machine, in {now.store}: no server, no key"),
+            "2": ("server", "on a server: Mnemon's, or a Honcho of your own"),
+            "3": ("cloud", "in Honcho's cloud"),
+        }
+        where = chosen(console, "Where is memory kept?", choices, present)
+    if where == "embedded":
+        return {"baseUrl": None, "apiKey": None, "oauth": None, "environment": None}
+    if where == "cloud":
+        key = _api_key(console, now if present == "cloud" else None, given, needed=True)
+        return {"baseUrl": None, "environment": "production" if now.environment else None, **key}
+    present_url = now.base_url or "http://127.0.0.1:8787"
+    url = given.url or answered(
+        console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
+    )
+    same = now if present == "server" and now.base_url == url else None
+    return {"baseUrl": url, **_api_key(console, same, given, needed=False)}
+
+
+def _api_key(
+    console: Console, before: Configuration | None, given: Given, *, needed: bool
+) -> dict[str, str | None]:
+    """The key to send; nothing to keep what there was. `before` is of the same server as now."""
+    kept = before is not None and bool(before.api_key or before.oauth)
+    if given.api_key is not None:
+        return {"apiKey": given.api_key, "oauth": None}
+    if not console.interactive:
+        if needed and not kept:
+            raise InvalidInput("Honcho's cloud needs a key", hint="Give --api-key-file or --api-key-env.")
+        return {} if kept else {"apiKey": None, "oauth": None}
+    question = "Its key, which is not shown ({})".format(
+        "Enter keeps what there is" if kept else "needed" if needed else "Enter for none"
+    )
+    while True:
+        try:
+            key = taken("apiKey", console.ask_secret(question))
+        except MnemonError as error:
+            console.say(f"  {error.detail}")
+            continue
+        if key:
+            return {"apiKey": key, "oauth": None}
+        if kept:
+            return {}
+        if not needed:
+            return {"apiKey": None, "oauth": None}
+        console.say("  Honcho's cloud needs a key; it is made at its dashboard")
+
+
+def _namespaces(console: Console, now: Configuration, given: Given) -> Namespaces:
+    here = now.namespaces
+    read, write = given.read, given.write
+    if read is None:
+        read = answered(
+            console,
+            f"Namespaces that may be read, separated by commas ({NOTHING} for none)",
+            ",".join(here.read) or NOTHING,
+            reads,
+        )
+    if write is None:
+        write = answered(
+            console, f"Namespace that is written to ({NOTHING} for none)", here.write or NOTHING, str
+        )
+    return Namespaces(read, writes(write))
+
+
+def _write(
+    console: Console,
+    profile: Profile,
+    now: Configuration,
+    wanted: Mapping[str, Any],
+    environment: Mapping[str, str],
+) -> None:
+    """Write what is not already so."""
+    changes = {
+        name: to_builtins(value)
+        for name, value in wanted.items()
+        if _value(now, name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
+    }
+    if not now.enabled:
+        changes["enabled"] = True
+    if not changes:
+        console.say(f"\nAll of that is already so{f', in {now.file}' if now.file else ''}.")
+        return
+    file = write_setting(profile.home, now.host, changes, environment=environment)
+    after, _ = read_configuration(profile.home, environment, profile.name)
+    inherited = {
+        name: _NONE[name]
+        for name, value in changes.items()
+        if value is None and (_value(after, name) or not after.enabled)
+    }
+    if inherited:
+        file = write_setting(profile.home, now.host, inherited, environment=environment)
+    console.say(f"\nWritten to {file}, for {now.host}:")
+    for name, value in changes.items():
+        console.say(f"  {name}: {shown(name, value)}")
+
+
+def _value(configuration: Configuration, name: str) -> Any:
+    key = find(name)
+    return getattr(configuration, key.attribute) if key else None
+
+
+def _activate(console: Console, profile: Profile, activate: Callable[[], bool]) -> None:
+    try:
+        changed = activate()
+    except MnemonError as error:
+        console.say(f"\n{error.detail}.\n  {error.hint}")
+        return
+    if changed:
+        console.say(f"\nHermes now uses it, by {profile.settings}.")
+
+
+def _show_next(
+    console: Console, profile: Profile, environment: Mapping[str, str], inspect: Inspect | None
+) -> None:
+    after, complaints = read_configuration(profile.home, environment, profile.name)
+    for complaint in complaints:
+        console.say(f"warning: {complaint}")
+    if inspect is not None and after.url is not None:
+        found = inspect(after)
+        does = "answers" if found.reachable else "does not answer"
+        console.say(f"\n{address(after.url)} {does}. {found.told}".rstrip())
+    if not is_placed(profile):
+        console.say("\nThe plugin is not placed in this profile yet. Run: mnemon hermes install")
+    chosen = "" if profile.name == DEFAULT else f" -p {profile.name}"
+    console.say(f"\nStart a new conversation and tell it something: hermes{chosen}")

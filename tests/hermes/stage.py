@@ -1,0 +1,104 @@
+"""A profile of the host with the provider in it, on a real store, without the host itself."""
+
+import json
+from contextlib import contextmanager
+
+from mnemon import plugin
+from mnemon.gate.admission import Credentials
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as o
+from mnemon.hermes.files import read_configuration
+from mnemon.hermes.provider import Provider, Surroundings
+
+WORKSPACE = "hermes"
+
+
+class Stage:
+    """Everything that a process of the host would hold; `anew` is the next process."""
+
+    def __init__(self, folder, **settings):
+        self.home = folder / "home"
+        self.directory = folder / "project"
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.directory.mkdir(exist_ok=True)
+        self.environment = {"HOME": str(folder)}
+        self.complaints = []
+        self._stations = {}
+        if settings or not (self.home / "mnemon.json").exists():
+            self.configure(**settings)
+
+    def configure(self, **settings):
+        (self.home / "mnemon.json").write_text(json.dumps({"peerName": "ann", **settings}))
+        (self.home / "mnemon.json").chmod(0o600)
+
+    def anew(self):
+        """The process ended, and another began."""
+        self.close()
+        self._stations = {}
+        return self
+
+    def configuration(self, home, profile):
+        found, self.complaints = read_configuration(home, self.environment, profile)
+        return found, self.complaints
+
+    def station(self, configuration):
+        key = (configuration.home, configuration.store, configuration.url, configuration.api_key)
+        if key not in self._stations:
+            self._stations[key] = plugin.station_of(configuration)
+        return self._stations[key]
+
+    def provider(self, session="s1", platform="cli", *, begin=True, **told):
+        made = Provider(
+            Surroundings(
+                home=lambda: self.home,
+                directory=lambda: self.directory,
+                configuration=self.configuration,
+                station=self.station,
+                notebook=plugin._notebook,
+            )
+        )
+        if begin:
+            made.initialize(session, platform=platform, hermes_home=str(self.home), **told)
+        return made
+
+    def tell(self, provider, user, assistant="I see.", session="", messages=None):
+        """One turn, written to the end."""
+        provider.sync_turn(user, assistant, session_id=session, messages=messages)
+        self.flush()
+
+    def recall(self, provider, message, turn=1):
+        provider.on_turn_start(turn, message)
+        return provider.prefetch(message)
+
+    def flush(self):
+        for station in self._stations.values():
+            assert station.flush(10)
+
+    def close(self):
+        for station in self._stations.values():
+            station.close()
+
+    @contextmanager
+    def gate(self):
+        """The store, with the owner's own cap."""
+        way = plugin.open_way(read_configuration(self.home, self.environment)[0])
+        try:
+            yield lambda operation, request: way.gate.call(
+                operation, Credentials(way.passes._token()), request
+            )
+        finally:
+            way.close()
+
+    def sessions(self, workspace=WORKSPACE):
+        """The texts of every session, by its name."""
+        with self.gate() as ask:
+            names = [one.id for one in ask(o.LIST_SESSIONS, q.ListSessions(workspace_id=workspace)).items]
+            return {
+                name: [
+                    (one.peer_id, one.content)
+                    for one in ask(
+                        o.LIST_MESSAGES, q.ListMessages(workspace_id=workspace, session_id=name, size=100)
+                    ).items
+                ]
+                for name in names
+            }

@@ -1,0 +1,462 @@
+"""The commands: each says what it changed and where, and is the same in Hermes as in our own shell."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environments import client_program
+from mnemon.hermes.breaker import Health
+from mnemon.hermes.configuration import Namespaces
+from mnemon.hermes.files import read_configuration, write_setting
+from mnemon.hermes.setup.commands import hermes_group
+from mnemon.hermes.setup.door import register_cli
+from mnemon.hermes.setup.inspection import Findings
+from mnemon.ports.outbox import Standing
+from mnemon.surfaces.cli.main import ended
+
+PATIENCE_SECONDS = 120
+KEY = "hch-v3-0123456789-SECRET"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A Hermes home with a profile `coder`, and a directory of ours to be in."""
+    folder = tmp_path / ".hermes"
+    (folder / "profiles" / "coder").mkdir(parents=True)
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "MNEMON"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HERMES_HOME", str(folder))
+    monkeypatch.setenv("USER", "ann")
+    return folder
+
+
+@pytest.fixture
+def told(capsys):
+    """Run a command, hold it to its exit code, and say what it printed."""
+
+    def told(*arguments, exit_code=0, inspect=None):
+        code = ended(hermes_group(inspect), arguments, "mnemon hermes")
+        printed = capsys.readouterr()
+        assert code == exit_code, (printed.out, printed.err)
+        return printed.out if exit_code == 0 else printed.err
+
+    return told
+
+
+@pytest.fixture
+def configured(home):
+    def configured(profile="default"):
+        folder = home if profile == "default" else home / "profiles" / profile
+        return read_configuration(folder, os.environ, profile)[0]
+
+    return configured
+
+
+def files_in(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+class TestChanging:
+    @pytest.mark.parametrize(
+        ("arguments", "line", "attribute", "value"),
+        [
+            (["disable"], "enabled: true -> false", "enabled", False),
+            (["mode", "tools"], "recallMode: hybrid -> tools", "recall_mode", "tools"),
+            (["peer", "--user", "bob"], "peerName: none -> bob", "peer_name", "bob"),
+            (["peer", "--ai", "hal"], "aiPeer: hermes -> hal", "ai_peer", "hal"),
+            (["tokens", "--context", "500"], "contextTokens: none -> 500", "context_tokens", 500),
+            (["tokens", "--dialectic", "9"], "dialecticMaxChars: 600 -> 9", "dialectic_max_chars", 9),
+        ],
+    )
+    def test_says_what_changed_and_where(self, told, configured, home, arguments, line, attribute, value):
+        printed = told(*arguments)
+        assert printed.splitlines() == [line, f"in {home / 'mnemon.json'}, for hermes"]
+        assert getattr(configured(), attribute) == value
+
+    def test_answers_in_json_too(self, told, home):
+        assert json.loads(told("mode", "tools", "--json")) == {
+            "file": str(home / "mnemon.json"),
+            "host": "hermes",
+            "recallMode": "tools",
+            "complaints": [],
+        }
+
+    def test_what_is_already_so_is_only_said(self, told, home):
+        told("disable")
+        before = (home / "mnemon.json").stat().st_mtime_ns
+        assert told("disable") == "enabled: false\n"
+        assert (home / "mnemon.json").stat().st_mtime_ns == before
+        assert told("enable").startswith("enabled: false -> true\n")
+
+    def test_without_a_value_says_how_it_is_and_writes_nothing(self, told, home):
+        assert told("mode") == "recallMode: hybrid\nobservation: directional\n"
+        assert told("peer") == "peerName: none\naiPeer: hermes\n"
+        assert told("tokens") == "contextTokens: none\ndialecticMaxChars: 600\n"
+        assert files_in(home) == {}
+
+    def test_a_limit_may_be_taken_away(self, told, configured):
+        told("tokens", "--context", "500")
+        assert told("tokens", "--context", "0", "--dialectic", "0").startswith(
+            "contextTokens: 500 -> none\ndialecticMaxChars: 600 -> no limit\n"
+        )
+        assert configured().context_tokens is None
+
+    def test_a_profile_is_changed_alone(self, told, configured):
+        told("mode", "tools", "--profile", "coder")
+        assert (configured().recall_mode, configured("coder").recall_mode) == ("hybrid", "tools")
+
+    def test_the_home_and_profile_may_be_named_before_the_command(self, told, home, monkeypatch):
+        monkeypatch.delenv("HERMES_HOME")
+        printed = told("--home", str(home), "--profile", "coder", "mode", "tools")
+        assert printed.endswith("for hermes_coder\n")
+
+    def test_a_user_called_like_the_agent_is_refused(self, told, home):
+        told("peer", "--user", "ann")
+        before = files_in(home)
+        assert told("peer", "--ai", "ann", exit_code=11).startswith("misconfigured: ")
+        assert files_in(home) == before
+
+    def test_a_name_that_is_none_is_refused_with_one_that_is(self, told, home):
+        assert told("peer", "--user", "a b", exit_code=3).startswith(
+            'invalid_input: peerName must be spelled "a-b"'
+        )
+        assert files_in(home) == {}
+
+    def test_errors_are_json_if_answers_are(self, told):
+        error = json.loads(told("status", "--home", "/nowhere", "--json", exit_code=11))
+        assert error["error"] == "misconfigured"
+        assert "HERMES_HOME" in error["hint"]
+
+
+class TestObservation:
+    def test_a_mode_takes_the_place_of_flags(self, told, configured, home):
+        flags = {"user": {"observeMe": False}}
+        write_setting(home, "hermes", {"observation": flags})
+        write_setting(home, "hermes", {"observation": flags}, root=True)
+        assert told("mode", "directional").startswith("observation: ")
+        assert told("mode") == "recallMode: hybrid\nobservation: directional\n"
+        told("mode", "unified")
+        assert not configured().observation.ai.observe_me
+        assert told("mode").endswith("observation: unified\n")
+
+
+class TestTheMap:
+    def test_names_this_directory(self, told, configured, home, tmp_path):
+        here = str(tmp_path / "project")
+        assert told("map") == "No directory has a name of its own.\n"
+        assert told("map", "thesis").splitlines() == [f"{here}: thesis", f"in {home / 'mnemon.json'}"]
+        assert configured("coder").sessions == {here: "thesis"}
+        assert told("map") == f"{here}: thesis\n"
+        assert json.loads(told("status", "--json"))["session"] == "thesis"
+        assert told("map", "--remove").startswith(f"{here} has no name of its own any more")
+        assert configured().sessions == {}
+        assert told("map", "--remove") == f"{here} has no name of its own.\n"
+
+    def test_stands_where_it_stood(self, told, configured, home, tmp_path):
+        write_setting(home, "hermes", {"sessions": {"/elsewhere": "other"}})
+        told("map", "thesis")
+        assert configured().sessions == {"/elsewhere": "other", str(tmp_path / "project"): "thesis"}
+        assert configured("coder").sessions == {}
+
+    def test_can_not_name_and_remove(self, told):
+        assert "exclude each other" in told("map", "thesis", "--remove", exit_code=2)
+
+
+class TestSync:
+    def test_gives_every_profile_the_memory_of_the_default_one(self, told, configured, home):
+        told("setup", "--yes", "--peer", "ann", "--recall", "tools")
+        assert "coder: made" in told("sync")
+        mine, coder = configured(), configured("coder")
+        assert (coder.host, coder.ai_peer) == ("hermes_coder", "coder")
+        for name in ("peer_name", "workspace", "store", "recall_mode", "url"):
+            assert getattr(coder, name) == getattr(mine, name)
+
+    def test_changes_no_profile_that_has_settings(self, told, configured, home):
+        told("sync")
+        told("peer", "--ai", "hal", "--profile", "coder")
+        before = files_in(home)
+        assert "coder: already there" in told("sync")
+        assert files_in(home) == before
+
+    def test_leaves_a_profile_its_own_file(self, told, configured, home):
+        own = home / "profiles" / "coder" / "honcho.json"
+        own.write_text('{"peerName": "carl", "workspace": "work"}')
+        (home / "profiles" / "writer").mkdir()
+        printed = told("sync")
+        assert "coder: has a file of its own" in printed
+        assert "writer: made" in printed
+        assert (configured("coder").peer_name, configured("coder").workspace) == ("carl", "work")
+        assert own.read_text() == '{"peerName": "carl", "workspace": "work"}'
+
+    def test_has_nothing_to_do_without_profiles(self, told, home):
+        (home / "profiles" / "coder").rmdir()
+        assert told("sync") == "There is no profile but the default one.\n"
+
+
+class TestSetup:
+    def test_by_options_alone(self, told, configured, home, tmp_path):
+        (tmp_path / "key").write_text(f"{KEY}\n")
+        printed = told(
+            *(
+                "setup",
+                "--yes",
+                "--url",
+                "https://memory.example.com",
+                "--api-key-file",
+                str(tmp_path / "key"),
+            ),
+            *("--peer", "eve", "--ai", "hal", "--identity", "pooled", "--alias", "7", "--alias", "8=bob"),
+            *("--prefix", "t_", "--recall", "context", "--strategy", "global", "--read", "work,home"),
+            *("--write", "work", "--write-frequency", "session", "--context-tokens", "700"),
+            *("--dialectic-cadence", "4", "--dialectic-depth", "2"),
+        )
+        now = configured()
+        assert KEY not in printed
+        assert (now.url, now.api_key) == ("https://memory.example.com", KEY)
+        assert (now.peer_name, now.ai_peer) == ("eve", "hal")
+        assert (now.user_peer_aliases, now.runtime_peer_prefix) == ({"7": "eve", "8": "bob"}, "t_")
+        assert (now.recall_mode, now.session_strategy, now.write_frequency) == (
+            "context",
+            "global",
+            "session",
+        )
+        assert now.namespaces == Namespaces(("work", "home"), "work")
+        assert (now.context_tokens, now.dialectic_cadence, now.dialectic_depth) == (700, 4, 2)
+
+    def test_takes_the_key_from_a_variable(self, told, configured, monkeypatch):
+        monkeypatch.setenv("MY_KEY", KEY)
+        assert KEY not in told("setup", "--yes", "--cloud", "--api-key-env", "MY_KEY")
+        assert (configured().url, configured().api_key) == ("https://api.honcho.dev", KEY)
+
+    @pytest.mark.parametrize(
+        ("arguments", "exit_code", "why"),
+        [
+            (["--url", "memory.example.com"], 3, "must be an http or https address"),
+            (["--embedded", "--url", "http://127.0.0.1"], 2, "exclude each other"),
+            (["--cloud"], 3, "needs a key"),
+            (["--cloud", "--api-key-env", "NO_SUCH"], 3, "there is no key"),
+            (["--alias", "7"], 3, "needs to know your name"),
+            (["--alias", "7="], 3, "neither an id nor"),
+            (["--read", "Work!"], 3, "namespace"),
+            (["--strategy", "per-moon"], 3, "per-repo"),
+        ],
+    )
+    def test_refuses_before_anything_is_written(self, told, home, arguments, exit_code, why):
+        assert why in told("setup", "--yes", *arguments, exit_code=exit_code)
+        assert files_in(home) == {}
+
+    def test_without_a_terminal_is_as_if_nobody_were_asked(self, told, configured, monkeypatch):
+        monkeypatch.setattr("sys.stdin", io.StringIO())
+        assert "Nobody is asked" in told("setup")
+        assert configured().peer_name == "ann"
+
+
+class TestStatus:
+    def test_makes_nothing(self, told, home):
+        before = sorted(home.rglob("*"))
+        told("status")
+        told("status", "--json")
+        assert sorted(home.rglob("*")) == before
+
+    def test_says_what_is_missing_and_then_that_nothing_is(self, told):
+        assert "Next: mnemon hermes install" in told("status")
+        told("install")
+        assert "Next: hermes memory setup mnemon" in told("status")
+        told("setup", "--yes")
+        printed = told("status")
+        assert "Next" not in printed
+        assert "placed in default, coder" in printed
+        assert "default: mnemon; coder: none" in printed
+
+    def test_says_what_counts(self, told, home, tmp_path):
+        told("setup", "--yes", "--peer", "ann", "--recall", "tools", "--identity", "just-me")
+        found = json.loads(told("status", "--json"))
+        assert (found["profile"], found["host"], found["file"]) == (
+            "default",
+            "hermes",
+            str(home / "mnemon.json"),
+        )
+        assert (found["url"], found["store"], found["store_bytes"]) == (None, str(home / "mnemon"), None)
+        assert (found["identity"], found["session"]) == ("just-me", "project")
+        assert found["settings"]["recallMode"] == "tools"
+        assert found["changed"] == ["pinUserPeer", "recallMode"]
+        printed = told("status")
+        assert "whoever writes through a gateway is you" in printed
+        assert "    recallMode: tools" in printed
+
+    def test_shows_no_key(self, told, home):
+        settings = {"baseUrl": "https://ann:pw-in-url@memory.example.com", "apiKey": KEY}
+        write_setting(home, "hermes", settings)
+        for printed in (told("status"), told("status", "--json")):
+            assert KEY not in printed
+            assert "pw-in-url" not in printed
+            assert f"…{KEY[-4:]}" in printed
+        write_setting(home, "hermes", {"oauth": {"refreshToken": KEY, "expiresAt": 1799999999}})
+        for printed in (told("status"), told("status", "--json")):
+            assert KEY not in printed
+            assert "OAuth, until 2027-01-15 07:59 UTC" in printed
+
+    def test_tells_how_memory_does(self, told, home):
+        write_setting(home, "hermes", {"baseUrl": "https://memory.example.com"})
+        asked = []
+
+        def inspect(configuration):
+            asked.append(configuration.url)
+            return Findings(
+                reachable=False,
+                told="connection refused",
+                health=Health(False, 4, "server_unreachable: refused", 1_700_000_000_000),
+                outbox=Standing(3, 1, 0, 2),
+            )
+
+        printed = told("status", inspect=inspect)
+        assert asked == ["https://memory.example.com"]
+        assert "no: connection refused" in printed
+        assert "3 waiting, 1 held, 0 set aside; set aside whole 2 times" in printed
+        assert "open since 2023-11-14 22:13 UTC: server_unreachable: refused" in printed
+        found = json.loads(told("status", "--json", inspect=inspect))
+        assert (found["outbox"]["waiting"], found["outbox"]["held"]) == (3, 1)
+
+    def test_tells_how_much_is_stored(self, told, home):
+        (home / "mnemon" / "deep").mkdir(parents=True)
+        (home / "mnemon" / "deep" / "file").write_bytes(b"x" * 12_345)
+        assert f"{home / 'mnemon'} (12 KB)" in told("status")
+
+    def test_passes_complaints_on_and_names_what_has_no_use(self, told, home):
+        (home / "honcho.json").write_text('{"recalMode": "tools", "queryRewrite": true, "peerName": "ann"}')
+        printed = told("status")
+        assert "recallMode" in printed
+        assert "warning: " in printed
+        assert "queryRewrite is not needed here" in printed
+        assert str(home / "honcho.json") in printed
+
+    def test_tells_a_broken_file_from_a_memory(self, told, home):
+        (home / "mnemon.json").write_text("{")
+        printed = told("status")
+        assert "memory      off" in printed
+        assert "is not JSON" in printed
+
+    def test_of_sessions_by_run_names_none(self, told, home):
+        write_setting(home, "hermes", {"sessionStrategy": "per-session"})
+        assert "a new one in every run" in told("status")
+
+
+class TestInstalling:
+    def test_says_what_it_does_and_what_comes_next(self, told, home):
+        folder = home / "plugins" / "mnemon"
+        assert f"default: would be placed ({folder})" in told("install", "--dry-run")
+        printed = told("install")
+        assert f"default: placed ({folder})" in printed
+        assert "Next: hermes memory setup mnemon" in printed
+        assert f"default: already in place ({folder})" in told("install")
+
+    def test_takes_profiles_by_name(self, told, home):
+        steps = json.loads(told("install", "--profile", "coder", "--json"))["steps"]
+        assert [(step["profile"], step["outcome"]) for step in steps] == [("coder", "placed")]
+        assert "'nobody'" in told("install", "--profile", "nobody", exit_code=6)
+
+    def test_taking_it_away_only_tells_what_still_names_it(self, told, home):
+        told("install")
+        told("setup", "--yes")
+        before = (home / "config.yaml").read_text()
+        assert "Run: hermes memory off" in told("install", "--uninstall")
+        assert (home / "config.yaml").read_text() == before
+
+    def test_somebody_elses_plugin_is_a_conflict(self, told, home):
+        (home / "plugins" / "mnemon").mkdir(parents=True)
+        (home / "plugins" / "mnemon" / "__init__.py").write_text("mine")
+        assert told("install", exit_code=7).startswith("conflict: ")
+
+
+class TestTheDoorOfTheHost:
+    @given(
+        st.lists(st.sampled_from(["status", "--json", "--help", "-h", "-p", "--verb", "x y", "", "-", "-1"]))
+    )
+    def test_hands_over_every_argument_as_it_is(self, arguments):
+        host = argparse.ArgumentParser(prog="hermes")
+        host.add_argument("-p")
+        host.add_argument("--verbose", action="store_true")
+        commands = host.add_subparsers(dest="command")
+        register_cli(commands.add_parser("mnemon"))
+        assert host.parse_args(["mnemon", *arguments]).arguments == arguments
+
+
+class TestOurOwnShell:
+    def mnemon(self, *arguments, exit_code=0):
+        finished = subprocess.run(
+            [sys.executable, "-m", "mnemon", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        )
+        assert finished.returncode == exit_code, (finished.stdout, finished.stderr)
+        return finished.stdout or finished.stderr
+
+    def test_has_the_commands_and_their_exit_codes(self):
+        assert json.loads(self.mnemon("--json", "hermes", "peer")) == {"peerName": None, "aiPeer": "hermes"}
+        assert "misconfigured" in self.mnemon("hermes", "status", "--home", "/nowhere", exit_code=11)
+
+    def test_takes_no_data_folder_for_a_home_of_hermes(self):
+        assert "after their name" in self.mnemon("--home", "x", "hermes", "status", exit_code=2)
+
+    def test_ends_quietly_if_nobody_reads(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        finished = subprocess.run(
+            [sys.executable, "-m", "mnemon", "hermes", "status"],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE_SECONDS,
+        )
+        os.close(writing)
+        assert (finished.returncode, finished.stderr) == (0, b"")
+
+    def test_loads_them_only_to_use_them(self, tmp_path):
+        script = (
+            "import sys\nfrom mnemon.commands import main\n"
+            f"sys.argv = ['mnemon', '--home', {str(tmp_path / 'm')!r}, 'put', 'hello']\n"
+            "try:\n    main()\nexcept SystemExit:\n    pass\n"
+            "print([name for name in sys.modules if name.startswith('mnemon.hermes')])"
+        )
+        told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert told.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_stock_hermes_finds_sets_up_and_serves_it(told, home, tmp_path):
+    told("install")
+
+    def hermes(*arguments, exit_code=0):
+        finished = subprocess.run(
+            [client_program("hermes-0.19.0", "hermes"), *arguments],
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HERMES_HOME": str(home), "USER": "ann"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        )
+        assert finished.returncode == exit_code, (finished.stdout, finished.stderr)
+        return finished.stdout if exit_code == 0 else finished.stderr
+
+    assert "• mnemon" in hermes("memory", "status")
+    assert "Nobody is asked" in hermes("memory", "setup", "mnemon")
+    assert "Status:    available ✓" in hermes("memory", "status")
+    found = json.loads(hermes("mnemon", "status", "--json"))
+    assert found["settings"]["peerName"] == "ann"
+    assert found["places"][0] == {"profile": "default", "placed": True, "provider": "mnemon"}
+    assert found["outbox"]["waiting"] == 0
+    assert hermes("mnemon", "--help").startswith("Usage: hermes mnemon [OPTIONS] COMMAND")
+    assert hermes("mnemon", "peer", "--user", "a b", exit_code=3).startswith("invalid_input: ")
+    assert "aiPeer: hermes -> hal" in hermes("mnemon", "peer", "--ai", "hal")
+    assert not (home / "mnemon").exists()

@@ -1,0 +1,53 @@
+"""What the processes of a profile tell each other in small files."""
+
+import stat
+
+import pytest
+
+from mnemon.hermes.breaker import Health
+from mnemon.hermes.notebook import Notebook
+
+
+def test_how_the_backend_does_is_told_to_another_process(tmp_path):
+    Notebook(tmp_path / "mnemon").note(Health(False, 3, "slow", 7))
+    assert Notebook(tmp_path / "mnemon").health() == Health(False, 3, "slow", 7)
+
+
+def test_without_a_note_nothing_is_known_and_nothing_is_made(tmp_path):
+    assert Notebook(tmp_path / "mnemon").health() is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_spoiled_note_is_as_none(tmp_path):
+    (tmp_path / "health.json").write_bytes(b"{")
+    assert Notebook(tmp_path).health() is None
+
+
+def test_the_notes_are_the_owners_alone(tmp_path):
+    Notebook(tmp_path / "mnemon").note(Health())
+    assert stat.S_IMODE((tmp_path / "mnemon").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "mnemon" / "health.json").stat().st_mode) == 0o600
+
+
+def test_something_is_done_once(tmp_path):
+    firsts = []
+    for key in ("a", "a", "b", "a"):
+        with Notebook(tmp_path).once("files", key) as first:
+            firsts.append(first)
+    assert firsts == [True, False, True, False]
+    assert Notebook(tmp_path).was("files", "a")
+
+
+def test_what_failed_on_the_way_is_not_done(tmp_path):
+    with pytest.raises(OSError, match="full"), Notebook(tmp_path).once("files"):
+        raise OSError("full")
+    with Notebook(tmp_path).once("files") as first:
+        assert first
+
+
+def test_the_title_that_a_session_began_with_is_kept(tmp_path):
+    notebook = Notebook(tmp_path / "mnemon")
+    assert notebook.title("s1") is None
+    notebook.keep_title("s1", "")
+    notebook.keep_title("s2", "A tour of Porto")
+    assert (notebook.title("s1"), notebook.title("s2")) == ("", "A tour of Porto")

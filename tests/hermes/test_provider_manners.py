@@ -1,0 +1,522 @@
+"""The provider's manners: it never keeps anybody waiting, costs nothing when let go of, and loses nothing."""
+
+import fcntl
+import gc
+import os
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hermes.honcho_fake import Honcho, eventually
+from hermes.stage import Stage
+from mnemon import plugin
+from mnemon.hermes.files import read_configuration
+
+TESTS = Path(__file__).parents[1]
+QUESTION = "When do I go to Chengdu?"
+WAIT = 0.15
+TIMEOUT = 0.6
+SLOW = 0.35
+MARGIN = 0.25
+"""What a busy machine may add."""
+AT_ONCE = 0.05
+REST_MS = 2_100
+"""A little more than the breaker's first rest."""
+
+
+class Theatre(Stage):
+    """A stage whose breaker has a clock that can be put forward."""
+
+    def __init__(self, folder, **settings):
+        super().__init__(folder, **settings)
+        self.ahead = 0
+
+    def later(self, milliseconds):
+        self.ahead += milliseconds
+
+    def station(self, configuration):
+        station = super().station(configuration)
+        station.breaker._now = lambda: time.time_ns() // 1_000_000 + self.ahead
+        return station
+
+    def health(self):
+        return plugin._notebook(read_configuration(self.home, self.environment)[0]).health()
+
+
+@pytest.fixture
+def honcho():
+    with Honcho() as made:
+        yield made
+
+
+@pytest.fixture
+def theatre(tmp_path, honcho):
+    honcho.state("hermes", "ann", "Ann goes to Chengdu on May 25.")
+    made = Theatre(tmp_path, baseUrl=honcho.url, timeout=TIMEOUT, recallWait=WAIT)
+    yield made
+    honcho.awake()
+    made.close()
+
+
+@pytest.fixture
+def stage(tmp_path):
+    made = Stage(tmp_path)
+    yield made
+    made.close()
+
+
+def dead(honcho):
+    honcho.die()
+
+
+def hanging(honcho):
+    honcho.hang()
+
+
+def slow(honcho):
+    honcho.pause = lambda asked: SLOW
+
+
+def denying(honcho):
+    honcho.deny = 401
+
+
+def forbidding(honcho):
+    honcho.deny = 403
+
+
+def failing(honcho):
+    honcho.deny = 500
+
+
+TROUBLES = [dead, hanging, slow, denying, forbidding, failing]
+
+
+def mend(honcho):
+    if not honcho._thread.is_alive():
+        honcho.revive()
+    honcho.pause = lambda asked: 0.0
+    honcho.deny = None
+    honcho.awake()
+
+
+def timed(work):
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def delivered(stage):
+    return eventually(lambda: all(station.flush(1) for station in stage._stations.values()))
+
+
+def said(honcho, session="project"):
+    return [text for _, text in honcho.texts(session)]
+
+
+def beginning(stage):
+    """How long it takes to begin a conversation: the best of three medians, for others use this machine."""
+    rounds = [[timed(stage.provider) for _ in range(9)] for _ in range(3)]
+    return min(map(statistics.median, rounds))
+
+
+@pytest.mark.parametrize("trouble", [None, *TROUBLES])
+def test_a_conversation_begins_at_once_whatever_the_server_does(theatre, honcho, trouble):
+    if trouble is not None:
+        trouble(honcho)
+    theatre.provider("warm").sync_turn("This waits in the outbox.", "")
+    assert beginning(theatre) <= 0.020
+
+
+def test_a_conversation_begins_at_once_on_a_store(stage):
+    stage.tell(stage.provider("warm"), "I live in Porto.")
+    assert beginning(stage) <= 0.020
+
+
+def test_the_first_turn_of_a_process_waits_no_longer_for_a_server_that_hangs(theatre, honcho):
+    honcho.hang()
+    provider = theatre.provider()
+    assert timed(lambda: theatre.recall(provider, QUESTION)) <= WAIT + MARGIN
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_trouble_costs_the_wait_at_most_then_nothing_and_passes(theatre, honcho, trouble):
+    honcho.think = lambda query, level: "Likes tea."
+    provider = theatre.provider()
+    theatre.recall(provider, "Good morning to you all.")
+    assert "May 25" in theatre.recall(provider, QUESTION, 2)
+    station = theatre.station(theatre.configuration(theatre.home, "default")[0])
+    trouble(honcho)
+    for turn in range(3, 9):
+        assert timed(lambda turn=turn: theatre.recall(provider, QUESTION, turn)) <= WAIT + MARGIN
+        provider.sync_turn(f"This is turn {turn}.", "")
+        eventually(lambda: honcho.under_way == 0 or not station.breaker.health.ok, 2 * TIMEOUT)
+    assert not station.breaker.health.ok
+    assert timed(lambda: theatre.recall(theatre.provider("other"), QUESTION)) <= AT_ONCE
+    assert not theatre.health().ok
+    mend(honcho)
+
+    def well():
+        theatre.later(REST_MS)
+        return "May 25" in theatre.recall(theatre.provider("new"), QUESTION)
+
+    assert eventually(well), "it does not recover"
+    assert theatre.health().ok
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_what_is_said_in_trouble_is_written_afterwards_in_order_and_once(theatre, honcho, trouble):
+    theatre.tell(theatre.provider(), "This was before.", "")
+    trouble(honcho)
+    texts = [f"This is turn {n}." for n in range(5)]
+    for text in texts:
+        assert timed(lambda text=text: theatre.provider().sync_turn(text, "")) <= WAIT
+    honcho.wait_for(lambda: False, 0.3)
+    mend(honcho)
+    theatre.later(REST_MS)
+    assert delivered(theatre)
+    assert said(honcho) == ["This was before.", *texts]
+
+
+def test_how_a_server_does_is_seen_from_outside(theatre, honcho):
+    theatre.provider().sync_turn("This is a turn.", "")
+    assert delivered(theatre)
+    configuration = read_configuration(theatre.home, theatre.environment)[0]
+    well = plugin.inspect(configuration)
+    assert (well.reachable, well.told) == (True, honcho.url)
+    honcho.deny = 401
+    theatre.provider().sync_turn("This is another.", "")
+    refused = plugin.inspect(configuration)
+    assert refused.reachable is False
+    assert "not for you" in refused.told
+    assert refused.outbox.waiting == 1
+
+
+def test_a_key_that_is_put_right_is_used_by_the_same_process(tmp_path, honcho):
+    honcho.keys = {"right"}
+    honcho.state("hermes", "ann", "Ann goes to Chengdu on May 25.")
+    stage, stations = Stage(tmp_path), plugin.Stations()
+    stage.station = stations.get
+    try:
+        stage.configure(baseUrl=honcho.url, hosts={"hermes": {"apiKey": "wrong"}})
+        for number in range(4):
+            stage.provider().sync_turn(f"This is turn {number}.", "")
+            assert stage.recall(stage.provider(), QUESTION) == ""
+        stage.configure(baseUrl=honcho.url, hosts={"hermes": {"apiKey": "right"}})
+        provider = stage.provider()
+        assert eventually(lambda: "May 25" in stage.recall(provider, QUESTION))
+        provider.sync_turn("This is turn 4.", "")
+        assert eventually(lambda: len(said(honcho)) == 5)
+        assert said(honcho) == [f"This is turn {number}." for number in range(5)]
+    finally:
+        stations.close()
+
+
+def test_a_server_that_was_left_is_told_nothing_more(tmp_path, honcho):
+    stage, stations = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
+    stage.station = stations.get
+    try:
+        with Honcho() as other:
+            honcho.deny = 503
+            stage.provider().sync_turn("This is turn 0.", "")
+            assert honcho.wait_for(lambda: honcho.asked)
+            stage.configure(baseUrl=other.url)
+            other.deny = 503
+            stage.provider().sync_turn("This is turn 1.", "")
+            assert other.wait_for(lambda: other.asked)
+            honcho.deny = None
+            assert not eventually(lambda: said(honcho), 3)
+            other.deny = None
+            stage.provider().sync_turn("This is turn 2.", "")
+            assert eventually(lambda: len(said(other)) == 3)
+            assert said(other) == [f"This is turn {number}." for number in range(3)]
+    finally:
+        stations.close()
+    assert said(honcho) == []
+
+
+def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
+    stage.configure(recallWait=0)
+    stage.provider()
+    stage.anew()
+    store = stage.home / "mnemon"
+    store.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(store, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    release = threading.Timer(3, os.close, (descriptor,))
+    release.start()
+    provider = stage.provider()
+    costs = [
+        timed(lambda: stage.recall(provider, QUESTION)),
+        timed(lambda: provider.sync_turn("I live in Porto.", "")),
+        timed(stage.provider),
+    ]
+    release.join()
+    assert max(costs) <= WAIT + MARGIN
+    assert delivered(stage)
+    assert stage.sessions() == {"project": [("ann", "I live in Porto.")]}
+
+
+def test_an_outbox_that_another_process_holds_up_keeps_no_beginning_waiting(stage):
+    stage.configure(recallWait=10)
+    stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
+    outbox = stage.home / "mnemon" / "outbox" / "outbox.db"
+    with closing(sqlite3.connect(outbox, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        took = timed(lambda: stage.provider("s2"))
+        told = stage.recall(stage.provider("s3"), QUESTION)
+        other.execute("ROLLBACK")
+    assert took <= WAIT + MARGIN
+    assert "May 25" in told
+
+
+def test_what_the_gate_denies_to_a_tool_takes_memory_from_nobody(stage):
+    stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
+    stage.configure(namespaces={"read": ["default"], "write": None})
+    provider = stage.provider("s2")
+    for _ in range(5):
+        assert "error" in provider.handle_tool_call("mnemon_conclude", {"conclusion": "Likes tea."})
+        assert "error" in provider.handle_tool_call("mnemon_conclude", {"delete_id": "01J0" + "0" * 22})
+    assert "May 25" in stage.recall(stage.provider("s3"), QUESTION)
+    assert plugin._notebook(read_configuration(stage.home, stage.environment)[0]).health() is None
+
+
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def resident_bytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def request(stage, number):
+    """As the host serves one over its API: a provider of its own, which nobody shuts down."""
+    user = f"user:u{number % 20}"
+    provider = stage.provider(f"s{number % 20}", "api_server", gateway_session_key=user)
+    provider.system_prompt_block()
+    stage.recall(provider, f"What was number {number}?", turn=1 + number // 20)
+    provider.sync_turn(f"This is number {number}.", "I see.", session_id=f"s{number % 20}")
+    return weakref.ref(provider)
+
+
+def left_behind(stage, most):
+    """Of so many requests: how many objects, and how many threads, files and bytes more than a tenth left."""
+    counted = []
+    for numbers in (range(most // 10), range(most // 10, most)):
+        left = [request(stage, number) for number in numbers]
+        gc.collect()
+        alive = sum(one() is not None for one in left)
+        counted.append((threading.active_count(), open_files(), resident_bytes()))
+    return alive, *(after - before for before, after in zip(*counted, strict=True))
+
+
+def test_objects_leave_nothing_behind(stage):
+    stage.configure(recallWait=5)
+    alive, threads, files, memory = left_behind(stage, 300)
+    assert alive == 0
+    assert threads <= 2
+    assert files <= 4
+    assert memory < 16 * 1024 * 1024
+
+
+@pytest.mark.parametrize("trouble, most", [(dead, 1000), (hanging, 200)])
+def test_objects_leave_nothing_behind_when_the_server_is_in_trouble_either(theatre, honcho, trouble, most):
+    theatre.configure(baseUrl=honcho.url, timeout=30, recallWait=0.01)
+    trouble(honcho)
+    alive, threads, files, memory = left_behind(theatre, most)
+    assert alive == 0
+    assert threads <= 2
+    assert files <= 4
+    assert memory < 16 * 1024 * 1024
+
+
+PROCESS = """
+import os, signal, sys
+from pathlib import Path
+from hermes.stage import Stage
+stage = Stage(Path(sys.argv[1]))
+"""
+
+
+def process(folder, program):
+    return subprocess.Popen(
+        [sys.executable, "-c", PROCESS + program, str(folder)],
+        cwd=TESTS,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+KILLED_AT_ONCE = """
+stage.provider().sync_turn("This was said last.", "Noted.")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_was_said_a_moment_before_a_kill_is_written_by_the_next_process(stage, tmp_path):
+    with process(tmp_path, KILLED_AT_ONCE) as killed:
+        assert killed.wait(60) == -signal.SIGKILL
+    stage.provider()
+    assert delivered(stage)
+    assert stage.sessions() == {"project": [("ann", "This was said last."), ("hermes", "Noted.")]}
+
+
+STARTS_TO_WRITE = """
+stage.provider().sync_turn("This was said last.", "Noted.")
+sys.stdin.readline()
+"""
+
+
+def test_what_was_being_written_when_the_process_was_killed_is_written_once(theatre, honcho, tmp_path):
+    honcho.pause = lambda asked: 0.3 if asked.path.endswith("/messages") else 0.0
+    with process(tmp_path, STARTS_TO_WRITE) as killed:
+        assert honcho.wait_for(lambda: any(one.path.endswith("/messages") for one in honcho.asked), 60)
+        killed.kill()
+    assert eventually(lambda: said(honcho))
+    theatre.provider()
+    assert delivered(theatre)
+    assert said(honcho) == ["This was said last.", "Noted."]
+
+
+WRITES_MUCH = """
+print("ready", flush=True)
+name = sys.stdin.readline().strip()
+for number in range(15):
+    stage.provider().sync_turn(f"{name} says {number} to all.", "")
+    stage.directory = stage.directory.parent / name
+    stage.provider().sync_turn(f"{name} says {number} alone.", "")
+    stage.directory = stage.directory.parent / "project"
+"""
+
+
+def test_two_processes_of_one_home_lose_nothing_and_say_nothing_twice(stage, tmp_path):
+    names = ("first", "second")
+    for name in names:
+        (tmp_path / name).mkdir()
+    with process(tmp_path, WRITES_MUCH) as one, process(tmp_path, WRITES_MUCH) as other:
+        both = (one, other)
+        for each in both:
+            assert each.stdout.readline() == "ready\n"
+        for each, name in zip(both, names, strict=True):
+            each.stdin.write(f"{name}\n")
+            each.stdin.flush()
+        assert [each.wait(60) for each in both] == [0, 0]
+    stage.provider()
+    assert delivered(stage)
+    found = {name: [text for _, text in texts] for name, texts in stage.sessions().items()}
+    assert found.keys() == {"project", *names}
+    for name in names:
+        assert found[name] == [f"{name} says {number} alone." for number in range(15)]
+        together = [text for text in found["project"] if text.startswith(name)]
+        assert together == [f"{name} says {number} to all." for number in range(15)]
+    assert len(found["project"]) == 30
+
+
+def test_whoever_compresses_is_told_what_memory_knows_and_nothing_is_left_to_write(stage):
+    stage.configure(writeFrequency="session")
+    stage.tell(stage.provider("s1"), "I am going to Chengdu from May 25 to May 29.")
+    stage.provider("s1").on_session_end([])
+    stage.flush()
+    provider = stage.provider("s2")
+    provider.sync_turn("My sister Mia plays the cello.", "", session_id="s2")
+    history = [
+        {"role": "user", "content": "My sister Mia plays the cello."},
+        {"role": "assistant", "content": "How nice."},
+        {"role": "user", "content": [{"type": "text", "text": QUESTION}]},
+        {"role": "assistant", "content": "On May 25."},
+    ]
+    assert "May 29" in provider.on_pre_compress(history)
+    assert "My sister Mia plays the cello." in str(stage.sessions())
+
+
+@pytest.mark.parametrize("told", [{}, {"platform": "api_server", "gateway_session_key": "user:alice"}])
+def test_a_note_of_the_host_about_itself_holds_nothing_up(stage, told):
+    provider = stage.provider(**told)
+    provider.on_memory_write("add", "memory", "The build is started with make.")
+    provider.sync_turn("I live in Porto.", "")
+    assert delivered(stage)
+    assert "I live in Porto." in str(stage.sessions())
+
+
+STRATEGIES = {
+    "per-directory": ({}, {}, ["project"] * 7),
+    "per-repo": ({}, {}, ["repo"] * 7),
+    "global": ({}, {}, ["hermes"] * 7),
+    "per-session": ({}, {}, ["one", "one", "two", "one", "three", "three", "four"]),
+    "gateway": (
+        {"platform": "telegram", "user_id": "77"},
+        {"gateway_session_key": "agent:main:telegram:dm:9"},
+        ["agent-main-telegram-dm-9"] * 7,
+    ),
+}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_turn_of_a_conversation_is_written_where_it_belongs(stage, tmp_path, strategy):
+    whose, key, places = STRATEGIES[strategy]
+    stage.directory = tmp_path / "repo" / "project"
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    stage.directory.mkdir()
+    if strategy != "gateway":
+        stage.configure(sessionStrategy=strategy)
+    provider = stage.provider("one", **whose, **key)
+    live = []
+
+    def tell(text, session):
+        live.append({"role": "user", "content": text})
+        stage.tell(provider, text, "", session=session, messages=list(live))
+
+    tell("The first turn is here.", "one")
+    tell("The undone turn is here.", "one")
+    del live[-1]
+    provider.on_session_switch("one", rewound=True)
+    tell("The second turn is here.", "one")
+    provider.on_session_end(live)
+    provider.on_session_switch("two", parent_session_id="one", reset=True, reason="new_session")
+    live.clear()
+    tell("After the new one.", "two")
+    provider.on_session_switch("one", parent_session_id="two", reason="resume")
+    tell("After the resumption.", "one")
+    provider.on_session_switch("three", parent_session_id="one", reason="branch")
+    tell("After the branching.", "three")
+    provider.on_pre_compress(live)
+    provider.on_session_switch("three", parent_session_id="three", reason="compression")
+    live.clear()
+    tell("After the compression.", "three")
+    provider.on_session_switch("four", parent_session_id="three", reason="compression")
+    tell("After the other compression.", "four")
+    expected = {}
+    turns = (
+        "The first turn is here.",
+        "The second turn is here.",
+        "After the new one.",
+        "After the resumption.",
+        "After the branching.",
+        "After the compression.",
+        "After the other compression.",
+    )
+    for place, text in zip(places, turns, strict=True):
+        expected.setdefault(place, []).append(text)
+    assert {name: [text for _, text in texts] for name, texts in stage.sessions().items()} == expected
+
+
+def test_what_was_undone_before_it_was_written_is_not_written(stage):
+    stage.configure(writeFrequency="session")
+    provider = stage.provider()
+    provider.sync_turn("I live in Porto.", "", messages=[{"role": "user", "content": "I live in Porto."}])
+    provider.on_session_switch("s1", rewound=True)
+    provider.sync_turn("I live in Rome.", "", messages=[{"role": "user", "content": "I live in Rome."}])
+    provider.on_session_end([])
+    assert delivered(stage)
+    assert stage.sessions() == {"project": [("ann", "I live in Rome.")]}

@@ -1,0 +1,140 @@
+"""The provider on a real store: what was told is recalled, by whom it may be, and nothing is left behind."""
+
+import pytest
+
+from hermes.stage import Stage
+
+
+@pytest.fixture
+def stage(tmp_path):
+    made = Stage(tmp_path)
+    yield made
+    made.close()
+
+
+TRIP = "I am going to Chengdu from May 25 to May 29."
+
+
+def test_what_was_told_in_one_process_is_recalled_in_the_next(stage):
+    stage.tell(stage.provider("s1"), TRIP)
+    told = stage.anew().recall(stage.provider("s2"), "When do I go to Chengdu?")
+    assert "May 25" in told
+
+
+def test_a_brand_new_object_recalls_for_the_current_message_on_any_turn(stage):
+    stage.tell(stage.provider("s1"), TRIP)
+    stage.tell(stage.provider("s1"), "My sister Mia plays the cello.")
+    assert "cello" in stage.recall(stage.provider("s9"), "What does Mia play?", turn=7)
+    assert "May 25" in stage.recall(stage.provider("s9"), "When is Chengdu?", turn=8)
+
+
+def test_nothing_known_injects_nothing(stage):
+    assert stage.recall(stage.provider(), "When do I go to Chengdu?") == ""
+
+
+def test_what_is_said_in_this_very_conversation_is_not_given_back(stage):
+    provider = stage.provider("s1")
+    stage.tell(provider, "The wifi password of the flat is on the fridge, said Zoltan.")
+    assert "fridge" not in stage.recall(provider, "Where is the password, Zoltan?", turn=2)
+    assert "fridge" in stage.recall(stage.provider("s2"), "Where is the wifi password, Zoltan?")
+
+
+def test_two_people_never_see_each_other(stage):
+    for user, word in (("alice", "quokka"), ("bob", "axolotl")):
+        provider = stage.provider(f"s-{user}", "api_server", gateway_session_key=f"user:{user}")
+        stage.tell(provider, f"My favourite animal is the {word}.", f"The {word} it is, {user}.")
+    alice = stage.provider("new", "api_server", gateway_session_key="user:alice")
+    told = stage.recall(alice, "What is my favourite animal, quokka or axolotl?")
+    assert "quokka" in told
+    assert "axolotl" not in told
+    for tool in ("search", "context", "profile", "reasoning", "conclude"):
+        args = {"query": "favourite animal axolotl", "list": True}
+        for peer in ("user", "ai", "user-bob", "bob", "api-bob"):
+            answer = alice.handle_tool_call(f"mnemon_{tool}", {**args, "peer": peer})
+            assert "axolotl" not in answer
+
+
+def test_a_request_that_names_nobody_is_neither_remembered_nor_given_anything(stage):
+    stage.tell(stage.provider("s1"), TRIP)
+    nobody = stage.provider("s2", "api_server")
+    assert stage.recall(nobody, "When do I go to Chengdu?") == ""
+    stage.tell(nobody, "I like rain.")
+    assert "I like rain." not in str(stage.sessions())
+    assert "Chengdu" not in nobody.handle_tool_call("mnemon_search", {"query": "Chengdu"})
+
+
+def test_what_only_reads_leaves_no_session_behind(stage):
+    provider = stage.provider("s1")
+    stage.recall(provider, "Who am I?")
+    provider.system_prompt_block()
+    provider.handle_tool_call("mnemon_search", {"query": "anything"})
+    provider.handle_tool_call("mnemon_context", {})
+    provider.on_session_switch("s2", parent_session_id="s1", reset=True, reason="new_session")
+    provider.on_session_end([])
+    provider.on_pre_compress([{"role": "user", "content": "Who am I?"}])
+    provider.shutdown()
+    assert stage.sessions() == {}
+
+
+def test_a_travel_agent_does_not_learn_of_the_allergy(stage):
+    stage.configure(namespaces={"read": ["personal"], "write": "personal"})
+    stage.tell(stage.provider("s1"), "I am allergic to peanuts.")
+    stage.configure(namespaces={"read": ["travel"], "write": "travel"})
+    stage.tell(stage.provider("s2"), TRIP)
+    travel = stage.provider("s3")
+    told = stage.recall(travel, "When do I go to Chengdu, and what am I allergic to?")
+    assert "May 25" in told
+    assert "peanut" not in told
+    for tool in ("search", "context", "profile", "reasoning", "conclude"):
+        answer = travel.handle_tool_call(f"mnemon_{tool}", {"query": "allergic to peanuts", "list": True})
+        assert "peanuts" not in answer.replace("allergic to peanuts", "")
+
+
+def test_a_profile_that_may_read_both_reads_both(stage):
+    stage.configure(namespaces={"read": ["personal"], "write": "personal"})
+    stage.tell(stage.provider("s1"), "I am allergic to peanuts.")
+    stage.configure(namespaces={"read": ["personal", "travel"], "write": "travel"})
+    stage.tell(stage.provider("s2"), TRIP)
+    told = stage.recall(stage.provider("s3"), "When do I go to Chengdu, and what am I allergic to?")
+    assert "May 25" in told
+    assert "peanuts" in told
+
+
+def test_the_gate_refuses_what_the_configuration_does_not_grant(stage):
+    stage.configure(namespaces={"read": [], "write": "travel"})
+    provider = stage.provider("s1")
+    stage.tell(provider, TRIP)
+    assert stage.recall(stage.provider("s2"), "When is Chengdu?") == ""
+    assert "May 25" not in provider.handle_tool_call("mnemon_search", {"query": "Chengdu"})
+    stage.configure(namespaces={"read": ["travel"], "write": None})
+    stage.tell(stage.provider("s3"), "I like rain.")
+    assert "rain" not in str(stage.sessions())
+    assert "error" in stage.provider("s3").handle_tool_call("mnemon_conclude", {"conclusion": "Likes rain."})
+
+
+def test_a_fact_that_the_model_keeps_in_its_first_turn_is_there_in_the_next(stage):
+    answer = stage.provider("s1").handle_tool_call("mnemon_conclude", {"conclusion": "Plays the viola."})
+    assert "error" not in answer
+    assert "viola" in stage.recall(stage.provider("s2"), "Which instrument, the viola?")
+
+
+def test_a_store_that_came_back_from_a_backup_without_its_modes_is_opened_and_closed_to_others(stage):
+    stage.tell(stage.provider("s1"), TRIP)
+    stage.close()
+    keys = [
+        stage.home / "mnemon" / name for name in ("root.key", "signing.key", "owner.cap", "outbox/outbox.key")
+    ]
+    for key in keys:
+        key.chmod(0o644)
+    assert "May 25" in stage.anew().recall(stage.provider("s2"), "When is Chengdu?")
+    assert {key.stat().st_mode & 0o777 for key in keys} == {0o600}
+
+
+def test_the_agent_s_own_card_is_written_where_nobody_shares_it(stage):
+    refused = stage.provider("s1").handle_tool_call("mnemon_profile", {"card": ["Is terse"], "peer": "ai"})
+    assert "pinUserPeer" in refused
+    stage.configure(pinUserPeer=True)
+    provider = stage.provider("s1")
+    assert "error" not in provider.handle_tool_call("mnemon_profile", {"card": ["Is terse"], "peer": "ai"})
+    assert "Is terse" in provider.handle_tool_call("mnemon_profile", {"peer": "ai"})
+    assert "Is terse" in stage.recall(stage.provider("s2"), "What are you like, in a word?")
