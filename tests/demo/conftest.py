@@ -25,7 +25,7 @@ def run_demo(temporary: Path):
             env={"TMPDIR": str(temporary), **environment},
             capture_output=True,
             encoding="utf-8",
-            timeout=180,
+            timeout=600,
         )
 
     return run

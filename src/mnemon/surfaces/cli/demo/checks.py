@@ -13,6 +13,10 @@ class Failed(Exception):
     """A step saw something else than it must."""
 
 
+class Skipped(Exception):
+    """A step can't be played here, for a reason that is nobody's fault."""
+
+
 class Ran(NamedTuple):
     """How a process of the command line ended."""
 

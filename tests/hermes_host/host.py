@@ -1,0 +1,139 @@
+"""The real host for tests: hosts in homes of their own, and the store they leave, as its owner sees it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from environments import client_program
+from mnemon.bootstrap import open_house
+from mnemon.config import settings_from
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from mnemon.gate.caps import attenuated
+from mnemon.gate.conversation import asks
+from mnemon.gate.conversation import operations as conversation
+from mnemon.surfaces.cli.demo.hermes_host import ApiServer, Host
+from mnemon.surfaces.cli.demo.hermes_model import Asked, Model
+from mnemon.surfaces.cli.shell import fresh_ulid
+
+ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
+WORKSPACE = "hermes"
+PATIENCE_SECONDS = 60
+_PAGE = 100
+
+_T = TypeVar("_T")
+
+
+class Message(NamedTuple):
+    peer: str
+    text: str
+
+
+class Store:
+    """A data folder of the provider's."""
+
+    def __init__(self, folder: Path, workspace: str) -> None:
+        self._workspace = workspace
+        self._house = open_house(settings_from({}, str(folder)))
+        self._jti = fresh_ulid()
+        self._cap = attenuated(
+            self._house.owner_cap,
+            m.Attenuate(wid=workspace),
+            jti=self._jti,
+            now=int(time.time()),
+            secret=Ed25519PrivateKey.generate(),
+        ).cap
+
+    def close(self) -> None:
+        self._house.close()
+
+    def sessions(self) -> dict[str, list[Message]]:
+        """What was said in each session, in its order."""
+        return {
+            one.id: self._messages(one.id) for one in self._all(conversation.LIST_SESSIONS, asks.ListSessions)
+        }
+
+    def messages(self) -> list[Message]:
+        """Everything that was said, in whatever session."""
+        return [message for messages in self.sessions().values() for message in messages]
+
+    def said(self) -> list[str]:
+        return [message.text for message in self.messages()]
+
+    def said_with(self, peer: str) -> list[str]:
+        """What was said in the one session in which the peer speaks."""
+        [found] = [said for said in self.sessions().values() if any(one.peer == peer for one in said)] or [[]]
+        return [message.text for message in found]
+
+    def log(self) -> list[m.AuditRow]:
+        """What the gate did for others than this reader."""
+        rows = self._call(o.AUDIT, m.AuditList(0, 1000)).rows
+        return [row for row in rows if row.cap != self._jti]
+
+    def until(self, found: Callable[[Store], _T]) -> _T:
+        """What is found in the store, as soon as it is."""
+        return until(lambda: found(self))
+
+    def _messages(self, session: str) -> list[Message]:
+        found = self._all(conversation.LIST_MESSAGES, asks.ListMessages, session_id=session)
+        return [Message(one.peer_id, one.content) for one in found]
+
+    def _all(self, operation: Any, ask: Any, **where: Any) -> Iterator[Any]:
+        page, pages = 1, 1
+        while page <= pages:
+            told = self._call(operation, ask(workspace_id=self._workspace, page=page, size=_PAGE, **where))
+            yield from told.items
+            page, pages = page + 1, told.pages
+
+    def _call(self, operation: Any, request: Any) -> Any:
+        return self._house.gate.call(operation, Credentials(self._cap), request)
+
+
+def until(found: Callable[[], _T]) -> _T:
+    """What is found, as soon as it is; nothing waits without an end."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (seen := found()):
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+    return seen
+
+
+@contextmanager
+def stored(folder: Path, workspace: str = WORKSPACE) -> Iterator[Store]:
+    store = Store(folder, workspace)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def a_host(folder: Path, model: Model, recalls: dict[str, Any] | None = None, **settings: Any) -> Host:
+    return Host(ENVIRONMENT, folder, model, {"peerName": "ann", **(recalls or {})}, **settings)
+
+
+def reconfigure(host: Host, **recalls: Any) -> None:
+    """Change what the provider is told, under a running host."""
+    (host.home / "mnemon.json").write_text(json.dumps({"peerName": "ann", **recalls}))
+
+
+class Talk:
+    """A user of an API server, seen from the model's side."""
+
+    def __init__(self, server: ApiServer, model: Model, key: str | None) -> None:
+        self._server = server
+        self._model = model
+        self._key = key
+
+    def ask(self, prompt: str, **more: Any) -> list[Asked]:
+        """What the model was asked in the course of the answer."""
+        before = len(self._model.turns())
+        self._server.ask(prompt, key=self._key, **more)
+        return self._model.turns()[before:]

@@ -1,0 +1,55 @@
+"""Where what is said in the host's conversations goes, and that nothing else makes a session."""
+
+from __future__ import annotations
+
+import re
+
+from hermes_host.host import Message, a_host, stored
+from mnemon.surfaces.cli.demo.hermes_model import LINE, ToolCall
+from mnemon.surfaces.cli.demo.hermes_terminal import a_terminal
+
+LONG = "Tell me all of it."
+
+
+def turn(text, answer=LINE):
+    return [Message("ann", text), Message("hermes", answer)]
+
+
+def test_every_turn_is_in_its_own_session_and_no_session_is_empty(folder, model):
+    """New, undo, compress, branch, title, status, resume, subagents and reviews in one home."""
+    model.answer(LONG, answer := "All of it. " * 2_000)
+    model.answer("delegate", ToolCall("delegate_task", {"goal": "Find the lamp.", "context": "None."}))
+    host = a_host(
+        folder,
+        model,
+        {"sessionStrategy": "per-session"},
+        compression={"protect_first_n": 0, "protect_last_n": 1, "target_ratio": 0.1},
+        memory={"nudge_interval": 1},
+    )
+    with a_terminal(host) as terminal:
+        terminal.type("Hello.", LONG, "Not this.", "/undo")
+        terminal.see("remaining")
+        terminal.see("Not this.")  # The host offers it for another try, and would mix it with what is typed.
+        terminal.type("But this.", "/title An unusual talk", "After the title.", "/compress")
+        terminal.type("After the compression.", "/status", "/new", "/new", "Please delegate.")
+        terminal.type("/branch aside", "In the branch.", "/status")
+        told = terminal.leave()
+    errands = [one for one in model.asked if "mnemon_search" not in one.tools]
+    assert [one for one in errands if LONG in one.text and not one.tools], "nothing was compressed"
+    assert [one for one in errands if LONG in one.text and one.tools], "nothing was reviewed"
+    assert [one for one in errands if one.said == "Find the lamp."], "nothing was delegated"
+    branch = re.search(r"hermes --resume (\S+)", told)[1]
+    host.chat("Resumed.", resume=branch)
+    status = host.run("mnemon", "status")
+    assert status.exit_code == 0, status
+    with stored(host.store) as store:
+        first, second, third = store.sessions().items()
+    assert first[1] == [
+        *turn("Hello."),
+        *turn(LONG, answer.strip()),
+        *turn("But this."),
+        *turn("After the title."),
+        *turn("After the compression."),
+    ]
+    assert second[1] == turn("Please delegate.")
+    assert third == (branch, [*turn("In the branch."), *turn("Resumed.")])
