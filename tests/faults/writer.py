@@ -13,20 +13,20 @@ import select
 import signal
 import sys
 from hashlib import sha256
+from itertools import count
 
 from mnemon import open_house, settings_from
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 
-FULL_LIFE = 200
 PATIENCE_SECONDS = 20
 
 
 def live(home: str, job: str, life: int, report: int) -> None:
     house = open_house(settings_from({}, home))
     credentials = Credentials(house.owner_cap)
-    for number in range(FULL_LIFE):
+    for number in count():
         text = f"life {life}, line {number}: {os.urandom(8).hex()} " + "padding " * (number % 50)
         line = house.gate.call(o.PUT, credentials, m.Put(text, namespace=f"room-{life % 3}"))
         os.write(report, f"{line.id} {sha256(text.encode()).hexdigest()}\n".encode())
