@@ -23,7 +23,8 @@ told once, long ago: whether the captured request to the model holds it is what 
 its message is in the store ten seconds after the last one. Once with a quick model and once with a slow one.
 
 leak: a thousand requests to one API server, one after the other, in conversations of five turns of twenty
-people; beside it the same host without a provider, and with the bundled plugin.
+people; beside it the same host without a provider, and with the bundled plugin. The first half is the
+warm-up; the slope is that of the second.
 
 A figure is the median of the rounds' medians, with the least and the largest of these.
 """

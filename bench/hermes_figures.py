@@ -27,7 +27,7 @@ class Verdict(NamedTuple):
     def __str__(self) -> str:
         word, state = "at least" if self.least else "at most", "met" if self.met else "MISSED"
         return (
-            f"{self.claim:>62}  {self.value:8.2f}  {spread(self.rounds):>20}  {word} {self.bound:g}: {state}"
+            f"{self.claim:>66}  {self.value:8.2f}  {spread(self.rounds):>20}  {word} {self.bound:g}: {state}"
         )
 
 
