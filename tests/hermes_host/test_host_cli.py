@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hermes_host.host import Message, a_host, stored
+from hermes_host.host import a_host, stored
 from mnemon.surfaces.cli.demo.hermes_model import LINE
 
 TOLD = "My trip goes to Chengdu, May 25–29."
@@ -34,37 +34,20 @@ def test_a_new_process_is_asked_and_the_model_s_request_holds_what_another_was_t
     assert {(row.actor, row.outcome) for row in read} == {("ann", "ok")}
 
 
-def test_a_fresh_home_on_the_same_store_remembers_too_and_a_title_moves_no_conversation(
+def test_a_fresh_home_on_the_same_store_recalls_on_the_very_turn_on_which_a_chat_is_resumed(
     host, model, store, folder
 ):
-    fresh = a_host(folder, model, {"store": str(host.store), "sessionStrategy": "per-directory"})
-    begun = fresh.chat(ASKED)
-    *_, asked = model.turns()
-    assert "Chengdu" in asked.memory
-    assert not (fresh.store / "mnemon.db").exists()
+    """And the title that the chat was given meanwhile moves it to no other session."""
+    fresh = a_host(folder, model, {"store": str(host.store)})
+    begun = fresh.chat("Good morning.")
     assert fresh.run("sessions", "rename", begun.session, "A trip").exit_code == 0
-    fresh.chat("And when?", resume=begun.session)
-    assert store.sessions()[fresh.project.name][-4:] == [
-        Message("ann", ASKED),
-        Message("hermes", LINE),
-        Message("ann", "And when?"),
-        Message("hermes", LINE),
-    ]
-
-
-def test_a_chat_is_recalled_on_the_very_turn_on_which_it_is_resumed(host, model, store):
-    begun = host.chat("Good morning.")
-    again = host.chat(ASKED, resume=begun.session)
-    assert again == (LINE, begun.session)
+    assert fresh.chat(ASKED, resume=begun.session) == (LINE, begun.session)
     *_, asked = model.turns()
     assert len([one for one in asked.body["messages"] if one["role"] == "user"]) == 2
     assert "Chengdu" in asked.memory
-    assert [message.text for message in store.sessions()[begun.session]] == [
-        "Good morning.",
-        LINE,
-        ASKED,
-        LINE,
-    ]
+    assert not (fresh.store / "mnemon.db").exists()
+    said = [message.text for message in store.sessions()[fresh.project.name]]
+    assert said[-4:] == ["Good morning.", LINE, ASKED, LINE]
 
 
 def test_a_profile_has_a_memory_of_its_own(host, model):

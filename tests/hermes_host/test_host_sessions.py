@@ -28,8 +28,8 @@ def test_every_turn_is_in_its_own_session_and_no_session_is_empty(folder, model)
     )
     with a_terminal(host) as terminal:
         terminal.type("Hello.", LONG, "Not this.", "/undo")
-        terminal.see("remaining")
-        terminal.see("Not this.")  # The host offers it for another try, and would mix it with what is typed.
+        for shown in ("Undid", "remaining", "Not this."):
+            terminal.see(shown)  # Last in the line that is edited: typed too soon, the next would join it.
         terminal.type("But this.", "/title An unusual talk", "After the title.", "/compress")
         terminal.type("After the compression.", "/status", "/new", "/new", "Please delegate.")
         terminal.type("/branch aside", "In the branch.", "/status")

@@ -18,7 +18,8 @@ from mnemon.surfaces.cli.demo.checks import Failed
 from mnemon.surfaces.cli.demo.hermes_host import PATIENCE_SECONDS, Host
 
 _PROMPT = "❯"
-_CLEAR = "\x15"
+_CLEAR = "\x05\x15"
+"""To the end of the line, and delete up to there."""
 _ENTER = "\r"
 _ROWS, _COLUMNS = 50, 200
 _STYLE = re.compile(r"\x1b\[[0-9;?<>]*[a-zA-Z]")
@@ -75,7 +76,7 @@ class Terminal:
 def a_terminal(host: Host, *arguments: str) -> Iterator[Terminal]:
     """The host's chat, ready for the first line, until the end of the block."""
     ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
+    _prepare(its)
     process = subprocess.Popen(  # noqa: S603 - the host of an environment that the user chose
         host.command("chat", *arguments),
         cwd=host.project,
@@ -95,3 +96,11 @@ def a_terminal(host: Host, *arguments: str) -> Iterator[Terminal]:
             process.kill()
             process.wait(PATIENCE_SECONDS)
         os.close(ours)
+
+
+def _prepare(side: int) -> None:
+    """Give it a size, and leave the key that clears a line to the host, whatever the host is doing."""
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
+    attributes = termios.tcgetattr(side)
+    attributes[-1][termios.VKILL] = bytes([os.fpathconf(side, "PC_VDISABLE")])
+    termios.tcsetattr(side, termios.TCSANOW, attributes)
