@@ -520,3 +520,14 @@ def test_what_was_undone_before_it_was_written_is_not_written(stage):
     provider.on_session_end([])
     assert delivered(stage)
     assert stage.sessions() == {"project": [("ann", "I live in Rome.")]}
+
+
+def test_a_way_that_was_lost_is_looked_for_again_by_the_next_who_recalls(stage):
+    stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
+    provider = stage.provider("s2")
+    (station,) = stage._stations.values()
+    with station._lock:
+        station._way.close()
+        station._way = None
+        station._opened.clear()
+    assert "May 25" in stage.recall(provider, QUESTION)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -222,7 +221,3 @@ class Carrier:
 
     def _memory(self, seat: Seat) -> GatedMemory:
         return GatedMemory(self._gate, seat, self._passes.of(seat), capped=self._passes.capped)
-
-
-def pieces(peer: str, texts: Iterable[str], at: int) -> list[Said]:
-    return [Said(peer, text, at) for text in texts if text.strip()]

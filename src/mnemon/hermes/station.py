@@ -78,11 +78,12 @@ class Station:
         self._postman = Postman(outbox, self._carry)
         self._lock = threading.RLock()
         self._way: Way | None = None
-        self._live_lock = threading.Lock()
+        self._small_lock = threading.Lock()
         self._live: OrderedDict[Hashable, Live] = OrderedDict()
         self._load = load
         self._loaded = threading.Event()
         self._opened = threading.Event()
+        self._opening = False
         self._answered = False
         self._closed = False
         self.now = now
@@ -92,6 +93,8 @@ class Station:
         """Whether the way is open: waited for so long, and before that for what has to be loaded."""
         if self._way is not None:
             return True
+        if not self.warm_up():
+            return False
         self._loaded.wait(_LOADING_SECONDS)
         return self._opened.wait(patience)
 
@@ -102,17 +105,19 @@ class Station:
 
     def live(self, key: Hashable) -> Live:
         """What is known of a conversation of late."""
-        with self._live_lock:
+        with self._small_lock:
             found = self._live.setdefault(key, Live(self.now()))
             self._live.move_to_end(key)
             if len(self._live) > _MOST_LIVE:
                 self._live.popitem(last=False)
             return found
 
-    def warm_up(self) -> None:
-        """Open the way, and see to what was left in the outbox; nobody waits for it."""
-        if self._way is None and self.breaker.admits():
-            self._hands.give(self._get_ready)
+    def warm_up(self) -> bool:
+        """Open the way, and see to what was left in the outbox; whether that is done or under way."""
+        with self._small_lock:
+            if self._way is None and not self._opening and self.breaker.admits():
+                self._opening = self._hands.give(self._get_ready) is not None
+            return self._way is not None or self._opening
 
     def _get_ready(self) -> None:
         self._load()
@@ -123,6 +128,8 @@ class Station:
                 self._postman.ring()
         except MnemonError as error:
             self._failed(error)
+        finally:
+            self._opening = False
 
     def way(self) -> Way:
         """Raises: MnemonError."""
