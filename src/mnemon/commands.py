@@ -36,6 +36,6 @@ def mnemon_command(args: Any) -> None:
 
 def _hermes_commands() -> click.Group:
     from mnemon.hermes.setup.commands import hermes_group
-    from mnemon.plugin import inspect
+    from mnemon.ways import inspect
 
     return hermes_group(inspect)

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import os
-import stat
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
-from mnemon.config import Settings
-from mnemon.errors import Misconfigured, MnemonError, NotFound
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import Configurations
-from mnemon.hermes.interpretation import HOST_VARIABLE, Complaint
-from mnemon.hermes.notebook import Notebook
+from mnemon.hermes.interpretation import Complaint
 from mnemon.hermes.provider import Provider, Surroundings
-from mnemon.hermes.setup.inspection import Findings
-from mnemon.hermes.station import Station, Way
-
-_log = logging.getLogger("mnemon.hermes")
+from mnemon.hermes.station import Station
+from mnemon.ways import inspect, notebook_of, station_of
 
 _LAST_FLUSH_SECONDS = 2.0
-_LOOK_SECONDS = 3.0
 
 
 def register(ctx: Any) -> None:
@@ -79,16 +68,6 @@ def _configuration(home: Path, profile: str) -> tuple[Configuration, Sequence[Co
     return _CONFIGURATIONS.read(home, os.environ, profile)
 
 
-def folder_of(configuration: Configuration) -> Path:
-    """Where the provider of a profile keeps what is its own, wherever memory is."""
-    return configuration.home / "mnemon"
-
-
-def _notebook(configuration: Configuration) -> Notebook:
-    """Beside the store, so that profiles which share one know of each other; else with the profile."""
-    return Notebook(configuration.store if configuration.url is None else folder_of(configuration))
-
-
 class Stations:
     """The stations of a process: one for each profile, made anew when its backend changes."""
 
@@ -122,166 +101,11 @@ class Stations:
             station.close()
 
 
-def station_of(configuration: Configuration) -> Station:
-    from mnemon.adapters.outbox import SealedOutbox
-    from mnemon.adapters.system import SystemClock
-
-    _close_to_others(folder_of(configuration) / "outbox")
-    return Station(
-        open_way=lambda: open_way(configuration),
-        outbox=SealedOutbox(folder_of(configuration) / "outbox"),
-        now=SystemClock().now,
-        notebook=_notebook(configuration),
-        load=lambda: _load(configuration),
-    )
-
-
-def _load(configuration: Configuration) -> None:
-    """What opening the way and asking for the first time would load."""
-    import mnemon.hermes.letters
-
-    if configuration.url is None:
-        import mnemon.adapters.index.bm25
-        import mnemon.bootstrap
-    else:
-        import mnemon.surfaces.http.client  # noqa: F401
-
-
-def open_way(configuration: Configuration) -> Way:
-    """The way to the configured server, to the server of the store's folder if one runs, or into the store.
-
-    Raises: MnemonError.
-    """
-    from mnemon.adapters.serving import served_at
-
-    if configuration.url is not None:
-        way = _remote(configuration.url, _token(configuration), configuration.timeout)
-        if configuration.namespaces.need_a_gate and not way.passes.capped:
-            way.close()
-            raise Misconfigured(
-                f"{configuration.url} has no gate that keeps namespaces apart",
-                hint="Leave namespaces out, or use a Mnemon with a cap as apiKey.",
-            )
-        return way
-    settings = Settings(configuration.store)
-    url = served_at(configuration.store)
-    if url is not None:
-        from mnemon.adapters.files import read_private
-
-        owner_cap = read_private(settings.owner_cap).strip()
-        way = _remote(url, lambda: owner_cap, configuration.timeout)
-        way.found = True
-        return way
-    return _embedded(settings)
-
-
-def inspect(configuration: Configuration) -> Findings:
-    """How memory is, from outside of any conversation."""
-    from mnemon.adapters.outbox import SealedOutbox
-
-    outbox = SealedOutbox(folder_of(configuration) / "outbox")
-    try:
-        standing = outbox.standing()
-    except MnemonError:
-        standing = None
-    finally:
-        outbox.close()
-    reachable, told = _looked_at(configuration)
-    health = _notebook(configuration).health()
-    return Findings(reachable=reachable, told=told, health=health, outbox=standing)
-
-
-def _looked_at(configuration: Configuration) -> tuple[bool | None, str]:
-    """Whether memory answers a question about the agent itself, and what there is to say of it."""
-    from mnemon.gate.conversation import asks as q
-    from mnemon.gate.conversation import operations as o
-    from mnemon.hermes.identity import agent_peer
-    from mnemon.hermes.seat import Seat
-
-    if configuration.url is None and not Settings(configuration.store).book.exists():
-        return None, "nothing is stored yet"
-    peer = agent_peer(configuration)
-    seat = Seat(configuration.workspace, "status", peer, peer, True, namespaces=configuration.namespaces)
-    try:
-        way = open_way(replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS)))
-        try:
-            asked = q.ReadCard(workspace_id=seat.workspace, peer_id=peer)
-            way.gate.call(o.READ_CARD, way.passes.of(seat)("read"), asked)
-        except NotFound:
-            pass
-        finally:
-            way.close()
-    except MnemonError as error:
-        return False, f"{error.code}: {error.detail}. {error.hint}".rstrip(" .") + "."
-    return True, way.where
-
-
-def _token(configuration: Configuration) -> Callable[[], str]:
-    """What a configured server is shown: a sign-in's token, a key, or the word that local servers take."""
-    if configuration.oauth is None:
-        return lambda: configuration.api_key or "local"
-    from mnemon.adapters.system import SystemClock
-    from mnemon.hermes.files import read_configuration, write_setting
-    from mnemon.hermes.oauth import Upkeep, exchange
-
-    home, environment = configuration.home, {**os.environ, HOST_VARIABLE: configuration.host}
-    return Upkeep(
-        configuration,
-        now=SystemClock().now,
-        read=lambda: read_configuration(home, environment)[0],
-        write=lambda settings: write_setting(home, configuration.host, settings),
-        exchange=exchange,
-    ).token
-
-
-def _close_to_others(folder: Path) -> None:
-    """Give keys their modes back: what the host restores from a backup is open to other users."""
-    for path in (*folder.glob("*.key"), *folder.glob("*.cap"), *folder.glob("*.secret")):
-        found = path.lstat()
-        if stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
-            _log.warning("mnemon: %s was open to other users, and is no longer", path)
-            path.chmod(0o600)
-
-
-def _remote(url: str, token: Callable[[], str], timeout: float) -> Way:
-    from mnemon.surfaces.http.client import RemoteGate
-
-    gate = RemoteGate(url, timeout=timeout)
-    return _way(gate, token, url, close=gate.close)
-
-
-def _embedded(settings: Settings) -> Way:
-    from mnemon.bootstrap import open_house
-
-    _close_to_others(settings.home)
-    house = open_house(settings)
-    stack = ExitStack()
-    stack.callback(house.close)
-    stack.enter_context(house.working())
-    return _way(
-        house.gate,
-        lambda: house.owner_cap,
-        str(settings.home),
-        local=True,
-        settle=house.settle,
-        close=stack.close,
-    )
-
-
-def _way(gate: Any, token: Callable[[], str], where: str, **more: Any) -> Way:
-    from mnemon.adapters.system import SystemClock, SystemEntropy
-    from mnemon.hermes.letters import Carrier
-    from mnemon.hermes.passes import Passes
-
-    passes = Passes(token, SystemClock(), SystemEntropy())
-    return Way(gate, passes, Carrier(gate, passes), where, **more)
-
-
 STATIONS = Stations()
 _SURROUNDINGS = Surroundings(
     home=_home,
     directory=_directory,
     configuration=_configuration,
     station=STATIONS.get,
-    notebook=_notebook,
+    notebook=notebook_of,
 )

@@ -3,7 +3,7 @@
 import json
 from contextlib import contextmanager
 
-from mnemon import plugin
+from mnemon import ways
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
@@ -44,7 +44,7 @@ class Stage:
     def station(self, configuration):
         key = (configuration.home, configuration.store, configuration.url, configuration.api_key)
         if key not in self._stations:
-            self._stations[key] = plugin.station_of(configuration)
+            self._stations[key] = ways.station_of(configuration)
         return self._stations[key]
 
     def provider(self, session="s1", platform="cli", *, begin=True, **told):
@@ -54,7 +54,7 @@ class Stage:
                 directory=lambda: self.directory,
                 configuration=self.configuration,
                 station=self.station,
-                notebook=plugin._notebook,
+                notebook=ways.notebook_of,
             )
         )
         if begin:
@@ -81,7 +81,7 @@ class Stage:
     @contextmanager
     def gate(self):
         """The store, with the owner's own cap."""
-        way = plugin.open_way(read_configuration(self.home, self.environment)[0])
+        way = ways.open_way(read_configuration(self.home, self.environment)[0])
         try:
             yield lambda operation, request: way.gate.call(
                 operation, Credentials(way.passes._token()), request

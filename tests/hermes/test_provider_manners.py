@@ -18,7 +18,7 @@ import pytest
 
 from hermes.honcho_fake import Honcho, eventually
 from hermes.stage import Stage
-from mnemon import plugin
+from mnemon import plugin, ways
 from mnemon.hermes.files import read_configuration
 
 TESTS = Path(__file__).parents[1]
@@ -49,7 +49,7 @@ class Theatre(Stage):
         return station
 
     def health(self):
-        return plugin._notebook(read_configuration(self.home, self.environment)[0]).health()
+        return ways.notebook_of(read_configuration(self.home, self.environment)[0]).health()
 
 
 @pytest.fixture
@@ -191,11 +191,11 @@ def test_how_a_server_does_is_seen_from_outside(theatre, honcho):
     theatre.provider().sync_turn("This is a turn.", "")
     assert delivered(theatre)
     configuration = read_configuration(theatre.home, theatre.environment)[0]
-    well = plugin.inspect(configuration)
+    well = ways.inspect(configuration)
     assert (well.reachable, well.told) == (True, honcho.url)
     honcho.deny = 401
     theatre.provider().sync_turn("This is another.", "")
-    refused = plugin.inspect(configuration)
+    refused = ways.inspect(configuration)
     assert refused.reachable is False
     assert "not for you" in refused.told
     assert refused.outbox.waiting == 1
@@ -287,7 +287,7 @@ def test_what_the_gate_denies_to_a_tool_takes_memory_from_nobody(stage):
         assert "error" in provider.handle_tool_call("mnemon_conclude", {"conclusion": "Likes tea."})
         assert "error" in provider.handle_tool_call("mnemon_conclude", {"delete_id": "01J0" + "0" * 22})
     assert "May 25" in stage.recall(stage.provider("s3"), QUESTION)
-    assert plugin._notebook(read_configuration(stage.home, stage.environment)[0]).health() is None
+    assert ways.notebook_of(read_configuration(stage.home, stage.environment)[0]).health() is None
 
 
 def open_files():

@@ -12,7 +12,7 @@ import pytest
 
 from hermes.honcho_fake import Honcho, eventually
 from hermes.stage import Stage
-from mnemon import plugin
+from mnemon import ways
 from mnemon.errors import Unavailable
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
@@ -148,7 +148,7 @@ def test_what_a_honcho_server_refuses_for_good_is_set_aside(stage, honcho):
     stage.tell(provider, "This is taken.", "")
     honcho.deny = 422
     provider.sync_turn("This is not.", "")
-    assert eventually(lambda: plugin.inspect(configuration(stage)).outbox.set_aside == 1)
+    assert eventually(lambda: ways.inspect(configuration(stage)).outbox.set_aside == 1)
     honcho.deny = None
     provider.sync_turn("This is taken too.", "")
     assert delivered(stage)
@@ -390,7 +390,7 @@ def test_the_log_tells_for_whom_each_call_was_made(tmp_path):
 
 
 def test_a_way_that_is_closed_while_it_is_used_is_a_server_that_is_gone(stage):
-    way = plugin.open_way(configuration(stage))
+    way = ways.open_way(configuration(stage))
     way.close()
     with pytest.raises(Unavailable):
         way.gate.call(o.READ_CARD, Credentials("local"), q.ReadCard(workspace_id="hermes", peer_id="ann"))
@@ -409,16 +409,16 @@ def test_a_server_of_the_store_s_folder_is_used_and_done_without_when_it_is_kill
     with serving(store) as server:
         provider = stage.provider()
         stage.tell(provider, "This is turn 0.", "")
-        assert plugin.inspect(configuration(stage)).told == server.url
+        assert ways.inspect(configuration(stage)).told == server.url
         assert files_in(store) == []
         say_all(provider, numbered(1, 10))
-        assert eventually(lambda: plugin.inspect(configuration(stage)).outbox.waiting < 9)
+        assert eventually(lambda: ways.inspect(configuration(stage)).outbox.waiting < 9)
         server.process.send_signal(signal.SIGKILL)
         say_all(provider, numbered(10, 13))
         server.process.wait()
         assert delivered(stage)
         assert files_in(store) != []
         assert "This is turn 12." in stage.recall(stage.provider("s2"), "Which turn was 12?", 2)
-    assert plugin.inspect(configuration(stage)).told == str(store)
+    assert ways.inspect(configuration(stage)).told == str(store)
     assert [text for _, text in stage.sessions()["project"]] == numbered(0, 13)
     stage.close()

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from model_stub import LINE, ModelStub, a_model
 
 from environments import client_program
+from mnemon.surfaces.cli.demo.hermes_model import LINE, Model, ToolCall, a_model
 from surfaces.door import Server, serving
 
 PATIENCE_SECONDS = 180
@@ -21,7 +21,7 @@ ASKED = "Please help me to plan a dinner for my friends."
 class Hermes:
     """Hermes in a home of its own, one process for each prompt."""
 
-    def __init__(self, home: Path, model: ModelStub, honcho: dict[str, object]) -> None:
+    def __init__(self, home: Path, model: Model, honcho: dict[str, object]) -> None:
         self._home = home
         home.mkdir()
         settings = {
@@ -74,13 +74,10 @@ def test_hermes_remembers_in_a_new_process_what_it_was_told_in_another(tmp_path,
     with serving(tmp_path / "home", *arguments) as server, a_model() as model:
         hermes = Hermes(tmp_path / "hermes", model, configure(server))
         assert hermes.ask(TOLD) == LINE
-        assert all("Lisbon" in conversation for conversation in model.conversations())
-        model.asked.clear()
-        model.tool = ("honcho_search", {"query": "peanuts"})
+        assert all("Lisbon" in asked.said for asked in model.turns())
+        model.answer(ASKED, ToolCall("honcho_search", {"query": "peanuts"}))
         assert hermes.ask(ASKED) == LINE
-    first, *_, last = model.conversations()
-    assert "<memory-context>" in first
-    assert "Lisbon" in first
-    assert "peanuts" in first
-    [found] = [message for message in json.loads(last) if message["role"] == "tool"]
-    assert "allergic to peanuts" in found["content"]
+    first, last = (asked for asked in model.turns() if ASKED in asked.said)
+    assert "Lisbon" in first.memory
+    assert "peanuts" in first.memory
+    assert "allergic to peanuts" in last.results[0]
