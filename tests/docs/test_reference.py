@@ -13,6 +13,7 @@ from reference_pages import MADE, REFERENCE, every_command, every_error, renewed
 from environments import client_program
 from mnemon import config
 from mnemon.domain import cap
+from mnemon.domain.base64url import unb64
 from mnemon.domain.framing import frame
 from mnemon.gate import gate
 from mnemon.gate.conversation.operations import EVERY as CONVERSING
@@ -117,11 +118,11 @@ def test_the_gate_in_the_architecture_page_is_the_gate():
 def test_the_example_cap_verifies_and_says_what_the_page_decodes():
     page = text("cap.md")
     token = "".join(re.search(r"```text cap\n(.*?)```", page, re.S)[1].split())
-    public = Ed25519PublicKey.from_public_bytes(cap.unb64(re.search(r"^`([\w-]{43})`", page, re.M)[1]))
+    public = Ed25519PublicKey.from_public_bytes(unb64(re.search(r"^`([\w-]{43})`", page, re.M)[1]))
     kid = cap.HolderKey.of(public).thumbprint()
     chain = cap.authenticate(token, keys={kid: public}, audience="urn:mnemon:0011223344556677")
     shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", page, re.S)]
-    said = [json.loads(cap.unb64(block.split(".")[1])) for block in token.split("~")[:-1]]
+    said = [json.loads(unb64(block.split(".")[1])) for block in token.split("~")[:-1]]
     assert said == shown
     assert len(chain.blocks) == 2
     assert not chain.bound

@@ -8,6 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.domain import cap
+from mnemon.domain.base64url import unb64
 from mnemon.domain.cap import Claims, Confirmation, HolderKey
 from surfaces.door import mnemon
 
@@ -152,7 +153,7 @@ def test_a_holder_key_is_made_once_and_is_its_owners_alone(tmp_path):
     file = tmp_path / "holder.key"
     printed = mnemon("cap", "holder-key", str(file), home=tmp_path).out.strip()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    secret = Ed25519PrivateKey.from_private_bytes(cap.unb64(file.read_text().strip()))
+    secret = Ed25519PrivateKey.from_private_bytes(unb64(file.read_text().strip()))
     assert HolderKey.of(secret.public_key()).x == printed
     before = file.read_bytes()
     refused = mnemon("cap", "holder-key", str(file), home=tmp_path, exit_code=3)

@@ -12,7 +12,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.domain import ulid
-from mnemon.domain.cap import HolderKey, b64, unb64
+from mnemon.domain.base64url import b64, unb64
+from mnemon.domain.cap import HolderKey
 from surfaces.door import serving
 
 KNOWN, UNKNOWN = "alice", "zelda"

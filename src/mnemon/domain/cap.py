@@ -13,18 +13,15 @@ child does not get the parent's secret, so the wider cap can't be cut out of the
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import jwt.api_jws
-import jwt.exceptions
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from msgspec import Struct
 
-from mnemon.domain import names, ulid
+from mnemon.domain import jws, names, ulid
+from mnemon.domain.base64url import b64, unb64
 from mnemon.domain.names import ALL
 from mnemon.errors import (
     CapExpired,
@@ -36,7 +33,6 @@ from mnemon.errors import (
     InvalidInput,
 )
 
-ALGORITHM = "EdDSA"
 TYPE = "cap+jwt"
 SKEW_SECONDS = 60
 MAX_TOKEN_CHARS = 16 * 1024
@@ -45,7 +41,6 @@ MAX_BLOCKS = 8
 OPS = ("put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit")
 DATA_CLASSES = ("memory", "credentials", "config")
 
-_JWS = jwt.api_jws.PyJWS(algorithms=[ALGORITHM])
 _Seconds = int
 
 
@@ -103,12 +98,6 @@ class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     sessions: tuple[str, ...] | None = None
     par: tuple[Ancestor, ...] = ()
     via: tuple[str, ...] = ()
-
-
-class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    alg: str
-    typ: str = ""
-    kid: str = ""
 
 
 class Grant(Struct, frozen=True):
@@ -292,7 +281,7 @@ def narrows(child: Claims, parent: Claims) -> bool:
 def sign(claims: Claims, *, key: Ed25519PrivateKey, kid: str) -> str:
     """One block, signed."""
     payload = msgspec.json.encode(claims)
-    return _JWS.encode(payload, key, algorithm=ALGORITHM, headers={"typ": TYPE, "kid": kid})
+    return jws.sign(payload, key, typ=TYPE, kid=kid)
 
 
 def bearer(blocks: str, secret: Ed25519PrivateKey) -> str:
@@ -341,18 +330,6 @@ def read_unverified(token: str) -> tuple[list[Claims], bool]:
     return [_decode_claims(_payload(part)) for part in parts], secret is None
 
 
-def b64(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
-
-
-def unb64(text: str) -> bytes:
-    """Raises: ValueError, also for a second spelling of the same bytes."""
-    raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    if b64(raw) != text:
-        raise ValueError("not canonical base64url")
-    return raw
-
-
 def _split(token: str) -> tuple[list[str], Ed25519PrivateKey | None]:
     if len(token) > MAX_TOKEN_CHARS:
         raise CapMalformed("the cap is too long")
@@ -361,34 +338,27 @@ def _split(token: str) -> tuple[list[str], Ed25519PrivateKey | None]:
     if len(parts) > 1 and "." not in parts[-1]:
         try:
             secret = Ed25519PrivateKey.from_private_bytes(unb64(parts.pop()))
-        except (ValueError, binascii.Error):
+        except ValueError:
             raise CapMalformed("the cap's secret is not a key") from None
     if len(parts) > MAX_BLOCKS:
         raise CapMalformed(f"a cap has at most {MAX_BLOCKS} blocks")
     return parts, secret
 
 
-def _header(block: str) -> _Header:
-    pieces = block.split(".")
-    if len(pieces) != 3:
-        raise CapMalformed("a cap's block has three parts, separated by dots")
+def _header(block: str) -> jws.Header:
     try:
-        header = msgspec.json.decode(unb64(pieces[0]), type=_Header)
-    except (ValueError, msgspec.MsgspecError):
-        raise CapMalformed("the cap's header can't be read") from None
-    if header.alg != ALGORITHM or header.typ != TYPE:
-        raise CapMalformed(f"a cap's header says alg {ALGORITHM} and typ {TYPE}")
-    return header
+        return jws.header(block, jws.Header, typ=TYPE)
+    except ValueError as error:
+        raise CapMalformed(f"the cap's header can't be read: {error}") from None
 
 
 def _read_block(block: str, key: Ed25519PublicKey) -> Claims:
-    _header(block)
+    payload = _payload(block)
     try:
-        unb64(block.rsplit(".", 1)[1])
-        payload = _JWS.decode_complete(block, key, algorithms=[ALGORITHM])["payload"]
-    except jwt.exceptions.InvalidSignatureError:
+        jws.check(block, key)
+    except jws.Unsigned:
         raise CapSigInvalid("the cap's signature does not hold") from None
-    except (ValueError, jwt.exceptions.PyJWTError):
+    except ValueError:
         raise CapMalformed("the cap can't be read") from None
     return _decode_claims(payload)
 
@@ -396,7 +366,7 @@ def _read_block(block: str, key: Ed25519PublicKey) -> Claims:
 def _payload(block: str) -> bytes:
     _header(block)
     try:
-        return unb64(block.split(".")[1])
+        return jws.payload(block)
     except ValueError:
         raise CapMalformed("the cap can't be read") from None
 

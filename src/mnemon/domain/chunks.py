@@ -7,19 +7,20 @@ don't belong together. Nothing is lost but white space where a cut is.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
+from mnemon.domain.pattern import pattern
+
 MOST_CHARACTERS = 25_000
 
-_BOUNDARY = re.compile(r"\s+|[。！？｡]+[」』”’）]*")
-_SENTENCE_END = re.compile(r"""[.!?…。！？｡]["'”’»)\]」』）]*""")
+_BOUNDARY = pattern(r"\s+|[。！？｡]+[」』”’）]*")
+_SENTENCE_END = pattern(r"""[.!?…。！？｡]["'”’»)\]」』）]*""")
 _LONGEST_CLUSTER = 64
 _JOINERS = frozenset("\u200c\u200d")
-_EXTENDS = re.compile("[\u200c\u200d\u1160-\u11ff\udc00-\udfff\U0001f3fb-\U0001f3ff]")
+_EXTENDS = pattern("[\u200c\u200d\u1160-\u11ff\udc00-\udfff\U0001f3fb-\U0001f3ff]")
 """Joiners, the later parts of a Hangul syllable, low surrogates, skin tones."""
 
 

@@ -7,18 +7,19 @@ word, and the holder of another room's key can't even form the token.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from array import array
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-_ASCII_WORD = re.compile(r"[0-9a-z]+(?:'[0-9a-z]+)?")
-_WORD = re.compile(r"[0-9a-z\x80-\U0010ffff]+(?:'[0-9a-z\x80-\U0010ffff]+)?")
+from mnemon.domain.pattern import pattern
+
+_ASCII_WORD = pattern(r"[0-9a-z]+(?:'[0-9a-z]+)?")
+_WORD = pattern(r"[0-9a-z\x80-\U0010ffff]+(?:'[0-9a-z\x80-\U0010ffff]+)?")
 _SCRIPTS = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_UNSPACED = re.compile(f"[{_SCRIPTS}]+")
-_RUN = re.compile(f"[{_SCRIPTS}]+|[^{_SCRIPTS}]+")
-_ACCENT = re.compile("[\u0300-\u036f]")
+_UNSPACED = pattern(f"[{_SCRIPTS}]+")
+_RUN = pattern(f"[{_SCRIPTS}]+|[^{_SCRIPTS}]+")
+_ACCENT = pattern("[\u0300-\u036f]")
 _MAX_TERM = 64
 _MAX_COUNT = 255
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 
 from msgspec import Struct
 
+from mnemon.domain.pattern import pattern
 from mnemon.domain.words import contained, terms, words
 from mnemon.hermes.budget import cut
 from mnemon.hermes.cleaning import clean
 from mnemon.hermes.fence import defuse
 
-_DATED = re.compile(r"\s*(?:\d+[.)]\s*)?\[(\d{4}-\d\d-\d\d)[^\]]{0,40}\]\s*(.*)")
-_PREMISE = re.compile(r"\s+[-*•]\s")
-_BULLET = re.compile(r"\A(?:\s*(?:[#>]+|[-*•]+|\d{1,3}[.)])(?:\s+|$))+")
-_HEADING = re.compile(r"#+\s*(\w*)|([A-Z]{4,}):\s*$")
+_DATED = pattern(r"\s*(?:\d+[.)]\s*)?\[(\d{4}-\d\d-\d\d)[^\]]{0,40}\]\s*(.*)")
+_PREMISE = pattern(r"\s+[-*•]\s")
+_BULLET = pattern(r"\A(?:\s*(?:[#>]+|[-*•]+|\d{1,3}[.)])(?:\s+|$))+")
+_HEADING = pattern(r"#+\s*(\w*)|([A-Z]{4,}):\s*$")
 _ORIGINS = {"deductive": "inferred", "inductive": "inferred", "contradictions": "contradictory"}
 """By how the headings of `mnemon.domain.representation` begin."""
 MOST_OF_A_REMARK = 300

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
+from mnemon.domain.pattern import pattern
+
 CHARACTERS_PER_TOKEN = 4
 MORE = " …"
 """What shows that there was more."""
@@ -16,7 +18,7 @@ _LEAD = 6
 """A sixth of an excerpt is what comes before the words that were looked for."""
 _MOST_HITS = 500
 
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = pattern("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 """Scripts that put no space between words, and their punctuation."""
 
 

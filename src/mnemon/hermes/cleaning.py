@@ -6,13 +6,15 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 
+from mnemon.domain.pattern import pattern
+
 CONTINUED = "[continued] "
 """What every further piece of a long text begins with."""
 
 _PASSES = 8
-_TAG = re.compile(r"<\s*+(/?+)\s*+memory-context(?:(?![\w-])[^<>]*+>|\s*+\Z)", re.IGNORECASE)
+_TAG = pattern(r"<\s*+(/?+)\s*+memory-context(?:(?![\w-])[^<>]*+>|\s*+\Z)", re.IGNORECASE)
 """A tag of the host's fence; at the very end of a text also one that was cut off."""
-_NOTE = re.compile(
+_NOTE = pattern(
     r"\[\s*+system\s++note:\s*+the\s++following\s++is\s++recalled\s++memory\s++context"
     r"(?:[^\[\]]{0,600}+\]|[^\n]*+)[^\S\n]*+\n?+",
     re.IGNORECASE,
@@ -22,10 +24,10 @@ _INTRO = "Background from memory: noted or said earlier"
 """How our own text in the fence begins; it goes on in paragraphs of lines that begin with a dash."""
 _BRACKETS = str.maketrans("", "", "<[")
 
-_PARAGRAPH = re.compile(r"\n\s*\n\s*")
-_LINE = re.compile(r"\n")
-_SENTENCE = re.compile(r"[.!?…。！？؟।]['\"»”’)\]]?\s|[。！？]")
-_WORD = re.compile(r"\s+")
+_PARAGRAPH = pattern(r"\n\s*\n\s*")
+_LINE = pattern(r"\n")
+_SENTENCE = pattern(r"[.!?…。！？؟।]['\"»”’)\]]?\s|[。！？]")
+_WORD = pattern(r"\s+")
 _FAR_FROM_THE_END = 4
 """A piece is cut at a boundary in its last part of so many."""
 _LONGEST_CLUSTER = 64
@@ -33,7 +35,7 @@ _ZWJ = "\u200d"
 _REGIONAL = range(0x1F1E6, 0x1F200)
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
-_COMMAND = re.compile(r"/[A-Za-z][\w-]*+(?:\s|\Z)")
+_COMMAND = pattern(r"/[A-Za-z][\w-]*+(?:\s|\Z)")
 _MOST_TRIVIAL_WORDS = 4
 _COURTESIES = """
     ok okay okey okidoki k kk alright right sure yes yeah yep yup ya no nope nah hi hey hello hiya yo bye

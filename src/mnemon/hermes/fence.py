@@ -6,20 +6,22 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from mnemon.domain.pattern import pattern
+
 _MENTION = "(memory-context mark)"
 """What stands in place of a tag of the fence."""
 
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
-_UNSEEN = re.compile(
+_CONTROL = pattern("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
+_UNSEEN = pattern(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]"
 )
 """What no reader sees: marks and overrides of direction, empty characters, halves of characters."""
-_TAGGED = re.compile("\U0001f3f4[\U000e0030-\U000e007a]{3,6}\U000e007f|[\U000e0000-\U000e007f]")
+_TAGGED = pattern("\U0001f3f4[\U000e0030-\U000e007a]{3,6}\U000e007f|[\U000e0000-\U000e007f]")
 """The flag of a region, or a letter that is invisible outside of one."""
 _SELECTORS = "\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_JOINTS = re.compile(f"[\u200c\u200d{_SELECTORS}]+")
-_SELECTOR = re.compile(f"[{_SELECTORS}]")
+_JOINTS = pattern(f"[\u200c\u200d{_SELECTORS}]+")
+_SELECTOR = pattern(f"[{_SELECTORS}]")
 _KEYCAP = "\u20e3"
 _BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
@@ -56,14 +58,14 @@ def _spelt(word: str) -> str:
     return _GAP.join(word)
 
 
-_TAG = re.compile(
+_TAG = pattern(
     rf"(?:<|&{_GAP}lt;?|&#0*+60;?|&#x0*+3c;?|\\u003c|\\x3c|%3c){_GAP}[/\\]?{_GAP}"
     rf"{_spelt('memory')}{_GAP}-?{_GAP}{_spelt('context')}(?!\w)"
     rf"(?:{_GAP}[/\\]?{_GAP}(?:>|&gt;?|&#0*+62;?|&#x0*+3e;?|\\u003e|\\x3e|%3e))?"
 )
 _SYSTEM = r"system(?:[\s-]++(?:notes?|prompts?|messages?|reminders?|instructions?))?+"
 _SPEAKERS = rf"{_SYSTEM}|sys|assistant|user|human|developer|tool|instructions?|response|ai"
-_POSING = re.compile(
+_POSING = pattern(
     r"<\0*+\|(?P<token>[\w▁\0-]{1,64}+)\|\0*+>"
     rf"|<<?+{_GAP}(?:(?P<tag>/?{_GAP}(?:{_SYSTEM}|sys|assistant|instructions?"
     r"|(?:tool|function)-(?:calls?|results?|responses?)|(?:start|end)-of-turn))(?!\w)"
@@ -78,7 +80,7 @@ _POSING = re.compile(
 )
 """Text that a model may take for a change of who speaks; on folded text, where `_` is `-`."""
 
-_BLOCK = re.compile(r"#{1,6}(?=\s|$)|-{3}|={3}|\*{3}|_{3}|`{3}|~{3}|<!--")
+_BLOCK = pattern(r"#{1,6}(?=\s|$)|-{3}|={3}|\*{3}|_{3}|`{3}|~{3}|<!--")
 """How Markdown begins a section, a rule or a block of code."""
 
 

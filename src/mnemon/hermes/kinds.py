@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from mnemon.domain import names
+from mnemon.domain.pattern import pattern
 from mnemon.errors import InvalidInput
 from mnemon.hermes.configuration import LEVELS, Namespaces
 
@@ -21,16 +22,16 @@ Panel = Literal["text", "select", "secret", "bool", "number", "json"]
 Tell = Callable[[str, str, str], None]
 """Takes the path of a part of a value that can't be used as it stands, what is wrong with it, and a hint."""
 
-PEER_NAME = re.compile(r"[a-zA-Z0-9_-]{1,512}\Z")
+PEER_NAME = pattern(r"[a-zA-Z0-9_-]{1,512}\Z")
 """What Honcho takes for the name of a peer or a workspace."""
 SPELLED = "must be spelled"
 """How it is told that a name is used in another spelling. What else is told of is left out."""
 
 _NAME_WORDS = "1 to 512 of a-z, A-Z, 0-9, '_' and '-'"
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
-_VISIBLE = re.compile(r"[\x21-\x7e]*\Z")
-_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?\Z")
-_VERSION = re.compile(r"/v[0-9]+/*\Z")
+_UNSEEN = pattern(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_VISIBLE = pattern(r"[\x21-\x7e]*\Z")
+_NUMBER = pattern(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?\Z")
+_VERSION = pattern(r"/v[0-9]+/*\Z")
 _TRUTH = {"true": True, "false": False}
 _FREQUENCIES = ("async", "turn", "session")
 _SIDES = ("user", "ai")

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import log2
 from typing import NamedTuple
 
+from mnemon.domain.pattern import pattern
+
 _Span = tuple[int, int, str]
 """Where a secret begins and ends, and of what kind it is."""
 
@@ -25,8 +27,8 @@ class _Shape(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def _shape(kind: str, marks: str, pattern: str) -> _Shape:
-    return _Shape(kind, marks.split(), re.compile(rf"(?<![\w-]){pattern}(?![A-Za-z0-9])"))
+def _shape(kind: str, marks: str, look: str) -> _Shape:
+    return _Shape(kind, marks.split(), pattern(rf"(?<![\w-]){look}(?![A-Za-z0-9])"))
 
 
 _SHAPES = (
@@ -78,7 +80,7 @@ _SHAPES = (
     _shape("private key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _shape("discord token", ".", r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}"),
     _Shape(
-        "telegram token", (":",), re.compile(r"(?:(?<![\w:-])|(?<=/bot))\d{8,10}:[A-Za-z0-9_-]{35}(?![\w-])")
+        "telegram token", (":",), pattern(r"(?:(?<![\w:-])|(?<=/bot))\d{8,10}:[A-Za-z0-9_-]{35}(?![\w-])")
     ),
     _shape(
         "cap", "~", r"eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]{5,}(?:~eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]{5,})*~[\w-]{20,}"
@@ -88,39 +90,35 @@ _SHAPES = (
     ),
 )
 
-_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_ENDS = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN ")
-_KEY_BODY = re.compile(
-    r"(?:(?:[\s>|#+]|\\r|\\n)*+(?:[A-Z][\w-]{2,20}: [^\n]{0,100}+\n|[A-Za-z0-9+/=]{16,}+))++"
-)
+_KEY_BEGINS = pattern(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_ENDS = pattern(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN ")
+_KEY_BODY = pattern(r"(?:(?:[\s>|#+]|\\r|\\n)*+(?:[A-Z][\w-]{2,20}: [^\n]{0,100}+\n|[A-Za-z0-9+/=]{16,}+))++")
 _LONGEST_KEY = 32 * 1024
-_PUTTY = re.compile(
-    r"Private-Lines: \d{1,4}\s++(?P<value>[A-Za-z0-9+/=]{16,}+(?:\s++[A-Za-z0-9+/=]{16,}+)*+)"
-)
+_PUTTY = pattern(r"Private-Lines: \d{1,4}\s++(?P<value>[A-Za-z0-9+/=]{16,}+(?:\s++[A-Za-z0-9+/=]{16,}+)*+)")
 
-_AWS_PAIR = re.compile(r"\[redacted: aws key\][\s,;:|\"']{1,5}(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])")
+_AWS_PAIR = pattern(r"\[redacted: aws key\][\s,;:|\"']{1,5}(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])")
 """The secret of an access key, next to its id."""
-_URL = re.compile(r"://[^\s/:@\"'<>]{0,200}+:(?P<value>[^\s/\"'<>]{1,400})@[\w\[]")
-_URL_TOKEN = re.compile(r"://(?P<value>[\w.~-]{20,400})(?::x-oauth-basic)?@[\w\[]")
-_HEADER = re.compile(
+_URL = pattern(r"://[^\s/:@\"'<>]{0,200}+:(?P<value>[^\s/\"'<>]{1,400})@[\w\[]")
+_URL_TOKEN = pattern(r"://(?P<value>[\w.~-]{20,400})(?::x-oauth-basic)?@[\w\[]")
+_HEADER = pattern(
     r"authorization[\"']?[ \t]*+[:=][ \t]*+[\"']?(?:bearer|basic|token|apikey|bot|digest)[ \t]++"
     r"(?P<value>[\w.~+/=:-]{8,4000}+)",
     re.IGNORECASE,
 )
-_BEARER = re.compile(
+_BEARER = pattern(
     r"(?<![\w-])(?:bearer|authorization[\"']?[ \t]*+[:=])[ \t]*+[\"']?(?P<value>[\w.~+/=-]{16,4000}+)",
     re.IGNORECASE,
 )
 
-_NAME = re.compile(
+_NAME = pattern(
     r"(?<![\w.])(?P<name>[^\W\d_][\w.-]{0,80}+)[\"'`*\\]{0,4}+[ \t]*+(?P<sign>=>|:=|==?|[:：])[ \t*\\]*+"
 )
-_FLAG = re.compile(r"(?<![\w-])--(?P<name>[A-Za-z][\w-]{0,40}+)(?P<sign>[ \t]++)(?=[^\s-])")
-_VALUE = re.compile(
+_FLAG = pattern(r"(?<![\w-])--(?P<name>[A-Za-z][\w-]{0,40}+)(?P<sign>[ \t]++)(?=[^\s-])")
+_VALUE = pattern(
     r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n\\]|\\(?![\"'`])){1,1000}+)\\?(?P=quote)"
     r"|[\"'`]?(?P<bare>[^\s\"'`,;<>]{1,4000}+)"
 )
-_PARTS = re.compile(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![^\W\dA-Z_])|\d+")
+_PARTS = pattern(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![^\W\dA-Z_])|\d+")
 
 _SAID_IN_FULL = (
     "password passwd passphrase passcode pwd passwort kennwort contraseña senha пароль 密码 パスワード"
@@ -143,44 +141,44 @@ _OTHERS = frozenset(_NO_SECRETS.split())
 _OTHER_KEYS = tuple(f"{other} " for other in _OTHERS)
 _LONGEST_WORD = 20
 
-_TELLING = re.compile(
+_TELLING = pattern(
     r"(?<![\w-])(?:(?P<password>pass(?:word|phrase|wort|code)|passwd|pwd|kennwort|contraseña|senha|пароль"
     r"|mot de passe)|keys?|tokens?|secrets?|credentials?|api[_-]?keys?)(?![\w-])",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\s\"'`<>()\[\],;]+")
-_BREAK = re.compile(r"[\n\[\]]")
+_WORD = pattern(r"[^\s\"'`<>()\[\],;]+")
+_BREAK = pattern(r"[\n\[\]]")
 _IN_REACH = 100
 _MOST_WORDS_BETWEEN = 6
 _LONGEST_TOLD = 200
-_SAYS = re.compile(r"(?:[:=]|\b(?:is|was|be|to|ist|lautet|war|auf|es|est|é|это))[\s\"'`*]*$", re.IGNORECASE)
-_OTHERWISE = re.compile(
+_SAYS = pattern(r"(?:[:=]|\b(?:is|was|be|to|ist|lautet|war|auf|es|est|é|это))[\s\"'`*]*$", re.IGNORECASE)
+_OTHERWISE = pattern(
     r"commit|sha-?\d|hash|revision|digest|checksum|md5|etag|fingerprint|public|base64,$|image"
     r"|manager|polic|hint|length",
     re.IGNORECASE,
 )
 """What says that something else than the secret itself follows."""
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{32,}")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
+_UUID = pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_ULID = pattern(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_HEX = pattern(r"(?:0x)?[0-9a-fA-F]{32,}")
+_BASE64 = pattern(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _PUBLIC_KEY = "AAAA"
 """How every public key of SSH begins."""
-_SEGMENTS = re.compile(r"[/_-]")
+_SEGMENTS = pattern(r"[/_-]")
 _LONGEST_SEGMENT = 12
-_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/][\w.\\/ -]*")
-_CODE = re.compile(r"(?=[^._:>]*+[._:>])[A-Za-z_.:>-]++|[A-Za-z_][\w.]*+[(\[{].*|[({][A-Za-z_].*", re.DOTALL)
-_QUERY_ENDS = re.compile(r"[&#]")
+_PATH = pattern(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/][\w.\\/ -]*")
+_CODE = pattern(r"(?=[^._:>]*+[._:>])[A-Za-z_.:>-]++|[A-Za-z_][\w.]*+[(\[{].*|[({][A-Za-z_].*", re.DOTALL)
+_QUERY_ENDS = pattern(r"[&#]")
 _WIDEST_MARGIN = 40
-_TYPE = re.compile(r"(?:[A-Z][a-z]+\d*){2,}")
-_PROSE = re.compile(r"[ \t]\w|[.!?]")
-_VARIABLE = re.compile(
+_TYPE = pattern(r"(?:[A-Z][a-z]+\d*){2,}")
+_PROSE = pattern(r"[ \t]\w|[.!?]")
+_VARIABLE = pattern(
     r"<.*|\$[A-Za-z_]\w*|\$[({].*|\{\{.*|\{\w*\}|%[(]\w.*|%\w+%|\[redacted:.*|\[\w*\]|(.)\1*|[xX*.•_-]+",
     re.DOTALL,
 )
 """What stands where a secret will be put."""
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = pattern(
     r"your[_-].*|.*(?:[_-]here|\.\.\.|…)|(?:my|the|some|any|new|old)?[_-]?(?:password|passphrase|secret|token|key)s?"
     r"|(?:example|placeholder|change-?_?me|redacted|hidden|masked|null|none|nil|true|false|undefined|todo|n/a"
     r"|yes|no|on|off|str|string|text|int|bool|bytes|object|any|optional|required|missing|invalid|wrong|expired"
@@ -239,10 +237,10 @@ def _tokens(shape: _Shape) -> Callable[[str], Iterator[_Span]]:
 
 
 def _values(
-    pattern: re.Pattern[str], kind: str, accepted: Callable[[str], bool] = lambda value: True
+    shape: re.Pattern[str], kind: str, accepted: Callable[[str], bool] = lambda value: True
 ) -> Callable[[str], Iterator[_Span]]:
     def find(text: str) -> Iterator[_Span]:
-        for found in pattern.finditer(text):
+        for found in shape.finditer(text):
             if not _VARIABLE.fullmatch(found["value"]) and accepted(found["value"]):
                 yield *found.span("value"), kind
 
@@ -251,9 +249,9 @@ def _values(
 
 def _assignments(text: str) -> Iterator[_Span]:
     """What is assigned to a name that says it is a secret."""
-    for pattern in (_NAME, _FLAG):
+    for assigned in (_NAME, _FLAG):
         done = 0
-        for found in pattern.finditer(text):
+        for found in assigned.finditer(text):
             kind = _kind(found["name"]) if found.start() >= done else None
             if kind is None or (kind == "token" and _is_another(text, found.start())):
                 continue

@@ -16,7 +16,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from mnemon.adapters.crypto import wrapping
 from mnemon.adapters.files import locked, read_private, sweep, write_private
-from mnemon.domain.cap import HolderKey, b64, unb64
+from mnemon.domain.base64url import b64, unb64
+from mnemon.domain.cap import HolderKey
 from mnemon.domain.seal import KEY_BYTES, NONCE_BYTES
 from mnemon.errors import Misconfigured, WrongKey
 

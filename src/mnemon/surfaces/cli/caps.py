@@ -11,6 +11,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.domain import cap
+from mnemon.domain.base64url import b64
 from mnemon.domain.cap import Confirmation, HolderKey
 from mnemon.errors import InvalidInput
 from mnemon.gate import messages as m
@@ -152,7 +153,7 @@ def whoami(shell: Shell) -> None:
 def holder_key(shell: Shell, file: str) -> None:
     """Make a holder key in FILE (for --holder-key) and print its public half (for --cnf)."""
     key = Ed25519PrivateKey.generate()
-    _write_once(Path(file), cap.b64(key.private_bytes_raw()))
+    _write_once(Path(file), b64(key.private_bytes_raw()))
     public = HolderKey.of(key.public_key())
     shell.show(public, lambda: public.x)
 

@@ -16,6 +16,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.domain import cap, proof, ulid
+from mnemon.domain.base64url import unb64
 from mnemon.domain.proof import Bound
 from mnemon.errors import CapMissing, InvalidInput
 from mnemon.gate.admission import Credentials
@@ -176,7 +177,7 @@ class Shell:
         if self.holder_key is None:
             return None
         try:
-            return Ed25519PrivateKey.from_private_bytes(cap.unb64(_text_of(f"@{self.holder_key}")))
+            return Ed25519PrivateKey.from_private_bytes(unb64(_text_of(f"@{self.holder_key}")))
         except ValueError:
             raise InvalidInput(
                 f"{self.holder_key} holds no key", hint="Make one: 'mnemon cap holder-key'."

@@ -10,6 +10,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.domain import cap as caps
+from mnemon.domain.base64url import unb64
 from mnemon.domain.cap import Claims
 from mnemon.surfaces.cli.demo.checks import answered, complained, expect, printed, refused, same
 from mnemon.surfaces.cli.demo.play import Step
@@ -202,6 +203,6 @@ def _forged(token: str, *namespaces: str) -> str:
     claims = msgspec.structs.replace(
         parent, jti=fresh_ulid(), par=((parent.jti, parent.sub),), namespaces_allowed=namespaces
     )
-    holder = Ed25519PrivateKey.from_private_bytes(caps.unb64(secret))
+    holder = Ed25519PrivateKey.from_private_bytes(unb64(secret))
     block = caps.sign(claims, key=holder, kid=parent.cnf.jwk.thumbprint())
     return "~".join((*blocks, block, secret))
