@@ -6,14 +6,13 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mnemon.adapters.courier import HttpCourier
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
 from mnemon.adapters.documents import Documents
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, write_private
@@ -23,6 +22,7 @@ from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.system import SystemClock, SystemEntropy
 from mnemon.adapters.tokens import Tokens
+from mnemon.adapters.when_asked import CourierWhenAsked, IndexWhenAsked
 from mnemon.config import Settings
 from mnemon.core.desk import Tools
 from mnemon.core.vault import Vault
@@ -32,8 +32,6 @@ from mnemon.errors import Misconfigured, MnemonError
 from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
 from mnemon.gate.workshop import Workshop
-from mnemon.ports.book import Transaction
-from mnemon.ports.index import Hit, Index, Question
 
 _DAY = 24 * 3600
 _OWNER_TTL = 365 * _DAY
@@ -112,7 +110,7 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False) -> House:
         tokenizer=Tokens(),
         reasoner=Extractive(),
         reader=Documents(),
-        courier=HttpCourier(allow_private=settings.webhook_private),
+        courier=CourierWhenAsked(allow_private=settings.webhook_private),
         limits=settings.limits,
     )
     clock = SystemClock()
@@ -128,30 +126,6 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False) -> House:
         book.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew_owner_cap)
     return House(gate, owner_cap, settings, made, workshop, book)
-
-
-class IndexWhenAsked:
-    """The index, loaded with the first search: numpy costs a process that only writes too much."""
-
-    def __init__(self) -> None:
-        self._index: Index | None = None
-
-    def search(
-        self,
-        tx: Transaction,
-        questions: Sequence[Question],
-        k: int,
-        within: Collection[str] | None = None,
-    ) -> list[Hit]:
-        if self._index is None:
-            from mnemon.adapters.index.bm25 import Bm25Index
-
-            self._index = Bm25Index()
-        return self._index.search(tx, questions, k, within)
-
-    def forget(self) -> None:
-        if self._index is not None:
-            self._index.forget()
 
 
 def _report(told: str) -> None:

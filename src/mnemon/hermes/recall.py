@@ -45,9 +45,12 @@ class Recall:
         base_wait, supplement_wait = self._waits(number)
         looked_up = self._look_up(message, base_wait) if turn.refresh else None
         earlier = self._earlier(number)
-        if turn.ask and live.supplement is None:
-            self._ask(message, number, warm=live.known is not None)
+        asks, warm, near = turn.ask and live.supplement is None, live.known is not None, self._station.near
+        if asks and not near:
+            self._ask(message, number, warm=warm)
         known = self._base(looked_up, number, began + base_wait) if turn.base else None
+        if asks and near:
+            self._ask(message, number, warm=warm)
         supplement = self._supplement(began + supplement_wait) or earlier
         base = "" if known is None else self._rendered(known, message)
         return injection.inject(self._configuration, base, supplement)

@@ -101,7 +101,12 @@ class Station:
     @property
     def cold(self) -> bool:
         """Whether memory is in this process and has yet to be read for the first time."""
-        return not self._answered and self._way is not None and self._way.local
+        return not self._answered and self.near
+
+    @property
+    def near(self) -> bool:
+        """Whether memory is in this process, where two that ask at once only hinder each other."""
+        return self._way is not None and self._way.local
 
     def live(self, key: Hashable) -> Live:
         """What is known of a conversation of late."""

@@ -30,6 +30,10 @@ class Batch(Struct, frozen=True):
 class Register(Protocol):
     def entry(self, workspace: str, kind: str, name: str) -> Entry | None: ...
 
+    def named(self, workspace: str, kind: str, names: Collection[str]) -> list[Entry]:
+        """Those of the entries that have one of the names, in order of name."""
+        ...
+
     def add(self, entry: Entry) -> bool:
         """Enter it; False, and no change, if the name is taken in that workspace and kind."""
         ...

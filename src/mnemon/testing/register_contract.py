@@ -35,6 +35,26 @@ class EntriesContract:
             assert tx.register.entry(HOME, PEER, "ann") == ANN
             assert tx.register.entries(HOME, PEER) == [ANN]
 
+    def test_entries_are_told_by_their_names_together(self, book: Book) -> None:
+        named = [replace(ANN, name=f"peer {number:04}", uid=IDS[4]) for number in range(1100)]
+        enter(
+            book,
+            ANN,
+            replace(ANN, workspace="other", name="eve"),
+            replace(ANN, kind=SESSION, name="kim"),
+            *named,
+        )
+        with book.read() as tx:
+            assert tx.register.named(HOME, PEER, ()) == []
+            assert tx.register.named(HOME, PEER, {"nobody", "eve", "kim", "Ann"}) == []
+            assert tx.register.named(HOME, PEER, ["nobody", "peer 0007", "ann", "ann"]) == [ANN, named[7]]
+            assert tx.register.named(HOME, PEER, {one.name for one in named}) == named
+            assert tx.register.entry(HOME, PEER, "nobody") is None
+        enter(book, replace(ANN, name="nobody"))
+        with book.write() as tx:
+            tx.register.remove(HOME, PEER, "ann")
+            assert tx.register.named(HOME, PEER, {"nobody", "ann"}) == [replace(ANN, name="nobody")]
+
     def test_a_name_that_is_taken_is_not_entered_again(self, book: Book) -> None:
         enter(book, ANN)
         with book.write() as tx:

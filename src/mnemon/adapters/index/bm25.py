@@ -14,9 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.domain.bm25 import damping, idf, weight
 from mnemon.domain.names import Room
 from mnemon.ports.book import TermsChange, Transaction
@@ -97,7 +95,7 @@ def _segment(
     counts: NDArray[np.uint8],
 ) -> _Segment:
     """A segment of postings that are not sorted yet."""
-    order = np.argsort(tokens, kind="stable")
+    order = np.argsort(tokens)
     tokens = tokens[order]
     distinct = np.ones(len(tokens), dtype=bool)
     distinct[1:] = tokens[1:] != tokens[:-1]

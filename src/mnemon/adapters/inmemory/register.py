@@ -18,6 +18,10 @@ class MemoryRegister:
     def entry(self, workspace: str, kind: str, name: str) -> Entry | None:
         return self._state.entries.get((workspace, kind, name))
 
+    def named(self, workspace: str, kind: str, names: Collection[str]) -> list[Entry]:
+        found = (self.entry(workspace, kind, name) for name in sorted(set(names)))
+        return [entry for entry in found if entry is not None]
+
     def add(self, entry: Entry) -> bool:
         place = (entry.workspace, entry.kind, entry.name)
         if place in self._state.entries:

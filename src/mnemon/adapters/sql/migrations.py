@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 from mnemon.adapters.sql.engine import Engine, Session
@@ -25,9 +25,8 @@ class Migration(NamedTuple):
 
 def shipped() -> list[Migration]:
     """The migrations of this version, in order."""
-    folder = resources.files(__package__) / "migrations"
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    return [Migration(int(name[:4]), name, (folder / name).read_text("utf-8")) for name in names]
+    files = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
+    return [Migration(int(file.name[:4]), file.name, file.read_text("utf-8")) for file in files]
 
 
 def migrate(engine: Engine) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, as_bytes
+from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, as_bytes, listed
 from mnemon.domain.register import WORKSPACE, Entry, Tie
 from mnemon.ports.register import Batch
 
@@ -39,6 +39,16 @@ class SqlRegister:
             row = self._session.row(f"{_ENTRY} WHERE {_NAMED}", asked)
             self._seen[asked] = None if row is None else Entry(*row)
         return self._seen[asked]
+
+    def named(self, workspace: str, kind: str, names: Collection[str]) -> list[Entry]:
+        unseen = [name for name in names if (workspace, kind, name) not in self._seen]
+        self._seen.update(((workspace, kind, name), None) for name in unseen)
+        for marks, some in listed(unseen):
+            sql = f"{_ENTRY} WHERE workspace = ? AND kind = ? AND name IN {marks}"
+            for entry in (Entry(*row) for row in self._session.rows(sql, (workspace, kind, *some))):
+                self._seen[workspace, kind, entry.name] = entry
+        found = (self._seen[workspace, kind, name] for name in sorted(set(names)))
+        return [entry for entry in found if entry is not None]
 
     def add(self, entry: Entry) -> bool:
         one = entry

@@ -117,7 +117,8 @@ def namespaces(desk: Desk) -> list[str]:
 
 def in_reach(desk: Desk, sessions: Iterable[str]) -> frozenset[str]:
     """Those of the sessions that there are and that may be looked into."""
-    return frozenset(session for session in sessions if find(desk, SESSION, session) is not None)
+    found = desk.tx.register.named(desk.scope.workspace, SESSION, frozenset(sessions))
+    return frozenset(entry.name for entry in found if desk.scope.opens(entry.namespace))
 
 
 def knows_peer(desk: Desk, peer: Entry) -> bool:

@@ -1,0 +1,54 @@
+"""Parts that are loaded when they are first asked: a host agent may start a process for every turn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+from mnemon.domain.destination import destination
+from mnemon.ports.book import Transaction
+from mnemon.ports.courier import Courier, Parcel
+from mnemon.ports.index import Hit, Index, Question
+
+
+class IndexWhenAsked:
+    """The index: numpy costs a process that only writes too much."""
+
+    def __init__(self) -> None:
+        self._index: Index | None = None
+
+    def search(
+        self,
+        tx: Transaction,
+        questions: Sequence[Question],
+        k: int,
+        within: Collection[str] | None = None,
+    ) -> list[Hit]:
+        if self._index is None:
+            from mnemon.adapters.index.bm25 import Bm25Index
+
+            self._index = Bm25Index()
+        return self._index.search(tx, questions, k, within)
+
+    def forget(self) -> None:
+        if self._index is not None:
+            self._index.forget()
+
+
+class CourierWhenAsked:
+    """The courier: few installations have a webhook, and what speaks HTTP and TLS takes long to load."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+
+    def check(self, url: str) -> str:
+        return destination(url, allow_private=self._allow_private).url
+
+    def deliver(self, parcel: Parcel) -> None:
+        self._courier.deliver(parcel)
+
+    @cached_property
+    def _courier(self) -> Courier:
+        from mnemon.adapters.courier import HttpCourier
+
+        return HttpCourier(allow_private=self._allow_private)
