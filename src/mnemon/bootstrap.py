@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
 from mnemon.adapters.documents import Documents
+from mnemon.adapters.embed.choice import choose, describe
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, write_private
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.serving import announce
@@ -23,8 +24,9 @@ from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.system import SystemClock, SystemEntropy
 from mnemon.adapters.tokens import Tokens
 from mnemon.adapters.when_asked import CourierWhenAsked, IndexWhenAsked
-from mnemon.config import Settings
+from mnemon.config import ModelEndpoint, Settings
 from mnemon.core.desk import Tools
+from mnemon.core.meaning import Meaning
 from mnemon.core.vault import Vault
 from mnemon.domain import cap, ulid
 from mnemon.domain.cap import HolderKey
@@ -32,11 +34,16 @@ from mnemon.errors import Misconfigured, MnemonError
 from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
 from mnemon.gate.workshop import Workshop
+from mnemon.ports.clock import Clock
+from mnemon.ports.model import Model
+from mnemon.ports.reasoner import Reasoner
+from mnemon.ports.tokenizer import Tokenizer
 
 _DAY = 24 * 3600
 _OWNER_TTL = 365 * _DAY
 _RENEW_BEFORE = 30 * _DAY
 _SETTLING_STEP_SECONDS = 0.01
+_PATIENCE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,8 @@ class House:
     made: bool
     workshop: Workshop
     _book: SqlBook
+    _meaning: Meaning
+    _model: Model | None = None
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -64,8 +73,17 @@ class House:
         finally:
             stopped.set()
             self.workshop.bell.set()
+            if self._model is not None:
+                self._model.stop()
             if worker.ident is not None:
                 worker.join()
+
+    def tidy(self) -> bool:
+        """Do a little for what lines are found by; whether there was anything to do.
+
+        Raises: Unavailable if the store is out of reach.
+        """
+        return self.workshop.tidy()
 
     def announced(self, url: str) -> AbstractContextManager[None]:
         """Let other programs on this machine find the server of this folder meanwhile."""
@@ -78,7 +96,7 @@ class House:
         while clock.now() < deadline:
             with self._book.read() as tx:
                 due = tx.work.next_due()
-            if due is None or due > clock.now():
+            if (due is None or due > clock.now()) and not self._meaning.behind:
                 return
             rest.wait(_SETTLING_STEP_SECONDS)
 
@@ -86,8 +104,10 @@ class House:
         self._book.close()
 
 
-def open_house(settings: Settings, *, renew_owner_cap: bool = False) -> House:
+def open_house(settings: Settings, *, renew_owner_cap: bool = False, patience: float = _PATIENCE) -> House:
     """Open the data folder, and make whatever of it is missing.
+
+    The first question waits up to `patience` seconds until the embedder is loaded.
 
     Raises: MnemonError.
     """
@@ -103,17 +123,22 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False) -> House:
     _keep_private(settings.book)
     book = SqlBook(SqliteEngine(settings.book))
     entropy = SystemEntropy()
+    clock = SystemClock()
+    tokenizer, reasoner = Tokens(), Extractive()
     tools = Tools(
         vault=Vault(keyring, entropy),
         index=IndexWhenAsked(),
         entropy=entropy,
-        tokenizer=Tokens(),
-        reasoner=Extractive(),
+        tokenizer=tokenizer,
+        reasoner=reasoner,
         reader=Documents(),
         courier=CourierWhenAsked(allow_private=settings.webhook_private),
         limits=settings.limits,
+        model=_model(settings, reasoner, tokenizer, clock),
+        meaning=Meaning(
+            choose(settings.embedder), now=clock.now, patience=patience, without=describe(settings.embedder)
+        ),
     )
-    clock = SystemClock()
     gate = Gate(book=book, keyring=keyring, clock=clock, tools=tools)
     workshop = Workshop(
         book=book,
@@ -125,7 +150,44 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False) -> House:
     if book.scrub_pending():
         book.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew_owner_cap)
-    return House(gate, owner_cap, settings, made, workshop, book)
+    return House(gate, owner_cap, settings, made, workshop, book, tools.meaning, tools.model)
+
+
+def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: Clock) -> Model | None:
+    """The model, if one is configured; only then what speaks to it is loaded.
+
+    Raises: Misconfigured.
+    """
+    asked = settings.model
+    if not asked.endpoints:
+        return None
+    try:
+        from mnemon.adapters.model.endpoint import Endpoint
+    except ImportError:
+        raise Misconfigured(
+            "a model is configured, and httpx is not installed", hint="Run: pip install 'mnemon[client]'"
+        ) from None
+    from mnemon.adapters.model.purse import Purse
+    from mnemon.adapters.model.reasoner import ModelReasoner
+
+    made: dict[ModelEndpoint, Endpoint] = {}
+    for one in asked.endpoints.values():
+        if one not in made:
+            key = None if one.key is None else _key(one.key)
+            made[one] = Endpoint(one.url, one.name, key=key, timeout=asked.timeout_seconds, now=clock.now)
+    return ModelReasoner(
+        {task: made[one] for task, one in asked.endpoints.items()},
+        Purse(settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now),
+        reasoner,
+        count=tokenizer.count,
+        window=asked.context_tokens,
+        report=_report,
+    )
+
+
+def _key(given: str) -> str:
+    """The key, or what its file says. Raises: Misconfigured."""
+    return read_private(Path(given[1:]).expanduser()).strip() if given.startswith("@") else given
 
 
 def _report(told: str) -> None:

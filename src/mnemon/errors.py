@@ -13,7 +13,8 @@
      |- LimitExceeded               BodyTooLarge, LineTooLong, FileTooLarge, RateLimited
      |- UnsupportedType             a file of a kind that is not read here
      |- Unavailable (retryable)     StorageUnavailable, StorageFull, StorageBusy, StorageReadOnly,
-     |                              AuditUnavailable, ServerUnreachable
+     |                              AuditUnavailable, ServerUnreachable, ModelUnavailable,
+     |                              ModelUnusable, ModelBudgetSpent
      |- IntegrityError              Tampered, WrongKey, BrokenAuditChain: never retried, never ignored
      |- Misconfigured               start-up only
      `- Unsupported                 this backend refuses, by name
@@ -194,6 +195,26 @@ class AuditUnavailable(Unavailable):
 class ServerUnreachable(Unavailable):
     code = "server_unreachable"
     default_hint = "Start it with 'mnemon serve', or correct --url."
+
+
+class ModelUnavailable(Unavailable):
+    code = "model_unavailable"
+    default_hint = "Nothing is lost: the work waits, and goes on when the model answers. See 'mnemon status'."
+
+    def __init__(self, detail: str, *, retry_after: int | None = None, hint: str | None = None) -> None:
+        super().__init__(detail, hint=hint)
+        self.retry_after = retry_after
+        """For how many seconds the model asked to be left alone; None if it did not say."""
+
+
+class ModelUnusable(ModelUnavailable):
+    code = "model_unusable"
+    default_hint = "The model answered with something that can't be used. Try again, or use another model."
+
+
+class ModelBudgetSpent(ModelUnavailable):
+    code = "model_budget_spent"
+    default_hint = "Wait for the next hour or day, or raise the budget; what needs no model goes on."
 
 
 class IntegrityError(MnemonError):

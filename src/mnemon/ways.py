@@ -54,7 +54,7 @@ def _load(configuration: Configuration) -> None:
     import mnemon.hermes.letters
 
     if configuration.url is None:
-        import mnemon.adapters.index.bm25
+        import mnemon.adapters.index.ranked
         import mnemon.bootstrap
     else:
         import mnemon.surfaces.http.client  # noqa: F401
@@ -167,7 +167,7 @@ def _embedded(settings: Settings) -> Way:
     from mnemon.bootstrap import open_house
 
     _close_to_others(settings.home)
-    house = open_house(settings)
+    house = open_house(settings, patience=0.0)
     stack = ExitStack()
     stack.callback(house.close)
     stack.enter_context(house.working())

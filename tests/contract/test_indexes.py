@@ -2,12 +2,26 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.adapters.index.bm25 import Bm25Index
+from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.testing.index_contract import TEA, TRAVEL, WORK, IndexContract, about, index_lines, search
+from mnemon.testing.index_contract import IndexContract
+from mnemon.testing.index_scenes import (
+    BOB,
+    EAST,
+    IDS,
+    TEA,
+    TO_EAST,
+    TRAVEL,
+    WORK,
+    about,
+    index_lines,
+    lie,
+    meaning,
+    search,
+)
 
 
 class Contract(IndexContract):
@@ -26,16 +40,16 @@ class TestReferenceIndex(Contract):
         return ReferenceIndex()
 
 
-class TestBm25Index(Contract):
+class TestRankedIndex(Contract):
     @pytest.fixture
     def index(self):
-        return Bm25Index()
+        return RankedIndex()
 
 
-class TestBm25IndexOverSqlite(Contract):
+class TestRankedIndexOverSqlite(Contract):
     @pytest.fixture
     def index(self):
-        return Bm25Index()
+        return RankedIndex()
 
     @pytest.fixture
     def book(self, tmp_path):
@@ -44,48 +58,74 @@ class TestBm25IndexOverSqlite(Contract):
         book.close()
 
 
-class TestBm25IndexThatCanCacheNothing(Contract):
+class TestRankedIndexThatCanCacheNothing(Contract):
     @pytest.fixture
     def index(self):
-        return Bm25Index(cache_bytes=0)
+        return RankedIndex(cache_bytes=0)
 
 
 class Followed:
-    """A transaction that notes which rooms are read from their beginning."""
+    """A transaction that notes which rooms are read from their beginning, and how many vectors are read."""
 
     def __init__(self, tx):
         self._tx = tx
         self.marks = tx.marks
         self.terms = self
         self.loaded = []
+        self.opened = 0
 
     def since(self, room, seq):
         if seq <= 0:
             self.loaded.append(room)
         return self._tx.terms.since(room, seq)
 
+    def vectors(self, room, space, seq):
+        found = self._tx.terms.vectors(room, space, seq)
+        self.opened += len(found)
+        return found
+
 
 def test_the_room_asked_about_longest_ago_is_the_first_to_be_dropped():
     book = MemoryBook()
-    rooms = [WORK, TRAVEL, WORK._replace(owner="bob")]
+    rooms = [WORK, TRAVEL, BOB]
     for room in rooms:
         index_lines(book, room, *[{TEA: 1}] * 8)
+        lie(book, dict.fromkeys(IDS, EAST), room)
 
     def loaded(cache_bytes, *order):
-        index = Bm25Index(cache_bytes=cache_bytes)
+        index = RankedIndex(cache_bytes=cache_bytes)
         with book.read() as tx:
             following = Followed(tx)
             for asked in order:
-                index.search(following, [about(TEA, room=rooms[asked])], 20)
+                index.search(following, meaning(TO_EAST, TEA, rooms=(rooms[asked],)), 20)
         return following.loaded
 
     room_for_two = next(size for size in range(0, 1 << 16, 64) if loaded(size, 0, 1, 0, 1) == rooms[:2])
     assert loaded(room_for_two, 0, 1, 0, 2, 0, 2) == rooms
 
 
+def test_what_was_read_once_is_not_read_again():
+    book, index = MemoryBook(), RankedIndex()
+    for room in (WORK, TRAVEL):
+        index_lines(book, room, *[{TEA: 1}] * 4)
+        lie(book, dict.fromkeys(IDS[:4], EAST), room)
+    inquiry = meaning(TO_EAST, TEA, rooms=(WORK, TRAVEL))
+    for opened in (8, 0):
+        with book.read() as tx:
+            following = Followed(tx)
+            index.search(following, inquiry, 20)
+        assert following.opened == opened
+    assert following.loaded == []
+    lie(book, {IDS[2]: EAST})
+    with book.read() as tx:
+        following = Followed(tx)
+        index.search(following, inquiry, 20)
+    assert following.opened == 1
+
+
 def test_a_room_larger_than_the_cache_is_searched_all_the_same():
-    book, index = MemoryBook(), Bm25Index(cache_bytes=1)
+    book, index = MemoryBook(), RankedIndex(cache_bytes=1)
     for room in (WORK, TRAVEL):
         index_lines(book, room, *[{TEA: 1}] * 8)
     for _ in range(2):
-        assert len(search(book, index, about(TEA), about(TEA, room=TRAVEL))) == 16
+        assert len(search(book, index, about(TEA, rooms=(WORK, TRAVEL)))) == 16

@@ -16,7 +16,7 @@ from conversation.world import Speaker
 from mnemon.adapters.courier import HttpCourier
 from mnemon.adapters.crypto.keyfiles import KeyFiles
 from mnemon.adapters.documents import Documents
-from mnemon.adapters.index.bm25 import Bm25Index
+from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
@@ -44,7 +44,7 @@ def worker_on(home):
     book, entropy = SqlBook(SqliteEngine(home / "mnemon.db")), SystemEntropy()
     tools = Tools(
         vault=Vault(KeyFiles(home), entropy),
-        index=Bm25Index(),
+        index=RankedIndex(),
         entropy=entropy,
         tokenizer=Tokens(),
         reasoner=Extractive(),

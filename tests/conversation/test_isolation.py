@@ -45,7 +45,7 @@ NAMED = {
 }
 PEERS = ("alice", "bob", "zoe")
 SESSIONS = ("s", "t")
-COMMON = "mine hers"
+COMMON = "mine tame"
 """What finds every sentence without naming its word, as some answers repeat the question."""
 
 
@@ -60,7 +60,7 @@ def furnish(stage):
         *owner.say("t", "The tapir is mine", peer="zoe"),
         *stage.speaker(workspace="v").say("s", "The vicuna is mine"),
     ]
-    ids.append(owner.conclude("The badger is hers", "bob", "alice"))
+    ids.append(owner.conclude("The badger is tame", "bob", "alice"))
     owner.told("PUT", "/peers/alice/card", {"peer_card": ["The civet"]})
     owner.told("PUT", "/peers/bob/card", {"peer_card": ["The gecko"]}, params={"target": "alice"})
     owner.open("scopes", "sc", metadata={"note": "okapi"})

@@ -8,6 +8,7 @@ import pytest
 
 from adapters import pdfs
 from mnemon.domain.limits import Limits
+from mnemon.ports.book import Turns
 
 MOST_CHARS = 25_000
 MOST_BYTES = Limits().file_bytes
@@ -58,8 +59,25 @@ def test_what_a_file_says_is_found_and_concluded_from(stage, owner):
     upload(owner, b"Name: Ann. Pet: Rex")
     stage.rest()
     assert owner.search("", "Rex") == ["Name: Ann. Pet: Rex"]
-    assert owner.held() == ["Name: Ann", "Pet: Rex"]
-    assert owner.card() == ["Name: Ann", "Pet: Rex"]
+    assert owner.held() == ["Quoted: “Name: Ann”", "Quoted: “Pet: Rex”"]
+    assert owner.card() is None
+
+
+def test_what_a_file_says_takes_the_place_of_nothing_that_was_said(stage, owner):
+    owner.say("s", "Name: Ann")
+    upload(owner, b"Name: Mallory")
+    stage.rest()
+    assert owner.card() == ["Name: Ann"]
+
+
+def test_a_file_stays_a_file_in_a_clone_and_when_its_peer_is_deleted(stage, owner):
+    upload(owner, b"Name: Ann")
+    made = owner.told("POST", "/sessions/s/clone")["id"]
+    assert [one["content"] for one in owner.messages(made)] == ["Name: Ann"]
+    with stage.world.book.read() as tx:
+        assert {line.kind for line in tx.lines.turns(Turns("w", made))} == {"document"}
+    owner.told("DELETE", "/peers/alice", params={"keep_messages": "true"})
+    assert owner.texts("s") == ["Name: Ann"]
 
 
 def test_metadata_time_and_configuration_come_as_fields_of_the_form(stage, owner):

@@ -16,7 +16,7 @@ from gate.world import CountingEntropy
 from mnemon.errors import MnemonError
 from mnemon.gate.conversation import operations as o
 
-COMMON = "mine hers"
+COMMON = "mine tame"
 """What finds every sentence without naming its word."""
 
 THEIRS = {
@@ -55,7 +55,7 @@ class Twin:
             o.ADD_MESSAGES, session_id=session, messages=batch, namespace=space, members=members
         ).messages
         self._tick(who)
-        one = {"content": f"The {held} is hers", "observer_id": "hermes", "observed_id": who}
+        one = {"content": f"The {held} is tame", "observer_id": "hermes", "observed_id": who}
         self.do(o.ADD_CONCLUSIONS, conclusions=[one], namespace=space)
         self.do(o.WRITE_CARD, peer_id=who, peer_card=[f"The {card}"], namespace=space)
         self.do(o.WRITE_CARD, peer_id="hermes", target=who, peer_card=[f"The {agents_card}"], namespace=space)
@@ -75,7 +75,7 @@ class Twin:
 
     def _tell_of_the_agent(self, space):
         """What the agent knows of itself, and not from a session with alice."""
-        one = {"content": "The jerboa is hers", "observer_id": "hermes", "observed_id": "hermes"}
+        one = {"content": "The jerboa is tame", "observer_id": "hermes", "observed_id": "hermes"}
         self.do(o.ADD_CONCLUSIONS, conclusions=[one], namespace=space)
         self.do(o.WRITE_CARD, peer_id="hermes", peer_card=["The jerboa"], namespace=space)
 

@@ -205,6 +205,9 @@ def blinded_token_vectors() -> list[dict[str, object]]:
         "한국어",
         "the who",
         "tea " * 300,
+        "On 2023-05-07 at 7:30pm Melanie's parties cost $1,200.50",
+        "user_name, userName and C++ in src/words.py",
+        "ฉันไปเชียงใหม่",
     ]
     for n, text in enumerate(texts):
         key = counted(n, 32)

@@ -59,39 +59,12 @@ def test_case_accents_and_compatibility_forms_do_not_matter(written, asked):
         ("한국어", ["한국", "국어"]),
         ("サッカー", ["サッ", "ッカ", "カー"]),
         ("กขค", ["กข", "ขค"]),
+        ("เชียงใหม่", ["เชี", "ชีย", "ยง", "งใ", "ให", "หม่"]),
         ("成都，旅行", ["成都", "旅行"]),
     ],
 )
 def test_scripts_without_spaces_are_split_into_pairs(text, found):
     assert words.words(text) == found
-
-
-@pytest.mark.parametrize(
-    ("written", "asked"),
-    [
-        ("五月去成都旅行", "成都"),
-        ("나는 한국어를 배운다", "한국어"),
-        ("ฉันไปเชียงใหม่พรุ่งนี้", "เชียงใหม่"),
-        ("来週は東京タワーへ行く", "東京タワー"),
-        ("मैं हिन्दी सीखता हूँ", "हिन्दी"),
-    ],
-)
-def test_a_word_of_any_script_is_found_in_its_sentence(written, asked):
-    assert set(words.terms(asked)) <= set(words.terms(written))
-    assert words.terms(asked)
-
-
-@pytest.mark.parametrize(
-    ("written", "asked"),
-    [
-        ("用iPhone拍照", "iPhone"),
-        ("我在2024年搬家", "2024"),
-        ("買了PS5遊戲機", "ps5"),
-        ("email是bob@corp.io吗", "bob"),
-    ],
-)
-def test_a_latin_word_or_a_number_is_found_inside_a_script_without_spaces(written, asked):
-    assert set(words.terms(asked)) <= set(words.terms(written))
 
 
 @pytest.mark.parametrize(("one", "other"), [("ที่", "ทา"), ("หมี", "หมา"), ("हिन्दी", "हनद"), ("கடி", "கடு")])
@@ -103,38 +76,6 @@ def test_vowel_signs_tell_words_apart(one, other):
 @given(st.text(alphabet=st.characters(max_codepoint=127), max_size=60))
 def test_plain_text_is_split_the_same_beside_other_scripts(text):
     assert words.words(f"{text} é") == [*words.words(text), "e"]
-
-
-@steady
-@given(st.text(max_size=60))
-def test_every_word_of_any_text_can_be_blinded(text):
-    found = words.terms(text)
-    assert len(words.blind(KEY, found)) == len(found)
-    assert all(0 < len(term) <= 64 for term in found)
-    assert all(1 <= count <= 255 for count in found.values())
-
-
-@steady
-@given(st.text(max_size=40), st.text(max_size=40))
-def test_the_terms_of_a_part_are_terms_of_the_whole(one, other):
-    kept = {term for term in words.terms(one) if term not in words.STOP_WORDS}
-    assert kept <= set(words.terms(f"{one} \n {other}"))
-
-
-def test_stop_words_are_left_out_where_there_is_anything_else():
-    assert words.terms("Where am I going this weekend?") == {"going": 1, "weekend": 1}
-    assert words.terms("It's what I'm about") == {"it's": 1, "what": 1, "i'm": 1, "about": 1}
-    assert words.terms("the who") == {"the": 1, "who": 1}
-
-
-def test_terms_are_counted_in_the_order_they_first_occur():
-    assert list(words.terms("tea milk tea city tea milk").items()) == [("tea", 3), ("milk", 2), ("city", 1)]
-
-
-def test_a_count_never_outgrows_a_byte():
-    assert words.terms("tea " * 1000 + "milk") == {"tea": 255, "milk": 1}
-    assert words.terms("tea " * 255) == {"tea": 255}
-    assert words.terms("tea " * 256) == {"tea": 255}
 
 
 def test_a_very_long_word_is_cut():
@@ -161,4 +102,5 @@ def test_tokens_are_whole_numbers_of_64_bits_and_hold_no_letter_of_the_word():
 def test_words_inside_words_are_counted_in_a_text():
     assert words.contained(["chen", "bath", "may"], "Trip to Chengdu in May") == 2
     assert words.contained(["cafe"], "Two CAFÉS") == 1
+    assert words.contained(words.asked("parties"), "a birthday party") == 1
     assert words.contained([], "anything") == 0

@@ -13,13 +13,14 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemon.adapters.courier import HttpCourier
 from mnemon.adapters.documents import Documents
-from mnemon.adapters.index.bm25 import Bm25Index
+from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.tokens import Tokens
 from mnemon.core.desk import Tools
+from mnemon.core.meaning import Meaning
 from mnemon.core.vault import Vault
 from mnemon.domain import proof, ulid
 from mnemon.domain.cap import OPS, Revocation, b64
@@ -34,6 +35,7 @@ from parrot import Parrot
 
 INSTANCE = "urn:mnemon:test"
 START = 1_750_000_000_000
+_PATIENCE_SECONDS = 10.0
 TOKENS = Tokens()
 
 
@@ -157,6 +159,7 @@ class World:
         entropy=None,
         reasoner=None,
         courier=None,
+        embedder=None,
     ):
         self.entropy = entropy or SeededEntropy(seed)
         self.clock = clock or FakeClock()
@@ -171,6 +174,7 @@ class World:
             reader=Documents(),
             courier=courier or HttpCourier(),
             limits=limits or Limits(),
+            meaning=Meaning(embedder, now=self.clock.now, patience=_PATIENCE_SECONDS),
         )
         self.gate = Gate(book=self.book, keyring=self.keyring, clock=self.clock, tools=self.tools)
 
@@ -263,7 +267,7 @@ class World:
 
 def on_sqlite(path, **options):
     """A world on a real file, with the index that a house uses."""
-    return World(book=SqlBook(SqliteEngine(path)), index=Bm25Index(), **options)
+    return World(book=SqlBook(SqliteEngine(path)), index=RankedIndex(), **options)
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from mnemon.domain.audit import Event
 from mnemon.domain.register import SESSION, Entry
 from mnemon.domain.tasks import DERIVE, Errand, Tally
 from mnemon.errors import Misconfigured, StorageFull
-from mnemon.testing.book_scenes import IDS, ROOM, sealed_line
+from mnemon.ports.book import Saying, TermsChange, Vector
+from mnemon.testing.book_scenes import IDS, ROOM, TRAVEL, sealed_line
 
 KNOWN = shipped()
 STATEMENTS = 1 + sum(migration.text.count(";\n") + 1 for migration in KNOWN)
@@ -176,6 +177,55 @@ def test_a_conversation_from_before_namespaces_lies_in_the_common_one(path):
         tx.work.add(Errand("acme", DERIVE, "s"), 1)
         (later,) = tx.work.claim("h", now=9, until=20, most=9)
         assert later.seq > 7, "a number is never given again"
+    book.close()
+
+
+def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path):
+    store_of(path, 3)
+    columns = """workspace, owner, namespace, id, kind, session, created_at, occurred_at, cap, metadata,
+        epoch, sealed, turn"""
+    with database(path) as connection:
+        for room, line_id, session, at, occurred_at, turn in (
+            (ROOM, IDS[0], "s", 5, None, 1),
+            (ROOM, IDS[1], "t", 5, 0, None),
+            (ROOM, IDS[2], None, 5, -9, None),
+            (TRAVEL, IDS[0], "u", 6, 7, 4),
+        ):
+            connection.execute(
+                f"INSERT INTO lines ({columns}) VALUES ({', '.join('?' * 13)})",
+                (*room, line_id, "memory", session, at, occurred_at, "cap", "{}", 1, b"sealed", turn),
+            )
+        for room, seq, line_id, tokens in (
+            (ROOM, 1, IDS[0], b"tokens 1"),
+            (ROOM, 2, IDS[1], b"tokens 2"),
+            (ROOM, 4, IDS[2], b"tokens 4"),
+            (ROOM, 5, IDS[3], b"of no line"),
+            (ROOM, 6, IDS[4], None),
+            (TRAVEL, 1, IDS[0], b"tokens 1"),
+        ):
+            connection.execute(
+                """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)""",
+                (*room, seq, line_id, tokens, b"" if tokens is None else b"\x01"),
+            )
+    book = SqlBook(SqliteEngine(path))
+    with book.write() as tx:
+        assert list(tx.terms.since(ROOM, 0)) == [
+            TermsChange(1, IDS[0], b"tokens 1", b"\x01", Saying("s", 1, 5)),
+            TermsChange(2, IDS[1], b"tokens 2", b"\x01", Saying("t", None, 0)),
+            TermsChange(4, IDS[2], b"tokens 4", b"\x01", Saying(None, None, -9)),
+            TermsChange(5, IDS[3], b"of no line", b"\x01", Saying()),
+            TermsChange(6, IDS[4], None, b"", Saying()),
+        ]
+        assert [change.said for change in tx.terms.since(TRAVEL, 0)] == [Saying("u", 4, 7)]
+        assert tx.terms.spaces() == {}
+        assert tx.terms.lacking(ROOM, "space", 9) == IDS[:4]
+        tx.terms.lie(ROOM, "space", [(IDS[0], b"vector")])
+        assert tx.terms.vectors(ROOM, "space", 0) == [Vector(7, IDS[0], b"vector")]
+        tx.terms.add(ROOM, IDS[5], b"tokens 8", b"\x01", Saying("s", 2, 8))
+        assert list(tx.terms.since(ROOM, 6)) == [
+            TermsChange(8, IDS[5], b"tokens 8", b"\x01", Saying("s", 2, 8))
+        ]
     book.close()
 
 

@@ -25,7 +25,7 @@ from mnemon.domain.names import ALL, Room
 from mnemon.domain.register import MEMBER, PEER, Entry, Tie
 from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
 from mnemon.domain.tasks import DERIVE, DREAM, Errand, Task
-from mnemon.ports.book import ALL_BEFORE, Span, Turns, Views, WrappedKey
+from mnemon.ports.book import ALL_BEFORE, Saying, Span, Turns, Views, WrappedKey
 from mnemon.ports.register import Batch
 
 WORKSPACES = ("acme", "other")
@@ -33,6 +33,7 @@ OWNERS = ("ann", "bob")
 NAMESPACES = ("travel", "work")
 IDS = tuple(ulid.compose(ms, bytes(10)) for ms in range(3))
 SESSIONS = ("s", "t")
+SPACES = ("old", "new")
 TIMES = (0, 1, 2)
 TURNS = (1, 2, 3)
 HOLDERS = ("h", "i")
@@ -49,7 +50,11 @@ named_sessions = st.sampled_from(SESSIONS)
 sessions = st.none() | named_sessions
 some_ids = st.lists(ids, max_size=3)
 turns = st.none() | st.sampled_from(TURNS)
+few_rooms = st.sampled_from(ROOMS[:2])
+spaces = st.sampled_from(SPACES)
 blobs = st.sampled_from((b"", b"\0", b"one", b"two"))
+sayings = st.builds(Saying, sessions, turns, times)
+some_vectors = st.lists(st.tuples(ids, blobs), max_size=4)
 
 lines = st.builds(
     SealedLine,
@@ -151,10 +156,11 @@ stored = st.one_of(
     step("lines.invalidate", rooms, ids, ids),
     step("lines.delete", rooms, some_ids),
     step("lines.delete_room", rooms),
-    step("terms.add", rooms, ids, blobs, blobs),
+    step("terms.add", rooms, ids, blobs, blobs, sayings),
     step("terms.add", rooms, ids, blobs, blobs),
     step("terms.remove", rooms, some_ids),
     step("terms.delete_room", rooms),
+    step("terms.lie", rooms, spaces, some_vectors),
     step("keys.next_epoch", workspaces),
     step("keys.of", workspaces, st.sampled_from(OWNERS)),
     step("keys.delete_room", rooms),
@@ -168,6 +174,16 @@ stored = st.one_of(
     step("marks", workspaces),
     step("touch", everywhere, caps=st.booleans(), rooms=st.booleans()),
     step("owe_scrub"),
+)
+term_steps = st.one_of(
+    step("terms.add", few_rooms, ids, blobs, blobs, sayings),
+    step("terms.add", few_rooms, ids, blobs, blobs, sayings),
+    step("terms.lie", few_rooms, spaces, some_vectors),
+    step("terms.lie", few_rooms, spaces, some_vectors),
+    step("terms.lie", few_rooms, spaces, some_vectors),
+    step("terms.remove", few_rooms, some_ids),
+    step("terms.delete_room", few_rooms),
+    step("leave", spaces, st.integers(0, 3)),
 )
 talk_steps = st.one_of(
     step("lines.append", lines),
@@ -211,7 +227,7 @@ work_steps = st.one_of(
     step("work.drop", workspaces, sessions),
     step("work.drop", workspaces, sessions, st.sampled_from(((), NAMESPACES[:1], NAMESPACES))),
 )
-groups = (stored, talk_steps, register_steps, work_steps)
+groups = (stored, term_steps, talk_steps, register_steps, work_steps)
 focused = st.deferred(
     lambda: st.sampled_from(groups).flatmap(lambda some: st.lists(some, min_size=4, max_size=16))
 )
@@ -279,6 +295,8 @@ def apply(tx, name, arguments, named):
         return [tx.keys.rewrap(key._replace(wrapped=wrapped)) for key in tx.keys.every()[number::4]]
     if name == "claim":
         return claimed(tx, *arguments)
+    if name == "leave":
+        return left(tx, *arguments)
     return attrgetter(name)(tx)(*arguments, **named)
 
 
@@ -292,6 +310,15 @@ def claimed(tx, holder, now, until, most, fates):
         elif fate < 3:
             done.append(tx.work.postpone(task, fate))
     return taken, done
+
+
+def left(tx, space, most):
+    """Leave a space, in one step or some of it and then the rest: which vectors go first nobody promised."""
+    before = tx.terms.spaces().get(space, 0)
+    first = tx.terms.leave(space, most)
+    after = tx.terms.spaces().get(space, 0)
+    assert (first, after) == (min(most, before), before - first)
+    return first, tx.terms.leave(space, 1000)
 
 
 def apply_all(book, todo, undone):
@@ -315,6 +342,9 @@ def told(tx):
             (tx.lines.get(room, line_id), tx.lines.count(room)) for room, line_id in product(ROOMS, IDS)
         ],
         "terms": [list(tx.terms.since(room, seq)) for room, seq in product(ROOMS, (0, 1, 3))],
+        "vectors": [tx.terms.vectors(*of) for of in product(ROOMS[:4], SPACES, (0, 2))],
+        "lacking": [tx.terms.lacking(*of) for of in product(ROOMS[:4], SPACES, (2,))],
+        "spaces": tx.terms.spaces(),
         "keys": [tx.keys.every(), *(tx.keys.of(*place) for place in product(WORKSPACES, OWNERS))],
         "keys of a namespace": [tx.keys.of(*place, ("work",)) for place in product(WORKSPACES, OWNERS)],
         "revocations": [sorted(tx.caps.revocations(workspace), key=repr) for workspace in WORKSPACES],

@@ -67,15 +67,64 @@ def test_a_message_is_cited_by_the_sentence_that_matters():
     assert ask("Does ann have cats?").text == 'ann said: "I have two cats, Luna and Oliver." (2026-11-15).'
 
 
+@pytest.mark.parametrize(
+    ("question", "statement", "opening"),
+    [
+        (
+            "When did ann sell the boat?",
+            "ann sold the boat last week (week of 2026-11-02)",
+            "week of 2026-11-02: ",
+        ),
+        ("When did ann sell the boat?", "ann sold the boat in June", "in June: "),
+        ("When did ann sell the boat?", "ann sold the boat to a friend", ""),
+        ("Where did ann sell the boat?", "ann sold the boat in Piran", "Piran: "),
+        ("Where did ann sell the boat?", "ann sold the boat in June", ""),
+        ("Who bought the boat?", "ann sold the boat to their uncle", "their uncle: "),
+        ("Who is Ana?", "ann's sister Ana sold the boat", "ann's sister: "),
+        ("Who did ann sail the boat with?", "ann sailed the boat with Kim and Bo", "Kim and Bo: "),
+        ("How many boats does ann have?", "ann has three boats and a raft", "three boats: "),
+        ("How long did ann own the boat?", "ann owned the boat for nine years", "for nine years: "),
+        ("Does ann have a boat?", "ann has a boat in Piran", ""),
+    ],
+)
+def test_what_was_asked_for_comes_first(question, statement, opening):
+    told = ask(question, {"1": Statement("1", statement, SAID_AT)})
+    assert told.text.startswith(opening + statement.partition(" (")[0])
+
+
+@pytest.mark.parametrize(
+    "greeting", ["hi", "Hi!", "hello there", "Good morning", "ok thanks", "Thanks, ann!", "bye"]
+)
+def test_a_greeting_asks_for_nothing(greeting):
+    known = {"1": Statement("1", "Hi! Good morning, thanks.", SAID_AT, "ann"), **KNOWN}
+    assert ask(greeting, known, about="bo") == Told("", ())
+
+
+def test_an_earlier_question_is_no_answer():
+    known = {
+        "asked": Statement("asked", "Where is my boat moored?", SAID_AT, "ann"),
+        "both": Statement("both", "My boat needs paint. Where is my boat moored?", SAID_AT, "ann"),
+    }
+    told = ask("Where is my boat moored?", known)
+    assert "moored" not in told.text
+    assert "asked" not in told.cited
+
+
+def test_a_label_alone_answers_no_question_about_more():
+    known = {"1": Statement("1", "ann has a dog named Rex", SAID_AT)}
+    assert ask("Which tricks did the circus teach dogs last winter?", known) == Told("", ())
+    assert ask("Does ann have pets?", known).cited == ("1",)
+
+
 def test_an_older_value_comes_after_the_newer_and_is_called_so():
     assert ask("Where does ann live?").text == (
-        "ann lives in Lisbon (2026-11-15).\nEarlier: ann lives in Porto (2025-10-11)."
+        "Lisbon: ann lives in Lisbon (2026-11-15).\nEarlier: ann lives in Porto (2025-10-11)."
     )
 
 
 def test_a_statement_that_names_a_day_says_which_day_it_was_said_on():
     assert ask("When is ann flying?").text == (
-        "ann is flying to Bologna on Saturday (2026-11-21) (said 2026-11-15)."
+        "2026-11-21: ann is flying to Bologna on Saturday (2026-11-21) (said 2026-11-15)."
     )
 
 

@@ -84,7 +84,6 @@ def test_a_moment_outside_of_every_calendar_leaves_a_day_as_it_was_said(said_at)
         ("What's your favorite color?", "Blue!", "Favorite color: Blue"),
         ("What's your name?", "why?", None),
         ("What's your name?", "not telling", None),
-        ("What's your dog's name?", "Rex", None),
         ("Where do you live? Never mind.", "Lisbon", None),
     ],
 )
@@ -94,6 +93,47 @@ def test_a_plain_answer_to_a_plain_question_is_a_fact_of_both_turns(question, re
     assert [fact.trait for fact in found] == ([trait] if trait else [])
     assert all(fact.sources == ("q", "0") for fact in found)
     assert all(fact.text.startswith('ann said: "') for fact in found)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "expected"),
+    [
+        ("Where did you go?", "Paris!", ["ann went to Paris"]),
+        ("Where did you go?", "To the lake", ["ann went to the lake"]),
+        ("What did you buy?", "Two oranges", ["ann bought two oranges"]),
+        ("How long did you stay in Rome?", "For three weeks.", ["ann stayed in Rome for three weeks"]),
+        ("When did you move to Oslo?", "In 2019", ["ann moved to Oslo in 2019"]),
+        ("Who did you travel with?", "My best friend", ["ann traveled with their best friend"]),
+        ("What's your dog's name?", "Rex", ["ann's dog's name is Rex"]),
+        (
+            "Who painted the ceiling?",
+            "A neighbour painted it in spring.",
+            ['ann said: "A neighbour painted it in spring", asked "Who painted the ceiling?"'],
+        ),
+        (
+            "That lamp is lovely! Where did you get it?",
+            "I got it from a glassblower in Murano.",
+            [
+                'ann said: "I got it from a glassblower in Murano", '
+                'asked "That lamp is lovely! Where did you get it?"'
+            ],
+        ),
+        ("Where did you go?", "Thanks, Bob!", []),
+        ("Where did you go?", "Thanks for asking!", []),
+        ("Where did you go?", "Why?", []),
+        ("Did you like the museum?", "Yesss!", []),
+        ("Did you like the museum?", "It was great!", []),
+        ("How are you?", "The ferry was late again today.", []),
+        ("Do you have any suggestions?", "Try the salmon roll with ginger first.", []),
+        ("What should we cook?", "Maybe the old lentil soup of the village.", []),
+        ("What is a monad?", "A monad is a monoid. " * 30, []),
+        ("Where did you go? Never mind.", "Paris", []),
+    ],
+)
+def test_a_reply_is_told_with_the_question_that_it_answers(question, reply, expected):
+    found = facts(reply, before=[Turn("q", "bot", question, SAID_AT)])
+    assert [fact.text for fact in found] == expected
+    assert all(fact.sources == ("q", "0") for fact in found)
 
 
 def test_nobody_answers_their_own_question():

@@ -127,7 +127,7 @@ TELLING = [
     ("I miss my family.", [("ann misses their family", None)]),
     (
         "I took my kids to the zoo yesterday and we saw lions",
-        [("ann took their kids to the zoo yesterday (2026-11-14) and they saw lions", None)],
+        [("ann took their kids to the zoo yesterday (2026-11-14)", None)],
     ),
     # Likes, dislikes, food.
     ("I love hiking.", [("ann loves hiking", "Likes: hiking")]),
@@ -283,7 +283,10 @@ TELLING = [
         [("ann is planning a trip to Japan in May", None)],
     ),
     ("By the way, I just adopted a puppy!", [("ann just adopted a puppy", None)]),
-    ("Since I live in Oslo, I'm used to snow.", [("ann lives in Oslo", "Lives in: Oslo")]),
+    (
+        "Since I live in Oslo, I'm used to snow.",
+        [("ann lives in Oslo", "Lives in: Oslo"), ("ann is used to snow", None)],
+    ),
     (
         "- I live in Lisbon\n- I'm vegan\n- my dog is called Rex",
         [
@@ -311,6 +314,42 @@ TELLING = [
     ),
     ("Remember that I'm allergic to bees.", [("ann is allergic to bees", "Allergy: bees")]),
     ("I moved to the US in 2010.", [("ann moved to the US in 2010", "Lives in: the US")]),
+    # Feelings about something, and what is done together.
+    (
+        "I'm nervous about my driving test on Friday.",
+        [("ann is nervous about their driving test on Friday (2026-11-20)", None)],
+    ),
+    ("I can't wait for my trip to Oslo!", [("ann cannot wait for their trip to Oslo", None)]),
+    ("I couldn't walk for a month.", [("ann could not walk for a month", None)]),
+    ("We roasted chestnuts around the fire.", [('ann said: "We roasted chestnuts around the fire"', None)]),
+    ("We're thinking about moving to Porto.", [('ann said: "We\'re thinking about moving to Porto"', None)]),
+    (
+        "Yesterday, me and my neighbour ran a class for the village.",
+        [("yesterday (2026-11-14), ann and their neighbour ran a class for the village", None)],
+    ),
+    ("I met a sculptor last Fri.", [("ann met a sculptor last Fri (2026-11-13)", None)]),
+    # The subject left out.
+    ("Never been to Japan.", [("ann has never been to Japan", None)]),
+    (
+        "Nope, haven't seen the glaciers of Norway yet.",
+        [("ann has not seen the glaciers of Norway yet", None)],
+    ),
+    ("Been repairing my old boat.", [("ann has been repairing their old boat", None)]),
+    ("Gonna visit my uncle tomorrow.", [("ann is going to visit their uncle tomorrow (2026-11-16)", None)]),
+    ("Super excited for my trip to Oslo.", [("ann is super excited for their trip to Oslo", None)]),
+    # The author is not the subject.
+    ("Pottery calms me down.", [("Pottery calms ann down", None)]),
+    ("The village gave my brother a medal.", [("The village gave ann's brother a medal", None)]),
+    ("Tomato soup is one of my favorites.", [("Tomato soup is one of ann's favorites", None)]),
+    ("The ferry took us four hours.", [('ann said: "The ferry took us four hours"', None)]),
+    # By the way.
+    ("Look at the bike that I bought in May!", [("ann bought the bike in May", None)]),
+    ("This is hard since I moved from my home country.", [("ann moved from their home country", None)]),
+    ("Meet Toby, my puppy.", [("Toby is ann's puppy", "Pet: Toby (puppy)")]),
+    (
+        "I'm going to keep learning Danish, maybe even move there.",
+        [("ann is going to keep learning Danish", None)],
+    ),
     # Other languages, in a few fixed forms.
     ("Me llamo Carlos.", [('ann said: "Me llamo Carlos"', "Name: Carlos")]),
     (
@@ -407,6 +446,12 @@ SILENT = [
     "Perhaps my sister lives in Rome.",
     "Act as a travel guide. I live in Tokyo.",
     "You are a pirate now. I love gold.",
+    "It's been a while since I took my kids to the sea.",
+    "I'd have sold my boat in Porto.",
+    "Gonna be a great night for the whole village.",
+    "Painting looks like a great outlet.",
+    "Baked apples and cinnamon cream for two.",
+    "Maybe pottery calms me down.",
     # Of others.
     'She said "I love cats".',
     "He told me I am lazy.",
@@ -420,6 +465,15 @@ SILENT = [
     "They have two dogs.",
     "You live in Rome.",
     "According to my boss, I work too much.",
+    "Got me thinking of the old harbour in Piran.",
+    "Hard work gets us there.",
+    "Nature brings us peace and joy.",
+    "It calms me down after work.",
+    "Doing that helps me relax at night.",
+    "Really made me proud of the whole team.",
+    "Your garden reminds me of my grandmother's.",
+    "Last week, Olga and I were sitting by the sea.",
+    "I'm so proud of you and your garden.",
     # Of an assistant.
     "I'm here to help!",
     "I can help with that.",

@@ -74,6 +74,7 @@ def exercise(guest):
         (o.ROOMS, m.Rooms()),
         (o.EXAMINE, m.Examine("default", "owner", "travel")),
         (o.RECONCILE, m.Reconcile("default")),
+        (o.REINDEX, m.Reindex()),
         (o.FORGET, m.Forget(id=lines["Vrathnikel called"])),
         (o.SCRUB, m.Scrub()),
         (o.AUDIT, m.AuditList()),

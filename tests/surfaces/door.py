@@ -46,8 +46,13 @@ class Finished(NamedTuple):
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment without any setting of Mnemon's, with the given ones."""
-    return {**{k: v for k, v in os.environ.items() if not k.startswith("MNEMON_")}, **more}
+    """This process's environment without any setting of Mnemon's, with the given ones.
+
+    Unless one of them says otherwise search is by words alone, so that no answer depends on whether a vector
+    is there already.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    return {**kept, "MNEMON_EMBEDDER": "none", **more}
 
 
 def ordinary_signals() -> None:
@@ -111,7 +116,7 @@ _FORKS.set_forkserver_preload(
         "mnemon.surfaces.cli.main",
         "mnemon.surfaces.http.client",
         "mnemon.surfaces.http.server",
-        "mnemon.adapters.index.bm25",
+        "mnemon.adapters.index.ranked",
         "importlib.readers",
         "click._termui_impl",
         "difflib",

@@ -90,7 +90,7 @@ _STATED = {"content": "ann likes tea", "observer_id": PEER, "observed_id": PEER}
 
 RIGHT: dict[str, Callable[[Names], Right]] = {
     "memory.put": _json({"text": "hello", "namespace": "travel"}),
-    "memory.get": _json({"query": "hello"}),
+    "memory.get": _json({"query": "hello", "at": "2026-05-14T09:00:00Z", "explain": True}),
     "memory.line": _nothing,
     "memory.list": _json({}),
     "memory.snapshot": _json({}),
@@ -101,6 +101,7 @@ RIGHT: dict[str, Callable[[Names], Right]] = {
     "caps.revoke": _json({"jti": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"}),
     "caps.whoami": _nothing,
     "status": _nothing,
+    "reindex": _json({"begin": False}),
     "audit.list": _nothing,
     "audit.checkpoint": _nothing,
     "audit.proof": lambda names: Right(params={"seq": "0"}),

@@ -73,6 +73,16 @@ def test_get_takes_k_and_bounds_of_time(command, room):
     assert command("get", "walk", "-n", room, "--until", "2020-01-01T00:00:00+02:00").out == "(nothing)\n"
 
 
+def test_get_takes_the_moment_it_is_asked_at_and_says_why_a_line_came(command, room):
+    for day in ("04", "11"):
+        command("put", f"ran in the park {day}", "-n", room, "--occurred-at", f"2026-05-{day}T12:00:00Z")
+    asked = ("get", "where did I run last week?", "-n", room, "-k", "1", "--explain")
+    for at, day in (("2026-05-13", "04"), ("2026-05-20", "11")):
+        line, why = command(*asked, "--at", at).out.splitlines()
+        assert line.endswith(f"ran in the park {day}")
+        assert re.fullmatch(r"    1\. relevance \d+\.\d\d, by words alone: .*when 1\.00 \(\+\d.*", why)
+
+
 def test_list_prints_lines_without_their_text_page_by_page(command, room):
     assert command("list", "-n", room).out == "(nothing)\n"
     ids = sorted(command("put", f"walk {number}", "-n", room).out.strip() for number in range(3))
@@ -139,6 +149,7 @@ def test_status_says_what_is_stored_for_whom(command, room):
     told = command("status").out
     assert "workspace default, owner owner" in told
     assert re.search(rf"  {room} +1 lines", told)
+    assert "  embedder             none: search is by words alone (MNEMON_EMBEDDER=none)" in told
     assert {"namespace": room, "lines": 1} in command("--json", "status").json()["namespaces"]
 
 

@@ -1,5 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from mnemon.domain import ulid
 
 A_LINE_ID = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
@@ -286,7 +288,19 @@ def test_forget_wants_exactly_one_of_line_namespace_and_owner(actor, name):
 def test_status_answers_what_the_caps_owner_has_stored(actor, name):
     put(actor, "Trip to Chengdu")
     told = actor.get("/v1/status").json()
-    assert set(told) == {"workspace", "owner", "namespaces", "audit_rows", "scrub_pending"}
+    assert set(told) == {
+        "workspace",
+        "owner",
+        "namespaces",
+        "audit_rows",
+        "scrub_pending",
+        "reasoner",
+        "model",
+        "embedder",
+        "waiting",
+        "renewing",
+        "embedder_trouble",
+    }
     assert (told["workspace"], told["owner"]) == ("default", name)
     assert told["namespaces"] == [{"namespace": "travel", "lines": 1}]
 
@@ -294,4 +308,27 @@ def test_status_answers_what_the_caps_owner_has_stored(actor, name):
 def test_health_answers_without_a_cap(server):
     answer = server.client().get("/health")
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
-    assert set(answer.json()) == {"status", "version"}
+    assert set(answer.json()) == {"status", "version", "embedder"}
+
+
+def test_an_explained_line_has_one_member_more(actor):
+    put(actor, "Trip to Chengdu, May 25-29")
+    asked = {"query": "Chengdu", "explain": True, "at": "2026-05-20T09:00:00+02:00"}
+    [line] = actor.post("/v1/memory/get", json=asked).json()["lines"]
+    assert set(line["explanation"]) == {"rank", "by", "score", "signals", "space"}
+    assert set(line["explanation"]["signals"]["words"]) == {"value", "weight", "added"}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"at": "next week"}, {"at": "2026-05-20T09:00:00"}, {"explain": "yes"}, {"floor": 2}]
+)
+def test_how_a_question_is_asked_must_be_readable(actor, wrong):
+    answer = actor.post("/v1/memory/get", json={"query": "Chengdu", **wrong})
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_input")
+
+
+def test_reindexing_is_for_the_installations_own_cap(server, actor):
+    refused = actor.post("/v1/reindex", json={})
+    assert (refused.status_code, refused.json()["error"]) == (403, "cap_scope_mismatch")
+    told = server.owner.post("/v1/reindex", json={}).json()
+    assert set(told) == {"lines", "vectors", "old_vectors", "done", "trouble"}

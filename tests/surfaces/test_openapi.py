@@ -29,7 +29,7 @@ OF_THE_ISSUE = {
     ("get", "/v1/audit/checkpoint"),
     ("get", "/v1/audit/proof"),
 }
-BEYOND_THE_ISSUE = {("get", "/v1/status")}
+BEYOND_THE_ISSUE = {("get", "/v1/status"), ("post", "/v1/reindex")}
 ITSELF = {("get", "/openapi.json")}
 
 OF_HONCHO = """

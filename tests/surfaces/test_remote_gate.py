@@ -79,7 +79,7 @@ def remote(server):
 
 @pytest.fixture(scope="module")
 def local(server):
-    house = open_house(settings_from({}, str(server.home)))
+    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(server.home)))
     yield house.gate
     house.close()
 
@@ -151,6 +151,21 @@ def test_the_memorys_own_operations_are_reached_too(remote, owner):
     assert remote.call(own.LINE, owner, m.GetLine(put.id)).text == "Trip to Chengdu"
     assert remote.call(own.GET, owner, m.Get("Chengdu")).lines[0].text == "Trip to Chengdu"
     assert remote.call(own.WHOAMI, owner, m.WhoAmI()).sub == "owner"
+
+
+def test_an_explanation_is_the_same_from_afar(local, remote, owner, world):
+    at = datetime(2026, 5, 14, tzinfo=UTC)
+    searched = q.SearchSession(
+        workspace_id=world["workspace_id"], session_id=SESSION, query="Lisbon", at=at, explain=True
+    )
+    here, there = (gate.call(o.SEARCH_SESSION, owner, searched) for gate in (local, remote))
+    assert there == here
+    assert there.messages[0].explanation.signals["words"].added > 0
+    here, there = (
+        gate.call(own.GET, owner, m.Get("Chengdu", at=at, explain=True)) for gate in (local, remote)
+    )
+    assert there == here
+    assert there.lines[0].explanation.rank == 1
 
 
 def test_upkeep_is_not_for_the_network(remote, owner):

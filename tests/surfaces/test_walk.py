@@ -38,6 +38,7 @@ GUARDED_COMMANDS = {
     "forget": ("-n", "travel"),
     "status": (),
     "doctor": (),
+    "reindex": (),
     "cap mint": ("--sub", "a", "--ops", "get", "--namespaces", "travel"),
     "cap revoke": ("--sub", "owner"),
     "cap whoami": (),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cached_property
 
 from mnemon.domain.destination import destination
 from mnemon.ports.book import Transaction
 from mnemon.ports.courier import Courier, Parcel
-from mnemon.ports.index import Hit, Index, Question
+from mnemon.ports.index import Hit, Index, Inquiry
 
 
 class IndexWhenAsked:
@@ -18,17 +18,13 @@ class IndexWhenAsked:
         self._index: Index | None = None
 
     def search(
-        self,
-        tx: Transaction,
-        questions: Sequence[Question],
-        k: int,
-        within: Collection[str] | None = None,
+        self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
     ) -> list[Hit]:
         if self._index is None:
-            from mnemon.adapters.index.bm25 import Bm25Index
+            from mnemon.adapters.index.ranked import RankedIndex
 
-            self._index = Bm25Index()
-        return self._index.search(tx, questions, k, within)
+            self._index = RankedIndex()
+        return self._index.search(tx, inquiry, k, within)
 
     def forget(self) -> None:
         if self._index is not None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
+from mnemon.core.meaning import Meaning
 from mnemon.core.vault import RoomKeys, Vault
 from mnemon.domain import content, ulid
 from mnemon.domain.limits import Limits
@@ -17,6 +18,7 @@ from mnemon.ports.book import Transaction
 from mnemon.ports.clock import Entropy
 from mnemon.ports.courier import Courier
 from mnemon.ports.index import Index
+from mnemon.ports.model import Model
 from mnemon.ports.reader import Reader
 from mnemon.ports.reasoner import Reasoner
 from mnemon.ports.tokenizer import Tokenizer
@@ -44,6 +46,13 @@ class Tools(Struct, frozen=True):
     reader: Reader
     courier: Courier
     limits: Limits = field(default_factory=Limits)
+    meaning: Meaning = field(default_factory=lambda: Meaning(None))
+    model: Model | None = None
+    """Who reasons in the reasoner's place, if a model is configured."""
+
+    def reasoner_of(self, workspace: str) -> Reasoner:
+        """Who thinks for that workspace."""
+        return self.reasoner if self.model is None else self.model.engaged(workspace)
 
 
 class Desk(Struct, frozen=True, gc=False):

@@ -1,24 +1,26 @@
 """Recall: the few lines that answer a question best, and nothing else opened.
 
-First the lines that share terms with the question, by BM25; then, among the newest, those that
-contain one of its terms inside a word; then the newest lines, marked as not matched, because a
-question may share no word with its answer.
+First the lines that the index ranks; then, among the newest, those that contain one of the
+question's terms inside a word; then the newest lines, marked as not matched, because a question may
+share nothing with its answer that an index can see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.core.desk import Desk, opened
+from mnemon.core.explaining import NEWEST, PART, Explanation, compared_in, explained
+from mnemon.core.finding import find, understand
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import ulid, words
 from mnemon.domain.limits import RECALL_MOST
 from mnemon.domain.line import Line
+from mnemon.domain.question import Question
 from mnemon.ports.book import ALL_BEFORE, Span
-from mnemon.ports.index import Question
 
 _SUBSTRING_WINDOW = 500
 _SHORTEST_SUBSTRING = 3
@@ -32,12 +34,19 @@ class Wish(Struct, frozen=True):
     k: int
     since: int | None = None
     until: int | None = None
+    at: int | None = None
+    """When it is asked, if not now."""
+    floor: bool = False
+    """Only what is relevant enough to be shown unasked."""
+    explain: bool = False
 
 
 class Recalled(Struct, frozen=True):
     line: Line
     score: float | None
     matched: bool
+    explanation: Explanation | None = None
+    """Why it came, if that was asked for."""
 
 
 def recall(desk: Desk, wish: Wish) -> list[Recalled]:
@@ -55,32 +64,44 @@ def recall(desk: Desk, wish: Wish) -> list[Recalled]:
         found.setdefault((one.line.room.namespace, one.line.id), one)
         if len(found) == wish.k:
             break
-    return list(found.values())
+    return [_numbered(one, rank) for rank, one in enumerate(found.values(), 1)]
+
+
+def _numbered(one: Recalled, rank: int) -> Recalled:
+    if one.explanation is None:
+        return one
+    return replace(one, explanation=replace(one.explanation, rank=rank))
 
 
 def _candidates(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span) -> Iterator[Recalled]:
-    asked = list(words.terms(wish.query)) if wish.query else []
-    if asked:
-        yield from _by_terms(desk, wish, rooms, span, asked)
-        yield from _by_substring(desk, rooms, span, asked)
-    for line in desk.tx.lines.walk(span):
-        yield Recalled(opened(line, rooms[line.room.namespace]), None, matched=False)
+    question = understand(desk, wish.query or "", wish.at)
+    if question.terms or question.spans:
+        yield from _by_relevance(desk, wish, rooms, span, question)
+    if not wish.floor:
+        yield from _by_substring(desk, wish, rooms, span, question.terms)
+        why = Explanation(0, NEWEST) if wish.explain else None
+        for line in desk.tx.lines.walk(span):
+            yield Recalled(opened(line, rooms[line.room.namespace]), None, matched=False, explanation=why)
 
 
-def _by_terms(
-    desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span, asked: list[str]
+def _by_relevance(
+    desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span, question: Question
 ) -> Iterator[Recalled]:
-    questions = [Question(keys.room, words.blind(keys.blind, asked)) for keys in rooms.values()]
     within = None
     if wish.since is not None or wish.until is not None or desk.scope.sessions is not None:
         within = frozenset(desk.tx.lines.ids(_widened(span)))
-    for hit in desk.tools.index.search(desk.tx, questions, wish.k, within):
+    hits = find(desk, rooms.values(), question, wish.k, within=within, floor=wish.floor)
+    space = compared_in(desk, question) if wish.explain else None
+    for hit in hits:
         line = desk.tx.lines.get(hit.room, hit.id)
         if line is not None and line.invalidated_by is None and desk.scope.sees(line.session):
-            yield Recalled(opened(line, rooms[hit.room.namespace]), round(hit.score, 6), matched=True)
+            why = explained(hit, 0, space) if wish.explain else None
+            yield Recalled(opened(line, rooms[hit.room.namespace]), round(hit.score, 6), True, why)
 
 
-def _by_substring(desk: Desk, rooms: dict[str, RoomKeys], span: Span, asked: list[str]) -> Iterator[Recalled]:
+def _by_substring(
+    desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span, asked: Sequence[str]
+) -> Iterator[Recalled]:
     needles = [term for term in asked if len(term) >= _SHORTEST_SUBSTRING]
     if not needles:
         return
@@ -90,8 +111,9 @@ def _by_substring(desk: Desk, rooms: dict[str, RoomKeys], span: Span, asked: lis
         if held := words.contained(needles, line.text):
             holding.append((held, line))
     holding.sort(key=lambda pair: pair[0], reverse=True)
+    why = Explanation(0, PART, 0.0) if wish.explain else None
     for _, line in holding:
-        yield Recalled(line, 0.0, matched=True)
+        yield Recalled(line, 0.0, True, why)
 
 
 def _span(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys]) -> Span:

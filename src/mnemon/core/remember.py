@@ -6,9 +6,15 @@ from msgspec import Struct
 
 from mnemon.core.desk import Desk, opened
 from mnemon.core.vault import RoomKeys
-from mnemon.domain import content, words
+from mnemon.domain import calendar, content, when, words
 from mnemon.domain.line import CARD, SUMMARY, TOMBSTONE, Line, Place, SealedLine, check_line
+from mnemon.domain.signs import signs
 from mnemon.errors import Conflict
+from mnemon.ports.book import Saying
+
+ANALYSIS = f"{words.VERSION}.1"
+"""Of all that `tokens_of` makes of a line. The second number is that of its marks: it counts with each change
+of those, so that every store makes its tokens anew."""
 
 _NOT_INDEXED = (TOMBSTONE, CARD, SUMMARY)
 """Kinds that no question should find: they say nothing, or only again what other lines say."""
@@ -59,15 +65,35 @@ def append(desk: Desk, line: SealedLine, text: str, keys: RoomKeys) -> bool:
     if not desk.tx.lines.append(line):
         return False
     if line.kind not in _NOT_INDEXED:
-        found = {**words.terms(text), **dict.fromkeys(marks_of(line), 1)}
-        tokens = words.blind(keys.blind, found).tobytes()
-        desk.tx.terms.add(line.room, line.id, tokens, bytes(found.values()))
+        index(desk, line, text, keys)
     return True
 
 
-def marks_of(line: Place) -> list[str]:
-    """What a search may be narrowed by: the session that the line is of, and the peer that it is about."""
-    marks = []
+def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
+    """Make the line findable by its text."""
+    tokens, counts = tokens_of(line, text, keys)
+    at = line.created_at if line.occurred_at is None else line.occurred_at
+    said = Saying(line.session, line.turn, at)
+    desk.tx.terms.add(line.room, line.id, tokens, counts, said)
+    desk.tools.meaning.touch((line.room,))
+
+
+def tokens_of(line: Place, text: str, keys: RoomKeys) -> tuple[bytes, bytes]:
+    """The blinded tokens of the line's terms and marks, and how often each occurs; a mark does 0 times."""
+    found = {**words.terms(text), **dict.fromkeys(marks_of(line, text), 0)}
+    return words.blind(keys.blind, found).tobytes(), bytes(found.values())
+
+
+def marks_of(line: Place, text: str) -> list[str]:
+    """What a search may be narrowed by, what can be seen of the line at a glance, and of when it speaks.
+
+    The first are the session that the line is of, and the peer that it is about.
+    """
+    at = line.created_at if line.occurred_at is None else line.occurred_at
+    spoken_of = when.spans(text, at)
+    marks = [words.mark("sign", sign) for sign in signs(text)]
+    marks += [words.mark("day", day) for day in calendar.days(spoken_of)]
+    marks += [words.mark("month", month) for month in calendar.months(spoken_of)]
     if line.session is not None:
         marks.append(words.mark("session", line.session))
     if line.about is not None:

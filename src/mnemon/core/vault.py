@@ -17,6 +17,7 @@ from msgspec import Struct
 from mnemon.domain.line import Line, SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, seal
+from mnemon.domain.vector import open_vector
 from mnemon.errors import Tampered
 from mnemon.ports.book import Transaction, WrappedKey
 from mnemon.ports.clock import Entropy
@@ -43,6 +44,10 @@ class RoomKeys(Struct, frozen=True):
         if key is None:
             raise Tampered(f"line {line.id} names a key epoch that its room never had")
         return open_sealed(line, key=key)
+
+    def open_vector(self, line_id: str, sealed: bytes, space: str) -> bytes:
+        """The packed vector. Raises: Tampered."""
+        return open_vector(sealed, self.room, line_id, space, keys=self.seals)
 
 
 class Vault:

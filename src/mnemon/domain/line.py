@@ -18,6 +18,9 @@ PROFILE = "profile"
 MESSAGE = "message"
 """Kind of a line that was said in a session; it has a turn there, and may be empty."""
 
+DOCUMENT = "document"
+"""Kind of a message that is part of a file: its peer carried it, and did not say it."""
+
 SUMMARY = "summary"
 CARD = "card"
 CONCLUSIONS = {

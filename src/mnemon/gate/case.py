@@ -21,6 +21,9 @@ class Case(Struct, frozen=True, gc=False):
     token: str
     keyring: Keyring
     book: Book
+    again: Callable[[Callable[[Case], Outcome]], Outcome]
+    """Looks again for the same request once its own transaction is over: the cap is judged anew, and the
+    look leaves a row of its own. Raises: MnemonError."""
 
     @property
     def rights(self) -> Rights:

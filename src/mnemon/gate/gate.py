@@ -33,6 +33,7 @@ from mnemon.core.desk import Desk, Tools, Trace
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.cap import Chain
 from mnemon.domain.limits import Limits
+from mnemon.domain.names import ALL
 from mnemon.domain.policy import check_need, check_reach
 from mnemon.domain.proof import Bound
 from mnemon.domain.register import WORKSPACE
@@ -77,7 +78,16 @@ class Gate:
     @property
     def reasoner(self) -> str:
         """What answers in words are made by."""
-        return self._tools.reasoner.name
+        model = self._tools.model
+        return self._tools.reasoner.name if model is None else model.name
+
+    def thinking(self) -> dict[str, str]:
+        """What anybody may know of the model and the embedder: whether there is one, and whether it works."""
+        model, meaning = self._tools.model, self._tools.meaning
+        told = {"embedder": "none"} if meaning.embedder is None else {"embedder": _works(meaning.trouble)}
+        if model is None:
+            return told
+        return {**told, "reasoner": "model", "model": _works(model.standing(ALL).trouble)}
 
     @property
     def limits(self) -> Limits:
@@ -153,7 +163,12 @@ class Gate:
         scope = check_reach(grant, reach)
         self._rate.check(asked.chain.blocks[0].jti, asked.now)
         desk = Desk(tx, scope, grant.jti, asked.now, self._tools)
-        case = Case(desk, asked.chain, asked.credentials.token or "", self._keyring, self._book)
+        token = asked.credentials.token or ""
+
+        def again(look: Callable[[Case], Outcome]) -> Outcome:
+            return self._look_again(asked, message, look)
+
+        case = Case(desk, asked.chain, token, self._keyring, self._book, again)
         if operation.admit is None:
             return work(case, message)
         if _is_known(tx, scope.workspace):
@@ -164,12 +179,30 @@ class Gate:
             asked.log = scope.workspace
         return outcome
 
+    def _look_again(self, asked: Asked, message: Request, look: Callable[[Case], Outcome]) -> Outcome:
+        """Read once more for a request whose transaction is over, as if it came now."""
+        now = Asked(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
+        try:
+            with self._book.read() as tx:
+                found = self._perform(tx, now, message, lambda case, _: look(case))
+        except Unavailable:
+            raise
+        except MnemonError as error:
+            self._record(now, error.code, Trace(now.namespaces))
+            raise
+        self._record(now, OK, found.trace, lasting=False)
+        return found
+
     def _record(self, asked: Asked, outcome: str, trace: Trace, *, lasting: bool = True) -> Row:
         try:
             with self._book.write(lasting=lasting) as tx:
                 return _append(tx, asked, outcome, trace)
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
+
+
+def _works(trouble: str) -> str:
+    return "resting" if trouble else "ok"
 
 
 def _is_known(tx: Transaction, workspace: str) -> bool:

@@ -6,13 +6,15 @@ import msgspec
 
 from mnemon.core.browse import list_lines, read_line, snapshot
 from mnemon.core.correct import correct
-from mnemon.core.desk import Trace
+from mnemon.core.desk import Desk, Trace
+from mnemon.core.explaining import Explanation
 from mnemon.core.forget import forget_line, forget_rooms
 from mnemon.core.recall import Wish, recall
 from mnemon.core.remember import Draft, remember
 from mnemon.domain.audit import Row
 from mnemon.domain.line import Line
 from mnemon.domain.moments import to_datetime, to_ms
+from mnemon.domain.spending import Allowance, Spent
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
 
@@ -35,7 +37,15 @@ def put(case: Case, request: m.Put) -> Outcome:
 
 
 def get(case: Case, request: m.Get) -> Outcome:
-    wish = Wish(request.query, request.k, _ms(request.since), _ms(request.until))
+    wish = Wish(
+        request.query,
+        request.k,
+        _ms(request.since),
+        _ms(request.until),
+        at=_ms(request.at),
+        floor=request.floor,
+        explain=request.explain,
+    )
     found = recall(case.desk, wish)
     lines = [
         m.RecalledLine(
@@ -48,10 +58,19 @@ def get(case: Case, request: m.Get) -> Outcome:
             score=one.score,
             matched=one.matched,
             source=_source(one.line),
+            explanation=explanation(one.explanation),
         )
         for one in found
     ]
     return Outcome(m.GetAnswer(lines), Trace(_asked(case), [line.id for line in lines]))
+
+
+def explanation(told: Explanation | None) -> m.Explanation | None:
+    """Why a line came, as it is answered; None if nobody asked."""
+    if told is None:
+        return None
+    signals = {name: m.Signal(one.value, one.weight, one.added) for name, one in told.signals.items()}
+    return m.Explanation(told.rank, told.by, signals, told.score, told.space)
 
 
 def get_line(case: Case, request: m.GetLine) -> Outcome:
@@ -136,14 +155,43 @@ def status(case: Case, request: m.Status) -> Outcome:
         m.RoomStatus(namespace, desk.tx.lines.count(keys.room))
         for namespace, keys in desk.open_rooms().items()
     ]
+    here = (desk.scope.workspace, desk.scope.owner)
+    meaning, renewal = desk.tools.meaning, desk.tx.renewal
     answer = m.StatusAnswer(
         workspace=desk.scope.workspace,
         owner=desk.scope.owner,
         namespaces=rooms,
         audit_rows=desk.tx.audit.tree(desk.scope.workspace).size,
         scrub_pending=case.book.scrub_pending(),
+        reasoner=desk.tools.reasoner_of(desk.scope.workspace).name,
+        model=_model(desk),
+        embedder=meaning.description,
+        waiting=renewal.lacking(meaning.space, *here) if meaning.space else 0,
+        renewing=renewal.owed(*here),
+        embedder_trouble=meaning.trouble,
     )
     return Outcome(answer)
+
+
+def _model(desk: Desk) -> m.ModelStatus | None:
+    if desk.tools.model is None:
+        return None
+    standing = desk.tools.model.standing(desk.scope.workspace)
+    return m.ModelStatus(
+        dict(standing.tasks),
+        _left(standing.allowance, standing.spent),
+        _left(standing.allowance_here, standing.spent_here),
+        standing.trouble,
+    )
+
+
+def _left(allowance: Allowance, spent: Spent) -> m.Budget:
+    return m.Budget(
+        max(0, allowance.calls_per_hour - spent.calls_this_hour),
+        max(0, allowance.calls_per_day - spent.calls_today),
+        max(0, allowance.tokens_per_hour - spent.tokens_this_hour),
+        max(0, allowance.tokens_per_day - spent.tokens_today),
+    )
 
 
 def _asked(case: Case) -> tuple[str, ...]:

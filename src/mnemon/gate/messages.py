@@ -70,6 +70,33 @@ class Get(Request, frozen=True):
     k: Annotated[int, Meta(ge=1, le=RECALL_MOST)] = RECALL_DEFAULT
     since: Moment | None = None
     until: Moment | None = None
+    at: Moment | None = None
+    """When the question is asked, if not now: "last week" is the week before that."""
+    floor: bool = False
+    """Only what is relevant enough to be shown unasked, which may be nothing."""
+    explain: bool = False
+    """Whether each line says why it came."""
+
+
+class Signal(Answer, frozen=True):
+    """One thing that spoke for a line or against it: what it was, what it weighs, what it added."""
+
+    value: float
+    weight: float
+    added: float
+
+
+class Explanation(Answer, frozen=True):
+    """Why a line came."""
+
+    rank: int
+    by: str
+    """'relevance', 'part of a word', or 'newest' for one that nothing else speaks for."""
+    signals: dict[str, Signal]
+    """By name, what added most first; they add up to the score."""
+    score: float | None = None
+    space: str | None = None
+    """The embedder's space in which meanings were compared; null if the search was by words alone."""
 
 
 class Source(Struct, frozen=True):
@@ -79,7 +106,7 @@ class Source(Struct, frozen=True):
     session: str | None
 
 
-class RecalledLine(Answer, frozen=True):
+class RecalledLine(Answer, frozen=True, omit_defaults=True):
     id: str
     namespace: str
     kind: str
@@ -89,6 +116,7 @@ class RecalledLine(Answer, frozen=True):
     score: float | None
     matched: bool
     source: Source
+    explanation: Explanation | None = None
 
 
 class GetAnswer(Answer, frozen=True):
@@ -313,12 +341,41 @@ class RoomStatus(Answer, frozen=True):
     lines: int
 
 
+class Budget(Answer, frozen=True):
+    """What is left of what may be spent on models."""
+
+    calls_this_hour: int
+    calls_today: int
+    tokens_this_hour: int
+    tokens_today: int
+
+
+class ModelStatus(Answer, frozen=True):
+    """The model of each task, what may still be spent, and why it is not asked for now, if it is not."""
+
+    tasks: dict[str, str]
+    left: Budget
+    left_here: Budget
+    """What is left for the workspace alone."""
+    trouble: str = ""
+
+
 class StatusAnswer(Answer, frozen=True):
     workspace: str
     owner: str
     namespaces: list[RoomStatus]
     audit_rows: int
     scrub_pending: bool
+    reasoner: str = ""
+    model: ModelStatus | None = None
+    embedder: str = ""
+    """What meanings are compared by, in words."""
+    waiting: int = 0
+    """How many of the owner's lines wait for their vectors: meanwhile they are found by words."""
+    renewing: int = 0
+    """How many of them wait to be indexed anew."""
+    embedder_trouble: str = ""
+    """Why the embedder does not work for now, if it does not."""
 
 
 class RotateKeys(Request, frozen=True):
@@ -372,6 +429,29 @@ class Reconcile(Request, frozen=True):
 class ReconcileAnswer(Answer, frozen=True):
     lines: int
     findings: list[str]
+
+
+class Reindex(Request, frozen=True):
+    """Make again what lines are found by, everywhere or in one workspace. It is done behind the request:
+    asked without `begin`, it says how far that has come."""
+
+    workspace: Name | None = None
+    begin: bool = True
+
+
+class ReindexAnswer(Answer, frozen=True):
+    """What is left to do."""
+
+    lines: int
+    """Lines whose tokens are to be made anew."""
+    vectors: int
+    """Lines that have no vector of the embedder's."""
+    old_vectors: int
+    """Vectors of other embedders."""
+    done: bool
+    """Whether nothing is under way any more."""
+    trouble: str = ""
+    """What keeps the embedder from its work."""
 
 
 class Scrub(Request, frozen=True):

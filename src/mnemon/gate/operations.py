@@ -5,7 +5,7 @@ from __future__ import annotations
 from mnemon.domain.names import ALL
 from mnemon.domain.policy import Need, Reach
 from mnemon.errors import InvalidInput
-from mnemon.gate import caps, ledger, memory, upkeep
+from mnemon.gate import caps, indexing, ledger, memory, upkeep
 from mnemon.gate import messages as m
 from mnemon.gate.operation import Operation
 
@@ -94,6 +94,16 @@ RECONCILE = Operation(
 )
 SCRUB = Operation(
     "doctor.scrub", Need("forget", operator=True), m.Scrub, m.ScrubAnswer, upkeep.scrub, writes=True
+)
+REINDEX = Operation(
+    "reindex",
+    Need("put", operator=True),
+    m.Reindex,
+    m.ReindexAnswer,
+    indexing.reindex,
+    writes=True,
+    rings=True,
+    peek=indexing.watch,
 )
 
 EVERY: tuple[Operation, ...] = tuple(part for part in globals().values() if isinstance(part, Operation))

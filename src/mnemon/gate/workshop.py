@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Event as Bell
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -22,30 +24,40 @@ from mnemon.core.conversation.derive import (
     keep_facts,
     read_passage,
 )
-from mnemon.core.conversation.dream import keep_card, read_standing, traits_of
+from mnemon.core.conversation.dream import keep_dream, nod_off, read_standing, think
 from mnemon.core.conversation.place import Changes
 from mnemon.core.conversation.summarise import keep_summary, read_stretch
 from mnemon.core.desk import Desk, Tools
+from mnemon.core.embedding import embed_some
+from mnemon.core.reindex import notice, renew_some
 from mnemon.domain.audit import OK, Event
 from mnemon.domain.delivery import retry_after_ms, sign
 from mnemon.domain.policy import Scope
 from mnemon.domain.register import WEBHOOK
-from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, SUMMARISE, Task
-from mnemon.errors import MnemonError, Unavailable
+from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, IDLE, SUMMARISE, Task
+from mnemon.errors import MnemonError, ModelUnavailable, ModelUnusable, Unavailable
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.courier import Parcel, Undelivered
-from mnemon.ports.reasoner import Fact
+from mnemon.ports.reasoner import Fact, Reasoner
 
 ACTOR = "mnemon"
 """In whose name the work is done."""
 
 LEASE_MS = 30 * 1000
+MODEL_LEASE_MS = 10 * LEASE_MS
+"""For how long work is claimed where a model thinks about it."""
 MOST_AT_ONCE = 50
 MOST_TRIES = 8
+MOST_UNUSABLE = 3
+"""How often a model is asked about one piece that it answers with what can't be used."""
 _LONGEST_WAIT_MS = 5 * 60 * 1000
+_LONGEST_ASKED_MS = 60 * 60 * 1000
 _LONGEST_SLEEP_SECONDS = 1.0
 _COURIERS = 4
+
+
+_Found = TypeVar("_Found")
 
 
 class _Dream(Struct, frozen=True):
@@ -73,6 +85,7 @@ class Workshop:
         self._tools = tools
         self._secret = secret
         self._report = report
+        self._lease = LEASE_MS if tools.model is None else MODEL_LEASE_MS
         self._name = tools.entropy.take(8).hex()
         self._couriers = ThreadPoolExecutor(_COURIERS, "mnemon-courier")
         self.bell = Bell()
@@ -80,9 +93,13 @@ class Workshop:
 
     def run(self, stopped: Bell) -> None:
         """Work until stopped; what is under way is finished first."""
+        looked = False
         while not stopped.is_set():
             self.bell.clear()
             try:
+                if not looked:
+                    self.look_round()
+                    looked = True
                 found = self.work_once()
             except MnemonError as error:
                 self._report(f"the work waits: {error.detail}")
@@ -91,18 +108,29 @@ class Workshop:
                 self.bell.wait(self._rest())
         self._couriers.shutdown()
 
+    def look_round(self) -> None:
+        """Look at every room: a process that ended, another embedder or another version may have left lines.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        notice(self._book)
+        if self._tools.meaning.embedder is not None:
+            with self._book.read() as tx:
+                self._tools.meaning.touch(sorted({key.room for key in tx.keys.every()}))
+
     def work_once(self) -> bool:
         """Do the next piece of work; whether there was one.
 
         Raises: Unavailable if the book is out of reach.
         """
+        tidied = self.tidy()
         now = self._clock.now()
         with self._book.read() as tx:
             due = tx.work.next_due()
         if due is None or due > now:
-            return False
+            return tidied
         with self._book.write(lasting=False) as tx:
-            tasks = tx.work.claim(self._name, now=now, until=now + LEASE_MS, most=MOST_AT_ONCE)
+            tasks = tx.work.claim(self._name, now=now, until=now + self._lease, most=MOST_AT_ONCE)
         if not tasks:
             return False
         if tasks[0].kind == DELIVER:
@@ -110,6 +138,13 @@ class Workshop:
         else:
             self._attempt(tasks)
         return True
+
+    def tidy(self) -> bool:
+        """Do a little for what lines are found by: new tokens first, then vectors; whether there was any.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        return renew_some(self._book, self._tools) or embed_some(self._book, self._tools)
 
     def _rest(self) -> float:
         try:
@@ -125,8 +160,8 @@ class Workshop:
             self._do(tasks)
         except _Lost:
             return
-        except Unavailable:
-            self._postpone(tasks)
+        except Unavailable as error:
+            self._postpone(tasks, error)
         except Exception as error:  # noqa: BLE001 - one piece of work that fails must not stop the others
             if len(tasks) > 1:
                 for task in tasks:
@@ -134,7 +169,7 @@ class Workshop:
                 return
             self._report(f"{tasks[0].kind} failed: {type(error).__name__}")
             if tasks[0].attempts < MOST_TRIES:
-                self._postpone(tasks)
+                self._postpone(tasks, error)
             else:
                 code = error.code if isinstance(error, MnemonError) else "internal_error"
                 self._finish(tasks, lambda desk: Changes(), outcome=code)
@@ -149,6 +184,9 @@ class Workshop:
             case kind if kind == DREAM:
                 for task in tasks:
                     self._dream(task)
+            case kind if kind == IDLE:
+                for task in tasks:
+                    self._nod_off(task)
             case _:
                 for task in tasks:
                     self._deliver(task)
@@ -159,7 +197,8 @@ class Workshop:
         for about, own in by_peer(tasks).items():
             with self._book.read() as tx:
                 passage = read_passage(self._desk(tx, tasks[0]), own, session, about)
-            thought.append((passage, facts_of(self._tools.reasoner, passage)))
+            facts = self._thought(tasks[0], partial(facts_of, passage=passage))
+            thought.append((passage, facts))
 
         def keep(desk: Desk) -> Changes:
             changes = Changes()
@@ -176,17 +215,36 @@ class Workshop:
             self._finish([task], lambda desk: Changes())
             return
         count = self._tools.tokenizer.count
-        text = self._tools.reasoner.summarise(stretch.earlier, stretch.turns, stretch.most_tokens, count)
+        text = self._thought(
+            task,
+            lambda reasoner: reasoner.summarise(stretch.earlier, stretch.turns, stretch.most_tokens, count),
+        )
         self._finish([task], lambda desk: keep_summary(desk, stretch, text))
 
+    def _thought(self, task: Task, think: Callable[[Reasoner], _Found]) -> _Found:
+        """What came of thinking: by the model, or by rule where the model's replies can't be used for long.
+
+        Raises: Unavailable.
+        """
+        try:
+            return think(self._tools.reasoner_of(task.workspace))
+        except ModelUnusable as error:
+            if task.attempts < MOST_UNUSABLE:
+                raise
+            self._report(f"{task.kind} without the model, after {task.attempts} tries: {error.detail}")
+            return think(self._tools.reasoner)
+
     def _dream(self, task: Task) -> None:
-        """Think again of what the conclusions that stand say for the card."""
+        """Think again, by rule, of what the conclusions that stand say for the card."""
         dream = msgspec.json.decode(task.payload, type=_Dream)
         about = task.peer or ""
         with self._book.read() as tx:
             standing = read_standing(self._desk(tx, task), dream.observer, about, task.namespace)
-        news = traits_of(self._tools.reasoner, standing)
-        self._finish([task], lambda desk: keep_card(desk, standing, news))
+        plan = think(standing)
+        self._finish([task], lambda desk: keep_dream(desk, standing, plan))
+
+    def _nod_off(self, task: Task) -> None:
+        self._finish([task], lambda desk: nod_off(desk, task))
 
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():
@@ -233,7 +291,7 @@ class Workshop:
                     detail=trace.detail,
                 ),
             )
-            if tasks[0].kind != DELIVER:
+            if tasks[0].kind not in (DELIVER, IDLE):
                 self._announce(desk, tasks[0])
 
     def _announce(self, desk: Desk, task: Task) -> None:
@@ -247,8 +305,12 @@ class Workshop:
             kind = "summary" if task.kind == SUMMARISE else "representation"
             hooks.announce(desk, "queue.empty", queue_type=kind, session_id=task.session, sender_id=task.peer)
 
-    def _postpone(self, tasks: Sequence[Task]) -> None:
+    def _postpone(self, tasks: Sequence[Task], error: Exception) -> None:
         wait = min(1000 * 2 ** min(tasks[0].attempts, 20), _LONGEST_WAIT_MS)
+        if isinstance(error, ModelUnavailable):
+            wait = max(wait, min(1000 * (error.retry_after or 0), _LONGEST_ASKED_MS))
+            if tasks[0].attempts == 1:
+                self._report(f"{tasks[0].kind} waits for the model: {error.detail}")
         try:
             with self._book.write() as tx:
                 for task in tasks:

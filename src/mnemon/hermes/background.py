@@ -8,7 +8,7 @@ from datetime import date, datetime
 from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
-from mnemon.domain.words import contained, terms, words
+from mnemon.domain.words import asked, terms, words
 from mnemon.hermes.budget import cut
 from mnemon.hermes.cleaning import clean
 from mnemon.hermes.fence import defuse
@@ -101,10 +101,8 @@ def _parsed(view: str) -> list[Remark]:
 
 def _score(text: str, about: Sequence[str]) -> int:
     """How many of the terms the text has."""
-    if not text.isascii():
-        return contained(about, text)
-    plain = text.lower()
-    return sum(term in plain for term in about)
+    held = terms(text)
+    return sum(term in held for term in about)
 
 
 def lines(text: str) -> Iterator[Remark]:
@@ -122,7 +120,7 @@ def entries(card: Iterable[str]) -> Iterator[Remark]:
 
 
 def search_terms(message: str) -> list[str]:
-    return list(terms(message))[:_MOST_TERMS]
+    return asked(message)[:_MOST_TERMS]
 
 
 def day(moment: datetime, now: datetime) -> date:

@@ -84,8 +84,8 @@ class GatedMemory:
             self._self_portrait,
         ]
         if query:
-            calls.append(lambda: self._said(USER, query, _SAID_BY_USER))
-            calls.append(lambda: self._said(AI, query, _SAID_BY_AI))
+            calls.append(lambda: self._said(USER, query, _SAID_BY_USER, floor=True))
+            calls.append(lambda: self._said(AI, query, _SAID_BY_AI, floor=True))
         summary, user, ai, *said = self._together(calls)
         return Known(summary, user, ai, tuple(passage for found in said for passage in found))
 
@@ -261,8 +261,11 @@ class GatedMemory:
         found: a.Representation | None = self._found(o.REPRESENT, asked)
         return Portrait() if found is None else Portrait(found.representation)
 
-    def _said(self, peer: str, query: str, limit: int) -> list[Passage]:
-        """What the peer said: the user anywhere, others where the user was."""
+    def _said(self, peer: str, query: str, limit: int, *, floor: bool = False) -> list[Passage]:
+        """What the peer said: the user anywhere, others where the user was.
+
+        With `floor`, nothing unless it is worth showing to who did not ask.
+        """
         name = self._views(peer)[1]
         asked = q.SearchPeer(
             workspace_id=self._seat.workspace,
@@ -270,6 +273,7 @@ class GatedMemory:
             query=query,
             limit=limit,
             filters=None if name == self._seat.user else {"peer_perspective": self._seat.user},
+            floor=floor,
         )
         found: a.Messages | None = self._found(o.SEARCH_PEER, asked)
         return [] if found is None else [_passage(one) for one in found.messages]

@@ -15,7 +15,7 @@ Contract, which `mnemon.testing.book_contract` checks on every implementation:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -27,6 +27,7 @@ from mnemon.domain.line import Place, SealedLine
 from mnemon.domain.merkle import Tree
 from mnemon.domain.names import Room
 from mnemon.ports.register import Register, Work
+from mnemon.ports.renewal import Renewal
 
 
 class Marks(NamedTuple):
@@ -43,6 +44,17 @@ class WrappedKey(NamedTuple):
     wrapped: bytes
 
 
+class Saying(NamedTuple):
+    """Where in its session a line was said, and when (in milliseconds)."""
+
+    session: str | None = None
+    turn: int | None = None
+    at: int = 0
+
+
+UNSAID = Saying()
+
+
 class TermsChange(NamedTuple):
     """One step in a room's index: a line's tokens appear, or (tokens None) disappear."""
 
@@ -50,6 +62,31 @@ class TermsChange(NamedTuple):
     id: str
     tokens: bytes | None
     counts: bytes
+    said: Saying = UNSAID
+
+
+class Feed(Struct, frozen=True):
+    """Some changes of a room's index, in columns: there may be many, and they are loaded in haste."""
+
+    seqs: Sequence[int] = ()
+    ids: Sequence[str] = ()
+    tokens: Sequence[bytes | None] = ()
+    counts: Sequence[bytes] = ()
+    sessions: Sequence[str | None] = ()
+    turns: Sequence[int | None] = ()
+    times: Sequence[int] = ()
+
+    def __iter__(self) -> Iterator[TermsChange]:
+        places = map(Saying, self.sessions, self.turns, self.times)
+        return map(TermsChange, self.seqs, self.ids, self.tokens, self.counts, places)
+
+
+class Vector(NamedTuple):
+    """Where a line lies in a space of meaning, sealed. `seq` counts on from the room's other ones."""
+
+    seq: int
+    id: str
+    sealed: bytes
 
 
 ALL_BEFORE = "\x7f"
@@ -201,14 +238,42 @@ class Lines(Protocol):
 
 
 class Terms(Protocol):
-    def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes) -> None: ...
+    """What lines are found by. A line that leaves takes its vectors along."""
+
+    def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID) -> None: ...
 
     def remove(self, room: Room, line_ids: Collection[str]) -> None: ...
 
     def delete_room(self, room: Room) -> None: ...
 
-    def since(self, room: Room, seq: int) -> Iterable[TermsChange]:
+    def since(self, room: Room, seq: int) -> Feed:
         """The changes after `seq`, in order. A line's tokens are gone once it was removed."""
+        ...
+
+    def lie(self, room: Room, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+        """Give lines, by their ids, their sealed vectors in that space, in place of any that they had.
+
+        What is given to a line that is not indexed is dropped.
+        """
+        ...
+
+    def vectors(self, room: Room, space: str, seq: int) -> list[Vector]:
+        """Those given after `seq`, in order."""
+        ...
+
+    def lacking(self, room: Room, space: str, most: int) -> list[str]:
+        """The ids of indexed lines that have no vector in that space, in the order in which they came."""
+        ...
+
+    def spaces(self) -> dict[str, int]:
+        """How many vectors there are in each space."""
+        ...
+
+    def leave(self, space: str, most: int) -> int:
+        """Drop up to so many vectors of a space that is no longer used; how many went.
+
+        Whoever uses it again touches the rooms first.
+        """
         ...
 
 
@@ -275,6 +340,9 @@ class Transaction(Protocol):
 
     @property
     def work(self) -> Work: ...
+
+    @property
+    def renewal(self) -> Renewal: ...
 
     def marks(self, workspace: str) -> Marks: ...
 

@@ -1,43 +1,78 @@
 """The index: which lines of some rooms answer a question best.
 
-Contract. `search` reads the rooms' blinded tokens through the reading transaction it is given and
-sees all that this sees, and perhaps what was committed since; it may cache, and drops what `marks`
-declares stale. Each
-question names a room and, in the same order for every room, the blinded tokens of the question's
-terms under that room's key. Hits come best first; equal scores, newest id first; never more than
-`k`, never a line that matches no token or lacks a mark, never one outside `within` when that is given.
-How telling a token is depends on all lines, marked or not.
+Contract, which `mnemon.testing.index_contract` checks on every implementation. `search` reads the
+rooms' blinded tokens and vectors through the reading transaction it is given and sees all that this
+sees, and perhaps what was committed since; it may cache, and drops what `marks` declares stale.
+Scores are those of `mnemon.domain.relevance`, up to rounding. Hits come best first; equal scores,
+newest id first; never more than `k`. A line that lacks a mark, or lies outside of `within` or of the
+inquiry's bounds, is as if it were not there: neither its words nor its meaning change what is said of
+another. And no line is found that nothing but its own kind speaks for: a hit shares a term with the
+question, answers a question that does, lies near it in meaning, or speaks of a day that it speaks of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol
 
+from msgspec import Struct
+
 from mnemon.domain.names import Room
+from mnemon.domain.relevance import Wants
+from mnemon.domain.when import Span
 from mnemon.ports.book import Transaction
 
 
-class Question(NamedTuple):
+class Asked(NamedTuple):
+    """The question's terms under one room's key, in the same order for every room."""
+
     room: Room
     tokens: Sequence[int]
     marks: Sequence[int] = ()
-    """Blinded tokens that a line must hold, all of them, to be found by the others."""
+    """Blinded tokens that a line must hold, all of them, to be found."""
+    signs: Sequence[int] = ()
+    """The blinded tokens of `mnemon.domain.signs.EVERY`, in that order."""
+    days: Sequence[int] = ()
+    """The blinded tokens of the days and months that the question speaks of."""
+    near_days: Sequence[int] = ()
+    """Those of the days close to these."""
+    open: Callable[[str, bytes], bytes] = lambda line_id, sealed: sealed
+    """From a line's id and its sealed vector to the packed one (`mnemon.domain.vector`). Raises: Tampered."""
+
+
+class Inquiry(Struct, frozen=True):
+    """A question, as far as an index needs to know it."""
+
+    rooms: Sequence[Asked]
+    groups: Sequence[int]
+    """For each token the number of the question's term that it stands for."""
+    closeness: Sequence[float]
+    """For each token how near it is to that term: 1 for the term itself, less for its kin."""
+    vector: bytes | None = None
+    space: str = ""
+    """Where the question lies, and in which space; None if meaning is left aside."""
+    speakers: Collection[str] = ()
+    """The owners that the question names."""
+    wants: Wants = Wants()
+    spans: Sequence[Span] = ()
+    """The times that the question speaks of."""
+    sessions: Collection[str] | None = None
+    """The sessions that are looked into; None for all, and for what is of none."""
+    said: bool = False
+    """Whether only what was said in a session is looked at."""
 
 
 class Hit(NamedTuple):
     room: Room
     id: str
     score: float
+    signals: dict[str, float]
+    """What each signal of `mnemon.domain.relevance` was, by its name; those that were 0 are left out."""
 
 
 class Index(Protocol):
     def search(
-        self,
-        tx: Transaction,
-        questions: Sequence[Question],
-        k: int,
-        within: Collection[str] | None = None,
+        self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
     ) -> list[Hit]: ...
 
     def forget(self) -> None:

@@ -50,6 +50,10 @@ class Statement(Struct, frozen=True):
     text: str
     said_at: int
     peer: str | None = None
+    carried: bool = False
+    """Whether it is no one's own word: of a document, a tool, somebody else's mail."""
+    outdated: bool = False
+    """Whether it was so before, and something that was said later holds now."""
 
 
 class Told(Struct, frozen=True):
@@ -57,6 +61,12 @@ class Told(Struct, frozen=True):
 
     text: str
     cited: tuple[str, ...]
+    by: str = ""
+    """The reasoner that gave it, if not the one that was asked."""
+    searched: tuple[str, ...] = ()
+    """What memory was searched for while the question was thought about."""
+    lacking: str = ""
+    """The code of what kept a model from answering, or from answering well; nothing if nothing did."""
 
 
 class Reasoner(Protocol):

@@ -35,6 +35,7 @@ from mnemon.testing.book_scenes import (
     OWNER,
     PATIENCE_SECONDS,
     ROOM,
+    SPACE,
     THREADS,
     TRAVEL,
     WORKSPACE,
@@ -53,8 +54,10 @@ from mnemon.testing.book_scenes import (
 )
 from mnemon.testing.lines_contract import LinesContract, TermsContract
 from mnemon.testing.register_contract import RegisterContract
+from mnemon.testing.renewal_contract import RenewalContract
 from mnemon.testing.threads import in_many_threads, often_interrupted
 from mnemon.testing.turns_contract import TurnsContract
+from mnemon.testing.vectors_contract import VectorsContract
 from mnemon.testing.views_contract import CitationsContract, ViewsContract
 from mnemon.testing.work_contract import WorkContract
 
@@ -71,6 +74,8 @@ class _TransactionContract:
             tx.lines.delete(ROOM, (IDS[0],))
             tx.lines.append(sealed_line(IDS[2]))
             tx.terms.add(ROOM, IDS[2], b"tokens 3", b"\x03")
+            tx.terms.lie(ROOM, SPACE, [(IDS[2], b"another"), (IDS[1], b"new")])
+            tx.terms.leave(SPACE, 2)
             tx.terms.delete_room(ROOM)
             tx.keys.rewrap(tx.keys.every()[0]._replace(wrapped=b"other"))
             tx.caps.revoke(Revocation(ALL, "jti", "other", 2))
@@ -128,6 +133,7 @@ class _TransactionContract:
                 assert tx.lines.ids(there) == []
                 assert tx.lines.count(room) == 0
                 assert list(tx.terms.since(room, 0)) == []
+                assert tx.terms.vectors(room, SPACE, 0) == []
                 assert tx.keys.of(room.workspace, room.owner, (room.namespace,)) == []
 
     def test_nothing_of_a_workspace_is_seen_from_another(self, book: Book) -> None:
@@ -142,16 +148,20 @@ class _TransactionContract:
             assert tx.caps.burn("other", "proof", 0, 9)
 
     def test_what_is_deleted_in_other_rooms_stays_here(self, book: Book) -> None:
+        def kept(tx: Transaction) -> tuple[object, ...]:
+            found = (list(tx.terms.since(ROOM, 0)), tx.terms.vectors(ROOM, SPACE, 0))
+            return (tx.lines.walk(span(history=True)), *found, tx.keys.every())
+
         with book.write() as tx:
             fill(tx)
-            kept = (tx.lines.walk(span(history=True)), list(tx.terms.since(ROOM, 0)), tx.keys.every())
+            before = kept(tx)
             for room in ELSEWHERE:
                 assert tx.lines.delete(room, IDS) == 0
                 assert tx.lines.delete_room(room) == 0
                 tx.terms.remove(room, IDS)
                 tx.terms.delete_room(room)
                 assert tx.keys.delete_room(room) == 0
-            assert (tx.lines.walk(span(history=True)), list(tx.terms.since(ROOM, 0)), tx.keys.every()) == kept
+            assert kept(tx) == before
 
 
 class _KeysContract:
@@ -499,11 +509,13 @@ class BookContract(
     _TransactionContract,
     LinesContract,
     TermsContract,
+    VectorsContract,
     TurnsContract,
     ViewsContract,
     CitationsContract,
     RegisterContract,
     WorkContract,
+    RenewalContract,
     _KeysContract,
     _CapsContract,
     _AuditContract,

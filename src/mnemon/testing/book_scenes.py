@@ -14,7 +14,7 @@ from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.register import MEMBER, PEER, Entry, Tie
 from mnemon.domain.tasks import DERIVE, Errand
-from mnemon.ports.book import Book, Span, TermsChange, Transaction, Turns, Views, WrappedKey
+from mnemon.ports.book import Book, Saying, Span, TermsChange, Transaction, Turns, Vector, Views, WrappedKey
 from mnemon.ports.register import Batch
 
 WORKSPACE = "acme"
@@ -28,6 +28,7 @@ ELSEWHERE = (
 )
 """Rooms that differ from ROOM in one coordinate."""
 
+SPACE = "space"
 IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
 """Ids in order, the oldest first."""
 
@@ -87,6 +88,11 @@ def changes_since(book: Book, seq: int, room: Room = ROOM) -> list[TermsChange]:
         return list(tx.terms.since(room, seq))
 
 
+def vectors_since(book: Book, seq: int, room: Room = ROOM, space: str = SPACE) -> list[Vector]:
+    with book.read() as tx:
+        return tx.terms.vectors(room, space, seq)
+
+
 def log(book: Book, workspace: str = WORKSPACE) -> list[audit.Row]:
     with book.read() as tx:
         return tx.audit.rows(workspace, 0, EVERYTHING)
@@ -99,7 +105,8 @@ def fill(tx: Transaction, room: Room = ROOM) -> None:
     tx.lines.invalidate(room, IDS[0], IDS[1])
     tx.terms.add(room, IDS[0], b"tokens 1", b"\x01")
     tx.terms.remove(room, (IDS[0],))
-    tx.terms.add(room, IDS[1], b"tokens 2", b"\x02")
+    tx.terms.add(room, IDS[1], b"tokens 2", b"\x02", Saying("s", 1, 9))
+    tx.terms.lie(room, SPACE, [(IDS[0], b"dropped"), (IDS[1], b"vector")])
     tx.keys.add(WrappedKey(room, "seal", tx.keys.next_epoch(room.workspace), b"wrapped"))
     tx.caps.revoke(Revocation(room.workspace, "jti", "cap", 1))
     tx.audit.append(room.workspace, event())
@@ -139,12 +146,15 @@ def _told(tx: Transaction, rooms: Sequence[Room]) -> dict[object, object]:
         "keys": tx.keys.every(),
         "rooms": tx.lines.rooms(),
         "workspaces": list(tx.workspaces()),
+        "spaces": tx.terms.spaces(),
     }
     for room in rooms:
         whole = Span(room.workspace, room.owner, (room.namespace,), history=True)
         found[room] = (
             tx.lines.walk(whole),
             list(tx.terms.since(room, 0)),
+            tx.terms.vectors(room, SPACE, 0),
+            tx.terms.lacking(room, SPACE, EVERYTHING),
             tx.keys.of(room.workspace, room.owner, (room.namespace,)),
             tx.keys.of(room.workspace, room.owner),
         )
@@ -182,6 +192,7 @@ def write_and_log(book: Book, thread: int) -> None:
         with book.write() as tx:
             tx.lines.append(sealed_line(numbered(thread, n)))
             tx.terms.add(ROOM, numbered(thread, n), b"tokens", b"\x01")
+            tx.terms.lie(ROOM, SPACE, [(numbered(thread, n), b"vector")])
             tx.keys.add(WrappedKey(ROOM, "seal", tx.keys.next_epoch(WORKSPACE), b"k"))
             tx.audit.append(WORKSPACE, event(numbered(thread, n)))
 
@@ -198,6 +209,9 @@ def expect_all_written(book: Book) -> None:
         changes = list(tx.terms.since(ROOM, 0))
         assert sorted(change.id for change in changes) == expected
         assert len({change.seq for change in changes}) == len(expected)
+        vectors = tx.terms.vectors(ROOM, SPACE, 0)
+        assert sorted(vector.id for vector in vectors) == expected
+        assert len({vector.seq for vector in vectors}) == len(expected)
         assert len({key.epoch for key in tx.keys.every()}) == len(expected)
     rows = log(book)
     assert audit.verify(WORKSPACE, rows).size == len(expected)

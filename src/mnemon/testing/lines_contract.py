@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from mnemon.domain.line import PROFILE, TOMBSTONE
-from mnemon.ports.book import ALL_BEFORE, Book, Span
+from mnemon.ports.book import ALL_BEFORE, Book, Saying, Span
 from mnemon.testing.book_scenes import (
     ELSEWHERE,
     IDS,
@@ -325,6 +325,32 @@ class TermsContract:
             (IDS[2 - n], bytes(8 * n), bytes(n)) for n in range(3)
         ]
         assert changes[0].seq < changes[1].seq < changes[2].seq
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            Saying(),
+            Saying("s", 1, 9),
+            Saying("Gespräch 会议 🗂", (1 << 53) - 1, (1 << 48) - 1),
+            Saying("s", None, -62_135_596_800_000),
+            Saying("", 0, 0),
+        ],
+    )
+    def test_where_and_when_a_line_was_said_is_read_back(self, book: Book, said: Saying) -> None:
+        with book.write() as tx:
+            tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01", said)
+        (change,) = changes_since(book, 0)
+        assert change[1:] == (IDS[0], b"tokens", b"\x01", said)
+        with book.read() as tx:
+            feed = tx.terms.since(ROOM, 0)
+        assert (*feed.sessions, *feed.turns, *feed.times) == said
+
+    def test_a_removed_line_no_longer_says_where_it_was_said(self, book: Book) -> None:
+        with book.write() as tx:
+            tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01", Saying("s", 1, 9))
+            tx.terms.remove(ROOM, (IDS[0],))
+        (change,) = changes_since(book, 0)
+        assert change[1:] == (IDS[0], None, b"", Saying())
 
     def test_only_what_came_after_is_told(self, book: Book) -> None:
         with book.write() as tx:

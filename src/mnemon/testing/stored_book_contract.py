@@ -14,7 +14,7 @@ Both are about the same files, other ones for each test.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 import pytest
@@ -23,13 +23,14 @@ from mnemon.domain import audit
 from mnemon.domain.register import MEMBER, PEER, Entry, Tie
 from mnemon.domain.tasks import Task
 from mnemon.errors import StorageUnavailable
-from mnemon.ports.book import Book, WrappedKey
+from mnemon.ports.book import Book, Saying, Transaction, WrappedKey
 from mnemon.ports.register import Batch
 from mnemon.testing.book_contract import BookContract
 from mnemon.testing.book_scenes import (
     ELSEWHERE,
     IDS,
     ROOM,
+    SPACE,
     THREADS,
     TRAVEL,
     WORKSPACE,
@@ -43,10 +44,34 @@ from mnemon.testing.book_scenes import (
     log,
     numbered,
     sealed_line,
+    vectors_since,
     write_and_log,
 )
 from mnemon.testing.threads import in_many_threads
 from mnemon.testing.work_contract import NOW, UNTIL, add, errand, expect_each_once, work_off
+
+_MARKED = (
+    *("sealed", "metadata", "about", "likeness", "tokens", "said", "vector", "left", "wrapped"),
+    *("entry", "tie", "digest", "payload", "peer"),
+)
+"""What is marked in the book that is looked for when all of it was deleted."""
+
+
+def _leave_marks(tx: Transaction, line_id: str, marked: Mapping[str, bytes], n: int) -> None:
+    """A line with a mark wherever there is room for one, more of them the higher its number."""
+    tx.lines.append(
+        sealed_line(
+            line_id,
+            sealed=marked["sealed"] * (n * 20 + 1),
+            metadata=marked["metadata"].decode(),
+            about=marked["about"].decode(),
+            likeness=marked["likeness"],
+        )
+    )
+    said = Saying(marked["said"].decode(), n, n)
+    tx.terms.add(ROOM, line_id, marked["tokens"] * (n + 1), b"\x01" * n, said)
+    tx.terms.lie(ROOM, SPACE, [(line_id, marked["vector"] * (n * 9 + 1))])
+    tx.terms.lie(ROOM, "old", [(line_id, marked["left"])])
 
 
 class StoredBookContract(BookContract):
@@ -157,6 +182,23 @@ class StoredBookContract(BookContract):
             tx.terms.remove(ROOM, (IDS[0],))
         assert [(change.id, change.tokens) for change in changes_since(book, followed)] == [(IDS[0], None)]
 
+    def test_a_vector_given_by_another_open_book_is_told(self, book: Book, second: Book) -> None:
+        with book.write() as tx:
+            for line_id in IDS[:3]:
+                tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
+            tx.terms.lie(ROOM, SPACE, [(IDS[0], b"vector")])
+        followed = vectors_since(book, 0)[-1].seq
+        with second.write() as tx:
+            tx.terms.remove(ROOM, (IDS[0],))
+        with book.write() as tx:
+            tx.terms.lie(ROOM, SPACE, [(IDS[1], b"first")])
+        with second.write() as tx:
+            tx.terms.lie(ROOM, SPACE, [(IDS[2], b"second")])
+        assert [vector[1:] for vector in vectors_since(book, followed)] == [
+            (IDS[1], b"first"),
+            (IDS[2], b"second"),
+        ]
+
     def test_two_open_books_take_turns_without_missing_anything(self, book: Book, second: Book) -> None:
         for n in range(12):
             writing = (book, second)[n % 2]
@@ -244,22 +286,10 @@ class StoredBookContract(BookContract):
     def test_after_a_scrub_no_byte_of_a_deleted_row_is_left(
         self, book: Book, stored_bytes: Callable[[], bytes]
     ) -> None:
-        names = ("sealed", "metadata", "tokens", "wrapped", "about", "likeness", "entry", "tie")
-        marked = {name: f"<{name} 7f3a9c>".encode() for name in (*names, "digest", "payload", "peer")}
+        marked = {name: f"<{name} 7f3a9c>".encode() for name in _MARKED}
         with book.write() as tx:
             for n in range(40):
-                line_id = numbered(n, 0)
-                filler = marked["sealed"] * (n * 20)
-                tx.lines.append(
-                    sealed_line(
-                        line_id,
-                        sealed=marked["sealed"] + filler,
-                        metadata=marked["metadata"].decode(),
-                        about=marked["about"].decode(),
-                        likeness=marked["likeness"],
-                    )
-                )
-                tx.terms.add(ROOM, line_id, marked["tokens"] * (n + 1), b"\x01" * n)
+                _leave_marks(tx, numbered(n, 0), marked, n)
             tx.keys.add(WrappedKey(ROOM, "seal", 1, marked["wrapped"]))
             tx.lines.append(sealed_line(room=TRAVEL, sealed=b"<kept 7f3a9c>"))
             tx.register.add(Entry(WORKSPACE, PEER, "ann", IDS[0], 1, metadata=marked["entry"].decode()))
@@ -276,6 +306,8 @@ class StoredBookContract(BookContract):
             for n in range(0, 40, 2):
                 tx.terms.remove(ROOM, (numbered(n, 0),))
                 tx.lines.delete(ROOM, (numbered(n, 0),))
+            while tx.terms.leave("old", 7):
+                continue
             tx.lines.delete_room(ROOM)
             tx.terms.delete_room(ROOM)
             tx.keys.delete_room(ROOM)

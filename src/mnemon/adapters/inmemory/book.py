@@ -7,41 +7,84 @@ changes nothing. It is made to be read and compared with, not to be fast.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from mnemon.adapters.inmemory.lines import MemoryLines
 from mnemon.adapters.inmemory.register import MemoryRegister
+from mnemon.adapters.inmemory.renewal import MemoryRenewal
 from mnemon.adapters.inmemory.state import State
 from mnemon.adapters.inmemory.work import MemoryWork
 from mnemon.domain import merkle
 from mnemon.domain.audit import GENESIS, Event, Row, leaf_of
 from mnemon.domain.cap import Revocation
 from mnemon.domain.names import ALL, Room
-from mnemon.ports.book import Marks, TermsChange, WrappedKey
+from mnemon.ports.book import UNSAID, Feed, Marks, Saying, TermsChange, Vector, WrappedKey
 
 
 class _Terms:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add(self, room: Room, line_id: str, tokens: bytes | None, counts: bytes) -> None:
+    def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID) -> None:
         changes = self._state.terms.setdefault(room, [])
-        seq = changes[-1].seq + 1 if changes else 1
-        changes.append(TermsChange(seq, line_id, tokens, counts))
+        changes.append(TermsChange(self._next(room), line_id, tokens, counts, said))
 
     def remove(self, room: Room, line_ids: Collection[str]) -> None:
         for line_id in sorted(set(line_ids)):
             changes = self._state.terms.get(room, [])
             kept = [change for change in changes if change.id != line_id or change.tokens is None]
             if len(kept) < len(changes):
-                self._state.terms[room] = [*kept, TermsChange(changes[-1].seq + 1, line_id, None, b"")]
+                self._state.terms[room] = [*kept, TermsChange(self._next(room), line_id, None, b"")]
+                self._drop({place for place in self._state.vectors if place[::2] == (room, line_id)})
 
     def delete_room(self, room: Room) -> None:
+        self._state.renewals.pop(room, None)
         self._state.terms.pop(room, None)
+        self._drop({place for place in self._state.vectors if place[0] == room})
 
-    def since(self, room: Room, seq: int) -> Iterable[TermsChange]:
-        return [change for change in self._state.terms.get(room, []) if change.seq > seq]
+    def since(self, room: Room, seq: int) -> Feed:
+        found = [change for change in self._state.terms.get(room, []) if change.seq > seq]
+        if not found:
+            return Feed()
+        seqs, ids, tokens, counts, said = zip(*found, strict=True)
+        return Feed(seqs, ids, tokens, counts, *zip(*said, strict=True))
+
+    def lie(self, room: Room, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+        indexed = self._indexed(room)
+        for line_id, sealed in sorted(dict(vectors).items()):
+            if line_id in indexed:
+                self._state.vectors[room, space, line_id] = Vector(self._next(room), line_id, sealed)
+
+    def vectors(self, room: Room, space: str, seq: int) -> list[Vector]:
+        found = [vector for place, vector in self._state.vectors.items() if place[:2] == (room, space)]
+        return sorted(vector for vector in found if vector.seq > seq)
+
+    def lacking(self, room: Room, space: str, most: int) -> list[str]:
+        indexed = self._indexed(room)
+        return [line_id for line_id in indexed if (room, space, line_id) not in self._state.vectors][:most]
+
+    def spaces(self) -> dict[str, int]:
+        return dict(Counter(space for _, space, _ in self._state.vectors))
+
+    def leave(self, space: str, most: int) -> int:
+        going = [place for place in self._state.vectors if place[1] == space][:most]
+        self._drop(going)
+        return len(going)
+
+    def _next(self, room: Room) -> int:
+        """A number above that of every change and vector of the room."""
+        vectors = (vector.seq for place, vector in self._state.vectors.items() if place[0] == room)
+        changes = (change.seq for change in self._state.terms.get(room, ()))
+        return 1 + max([0, *vectors, *changes])
+
+    def _indexed(self, room: Room) -> list[str]:
+        return [change.id for change in self._state.terms.get(room, []) if change.tokens is not None]
+
+    def _drop(self, going: Collection[tuple[Room, str, str]]) -> None:
+        for place in going:
+            del self._state.vectors[place]
 
 
 class _Keys:
@@ -136,6 +179,7 @@ class _Transaction:
         self.audit = _Audit(state)
         self.register = MemoryRegister(state)
         self.work = MemoryWork(state)
+        self.renewal = MemoryRenewal(state)
 
     def marks(self, workspace: str) -> Marks:
         def total(name: str) -> int:

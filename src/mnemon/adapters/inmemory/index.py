@@ -1,60 +1,176 @@
-"""The reference index: reads every token of the rooms asked about, and caches nothing."""
+"""The reference index: reads everything of the rooms asked about, one line at a time, and caches nothing."""
 
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Collection, Sequence
+from math import exp, log1p
 
-from mnemon.domain.bm25 import damping, idf, weight
-from mnemon.domain.names import Room
-from mnemon.ports.book import Transaction
-from mnemon.ports.index import Hit, Question
+from msgspec import Struct
+
+from mnemon.domain import relevance as r
+from mnemon.domain import signs
+from mnemon.domain.vector import unpack
+from mnemon.domain.when import Span
+from mnemon.ports.book import Saying, Transaction
+from mnemon.ports.index import Asked, Hit, Inquiry
+
+
+class _Line(Struct):
+    asked: Asked
+    id: str
+    counts: dict[int, int]
+    said: Saying
+    matches: list[float]
+    nearness: float = 0.0
+    rich: float = 0.0
 
 
 class ReferenceIndex:
     def search(
-        self,
-        tx: Transaction,
-        questions: Sequence[Question],
-        k: int,
-        within: Collection[str] | None = None,
+        self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
     ) -> list[Hit]:
-        rooms = [(question, _counts(tx, question.room)) for question in questions]
-        everything = [counts for _, lines in rooms for counts in lines.values()]
-        if not everything:
-            return []
-        average = sum(sum(counts.values()) for counts in everything) / len(everything)
-        scores: dict[tuple[str, Room], float] = {}
-        for term in range(len(questions[0].tokens)):
-            holding = sum(
-                question.tokens[term] in counts for question, lines in rooms for counts in lines.values()
+        lines = [line for asked in inquiry.rooms for line in _lines(tx, asked, inquiry, within)]
+        terms = max(inquiry.groups, default=-1) + 1
+        exact = [at for at, closeness in enumerate(inquiry.closeness) if closeness == 1.0]
+        holding = [0] * terms
+        for line in lines:
+            for at in exact:
+                holding[inquiry.groups[at]] += line.asked.tokens[at] in line.counts
+        telling = [r.idf(len(lines), count) for count in holding]
+        worth = [one / sum(telling) for one in telling]
+        beside: dict[tuple[str, str | None, int | None], _Line] = {
+            (line.asked.room.workspace, line.said.session, line.said.turn): line
+            for line in lines
+            if line.said.session is not None
+        }
+        sessions = defaultdict(list)
+        for line in lines:
+            sessions[line.asked.room.workspace, line.said.session].append(line)
+        hits = []
+        for line in lines:
+            place = (line.asked.room.workspace, line.said.session)
+            before, before_that, after = (
+                None if line.said.turn is None else beside.get((*place, line.said.turn + step))
+                for step in (-1, -2, 1)
             )
-            for question, lines in rooms:
-                for line_id, counts in lines.items():
-                    count = counts.get(question.tokens[term])
-                    if (
-                        count
-                        and counts.keys() >= set(question.marks)
-                        and (within is None or line_id in within)
-                    ):
-                        place = (line_id, question.room)
-                        gain = idf(len(everything), holding) * weight(
-                            count, damping(sum(counts.values()), average)
-                        )
-                        scores[place] = scores.get(place, 0.0) + gain
-        best = sorted(scores, key=lambda place: (scores[place], *place), reverse=True)
-        return [Hit(room, line_id, scores[line_id, room]) for line_id, room in best[:k]]
+            whole = [line] if line.said.session is None else sessions[place]
+            found = {
+                r.WORDS: _covered(worth, [line]),
+                r.BEFORE: _covered(worth, [line, before]),
+                r.AROUND: _covered(worth, [line, before, before_that, after]),
+                r.SESSION: _covered(worth, whole),
+                r.MEANING: line.nearness,
+                r.GIST: max(one.nearness for one in whole),
+                r.RICH: line.rich,
+                r.LONG: log1p(sum(line.counts.values())),
+                r.WHEN: _in_time(line.said.at, inquiry.spans),
+                r.THEN: _then(line),
+                r.SPEAKER: float(line.asked.room.owner in inquiry.speakers),
+                **_signed(line, inquiry),
+            }
+            near = line.nearness >= r.LEAST_MEANING
+            if any(line.matches) or near or found[r.THEN] > 0 or _asks(before):
+                score = sum(r.WEIGHTS[name] * value for name, value in found.items())
+                told = {name: value for name, value in found.items() if value}
+                hits.append(Hit(line.asked.room, line.id, score, told))
+        hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
+        return hits[:k]
 
     def forget(self) -> None:
         pass
 
 
-def _counts(tx: Transaction, room: Room) -> dict[str, dict[int, int]]:
-    found: dict[str, dict[int, int]] = {}
-    for change in tx.terms.since(room, 0):
+def _asks(line: _Line | None) -> bool:
+    """Whether it is a question that holds one of the terms."""
+    if line is None or not any(line.matches) or not line.asked.signs:
+        return False
+    return line.asked.signs[signs.EVERY.index(signs.ASKS)] in line.counts
+
+
+def _open(line: _Line, inquiry: Inquiry, within: Collection[str] | None) -> bool:
+    """Whether the line is there for this question."""
+    said = line.said
+    return (
+        line.counts.keys() >= set(line.asked.marks)
+        and (not inquiry.said or said.turn is not None)
+        and (inquiry.sessions is None or said.session in inquiry.sessions)
+        and (within is None or line.id in within)
+    )
+
+
+def _lines(tx: Transaction, asked: Asked, inquiry: Inquiry, within: Collection[str] | None) -> list[_Line]:
+    found: dict[str, _Line] = {}
+    for change in tx.terms.since(asked.room, 0):
         if change.tokens is None:
             found.pop(change.id, None)
         else:
-            tokens = array("Q", change.tokens)
-            found[change.id] = dict(zip(tokens, change.counts, strict=True))
+            counts = dict(zip(array("Q", change.tokens), change.counts, strict=True))
+            found[change.id] = _Line(asked, change.id, counts, change.said, _matches(counts, asked, inquiry))
+    found = {line.id: line for line in found.values() if _open(line, inquiry, within)}
+    if inquiry.vector is not None:
+        question = array("f", inquiry.vector)
+        for vector in tx.terms.vectors(asked.room, inquiry.space, 0):
+            if vector.id not in found:
+                continue
+            there = unpack(asked.open(vector.id, vector.sealed))
+            nearness = float(sum(one * other for one, other in zip(question, there, strict=True)))
+            found[vector.id].nearness = round(max(0.0, nearness), r.ROUNDED)
+    holding: dict[int, int] = defaultdict(int)
+    for line in found.values():
+        for token in line.counts:
+            holding[token] += 1
+    for line in found.values():
+        told = (r.idf(len(found), holding[token]) for token, count in line.counts.items() if count)
+        line.rich = log1p(sum(told))
+    return list(found.values())
+
+
+def _matches(counts: dict[int, int], asked: Asked, inquiry: Inquiry) -> list[float]:
+    """How near the line comes to each term."""
+    found = [0.0] * (max(inquiry.groups, default=-1) + 1)
+    for token, group, closeness in zip(asked.tokens, inquiry.groups, inquiry.closeness, strict=True):
+        if token in counts:
+            found[group] = max(found[group], closeness)
     return found
+
+
+def _covered(worth: Sequence[float], lines: Sequence[_Line | None]) -> float:
+    """How much of the question's terms the lines hold together."""
+    there = [line.matches for line in lines if line is not None]
+    return sum(
+        (one * max(matches) for one, matches in zip(worth, zip(*there, strict=True), strict=True)), 0.0
+    )
+
+
+def _signed(line: _Line, inquiry: Inquiry) -> dict[str, float]:
+    if not line.asked.signs:
+        return {}
+    has = {name: token in line.counts for name, token in zip(signs.EVERY, line.asked.signs, strict=True)}
+    wants = inquiry.wants
+    return {
+        r.ASKS: float(has[signs.ASKS]),
+        r.SELF: float(has[signs.SELF]),
+        r.NUMBER: float(has[signs.NUMBER]),
+        r.TIME: float(has[signs.TIME]),
+        r.MOMENT: float(has[signs.TIME] and wants.moment),
+        r.COUNT: float(has[signs.NUMBER] and wants.count),
+        r.WHO: float(has[signs.NAME] and wants.name),
+    }
+
+
+def _then(line: _Line) -> float:
+    """Whether the line speaks of a day that the question speaks of, or of one close to it."""
+    if any(day in line.counts for day in line.asked.days):
+        return 1.0
+    return r.NEAR_DAY * any(day in line.counts for day in line.asked.near_days)
+
+
+def _in_time(at: int, spans: Sequence[Span]) -> float:
+    best = 0.0
+    for span in spans:
+        early, late = r.slack(span)
+        away = (span.start_ms - at) / early if at < span.start_ms else max(at - span.end_ms, 0) / late
+        best = max(best, exp(-away))
+    return best

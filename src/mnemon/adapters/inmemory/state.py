@@ -11,7 +11,7 @@ from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.register import Entry, Tie
 from mnemon.domain.tasks import Task
-from mnemon.ports.book import TermsChange, WrappedKey
+from mnemon.ports.book import TermsChange, Vector, WrappedKey
 from mnemon.ports.register import Batch
 
 
@@ -22,6 +22,9 @@ class State:
     lines: dict[Room, dict[str, SealedLine]] = field(default_factory=dict)
     citations: set[tuple[Room, str, str]] = field(default_factory=set)
     terms: dict[Room, list[TermsChange]] = field(default_factory=dict)
+    vectors: dict[tuple[Room, str, str], Vector] = field(default_factory=dict)
+    analysis: set[str] = field(default_factory=set)
+    renewals: dict[Room, int] = field(default_factory=dict)
     keys: dict[tuple[Room, str, int], WrappedKey] = field(default_factory=dict)
     revocations: dict[tuple[str, str, str, str], Revocation] = field(default_factory=dict)
     burned: dict[tuple[str, str], int] = field(default_factory=dict)

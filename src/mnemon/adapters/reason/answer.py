@@ -11,11 +11,12 @@ from typing import NamedTuple
 from mnemon.adapters.reason.clauses import clauses
 from mnemon.adapters.reason.lexicon import ACQUAINTANCES, RELATIVES, base_of_third, word_set
 from mnemon.adapters.reason.sentences import prose, split
-from mnemon.adapters.reason.shapes import Shape
+from mnemon.adapters.reason.span import span
 from mnemon.adapters.reason.statements import as_said, day_of
 from mnemon.adapters.reason.stems import content_stems, stem
 from mnemon.adapters.reason.traits import label_of, single_valued, trait_of
 from mnemon.adapters.reason.verbs import ADVERBS
+from mnemon.domain.pattern import pattern
 from mnemon.domain.words import words
 from mnemon.ports.reasoner import Statement, Told
 
@@ -24,7 +25,7 @@ MOST_GENERAL_LINES = 8
 _MOST_CHARS = 300
 _MOST_STATEMENTS = 200
 _MOST_SENTENCES = 100
-_ENOUGH = 0.3
+_ENOUGH = 0.33
 _NEAR_BEST = 0.5
 _NEAR_RELATED = 0.75
 _RELATED = 0.6
@@ -60,73 +61,84 @@ _FOOD = frozenset(["diet", "does not eat", "does not drink", "allergy"])
 _WORK = frozenset(["works as", "works at", "works in"])
 _ABOUT = [
     (
-        Shape(r"\b(?:live|lives|living|reside|home|city|town|country|located|location|based|address)\b"),
+        word_set("live lives living reside home city town country located location based address"),
         frozenset(["lives in"]),
     ),
+    (word_set("from hometown origin originally nationality grow grew"), frozenset(["from", "nationality"])),
+    (word_set("born birthday birth"), frozenset(["birthday", "born", "from"])),
+    (word_set("old age"), frozenset(["age", "birthday", "born"])),
+    (word_set("job work works working profession occupation career employer company"), _WORK),
     (
-        Shape(r"\b(?:from|hometown|origin|originally|nationality|grow up|grew up)\b"),
-        frozenset(["from", "nationality"]),
-    ),
-    (Shape(r"\b(?:born|birthday|birth)\b"), frozenset(["birthday", "born", "from"])),
-    (Shape(r"\bhow old\b|\bage\b"), frozenset(["age", "birthday", "born"])),
-    (
-        Shape(
-            r"\b(?:job|work|works|working|profession|occupation|career|employer|company|for a living)\b"
-            r"|\bdoes \w+ do\b|\bdo for\b"
-        ),
-        _WORK,
-    ),
-    (
-        Shape(r"\b(?:stud(?:y|ies|ying)|major|degree|university|college|school)\b"),
+        word_set("study studies studying major degree university college school"),
         frozenset(["studies"]),
     ),
-    (Shape(r"\bnames?\b|\bcall(?:ed)?\b|\bwho am i\b"), frozenset(["name", "goes by"])),
-    (Shape(r"\bpronouns?\b"), frozenset(["pronouns"])),
-    (Shape(r"\b(?:pets?|animals?|dogs?|cats?)\b"), frozenset(["pet"])),
+    (word_set("name names called call"), frozenset(["name", "goes by"])),
+    (word_set("pronoun pronouns"), frozenset(["pronouns"])),
+    (word_set("pet pets animal animals dog dogs cat cats"), frozenset(["pet"])),
     (
-        Shape(
-            r"\b(?:family|siblings?|kids?|children|relatives|parents?|spouse|partner|married|relationship)\b"
+        word_set(
+            "family sibling siblings kid kids children relatives parent parents spouse partner married"
+            " relationship"
         ),
         _KIN,
     ),
-    (Shape(r"\b(?:allerg\w*|intoleran\w*)\b"), frozenset(["allergy"])),
-    (Shape(r"\b(?:eat|eats|food|diet|dietary|drink|dinner|lunch|restaurant|cook for)\b"), _FOOD),
     (
-        Shape(
-            r"\b(?:likes?|loves?|enjoys?|hobby|hobbies|interests?|interested|prefers?|preferences?|fun"
-            r"|free time|into)\b"
+        word_set("allergy allergies allergic intolerant intolerance intolerances"),
+        frozenset(["allergy"]),
+    ),
+    (word_set("eat eats food diet dietary drink dinner lunch restaurant"), _FOOD),
+    (
+        word_set(
+            "like likes love loves enjoy enjoys hobby hobbies interest interests interested prefer prefers"
+            " preference preferences fun into"
         ),
         frozenset(["likes", "prefers"]),
     ),
     (
-        Shape(r"\b(?:dislikes?|hates?|avoids?|can't stand)\b"),
+        word_set("dislike dislikes hate hates avoid avoids"),
         frozenset(["dislikes", "does not eat", "does not drink"]),
     ),
-    (Shape(r"\b(?:languages?|speaks?)\b"), frozenset(["speaks"])),
-    (
-        Shape(r"\b(?:instructions?|should (?:i|you|we) (?:answer|respond|reply|write|talk)|style|tone)\b"),
-        frozenset(["instruction"]),
-    ),
-    (Shape(r"\b(?:goals?|dreams?|aims?|ambitions?)\b"), frozenset(["goal"])),
+    (word_set("language languages speak speaks"), frozenset(["speaks"])),
+    (word_set("instruction instructions style tone"), frozenset(["instruction"])),
+    (word_set("goal goals dream dreams aim aims ambition ambitions"), frozenset(["goal"])),
 ]
-_TIME = Shape(
+"""The words of a question, and the labels of a card that it is about then."""
+_LABEL_WORDS = frozenset(stem(word) for words_asked, _ in _ABOUT for word in words_asked)
+_FEW = 2
+"""With so many words beside those of a label, a question is about more than the label."""
+_DOES = pattern(r"\bdoes \w+ do\b|\bdo for\b")
+_HOW_TO_ANSWER = pattern(r"\bshould (?:i|you|we) (?:answer|respond|reply|write|talk)\b")
+_STAND = "can't stand"
+_TALK = frozenset(
+    stem(word)
+    for word in word_set(
+        """
+        hi hey hello hiya yo thanks thank thx ok okay yes yeah yep no nope sure great cool nice good morning
+        evening afternoon night bye goodbye cheers lol haha wow welcome sorry please hmm
+        """
+    )
+)
+"""Words of greeting and thanks: who says only these asks for nothing."""
+_TIME = pattern(
     r"\d{4}|\b(?:today|yesterday|tomorrow|ago|last|next|since|week|month|year|monday|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september"
     r"|october|november|december)\b",
     re.IGNORECASE,
 )
-_NUMBER = Shape(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|both)\b", re.IGNORECASE)
-_PLACE = Shape(r"\b(?:in|at|to|from|near) (?:the )?[A-ZÀ-Þ]")
-_SOMEBODY = Shape(
+_NUMBER = pattern(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|both)\b", re.IGNORECASE
+)
+_PLACE = pattern(r"\b(?:in|at|to|from|near) (?:the )?[A-ZÀ-Þ]")
+_SOMEBODY = pattern(
     r"\b[A-ZÀ-Þ][a-z]+\b|\b(?:sister|brother|mother|father|mom|dad|wife|husband|friend|partner|boss)\b"
 )
 _CUES = [
-    (Shape(r"\bwhen\b|\bwhat (?:date|day|time|year)\b|\bhow long\b"), _TIME),
-    (Shape(r"\bhow (?:many|much|old|often)\b"), _NUMBER),
-    (Shape(r"\bwhere\b"), _PLACE),
-    (Shape(r"\bwho\b|\bwhom\b|\bwhose\b"), _SOMEBODY),
+    (pattern(r"\bwhen\b|\bwhat (?:date|day|time|year)\b|\bhow long\b"), _TIME),
+    (pattern(r"\bhow (?:many|much|old|often)\b"), _NUMBER),
+    (pattern(r"\bwhere\b"), _PLACE),
+    (pattern(r"\bwho\b|\bwhom\b|\bwhose\b"), _SOMEBODY),
 ]
-_SUBJECT = Shape(r"\b(?:does|did|do|has|was|will)\s+([^\W\d_][\w-]*)(?=\s+\w)|\b([^\W\d_][\w-]*)'s\b")
+_SUBJECT = pattern(r"\b(?:does|did|do|has|was|will)\s+([^\W\d_][\w-]*)(?=\s+\w)|\b([^\W\d_][\w-]*)'s\b")
 _NOBODY = frozenset(
     stem(word)
     for word in word_set(
@@ -136,9 +148,13 @@ _NOBODY = frozenset(
         """
     )
 )
-_SAID = Shape(r'^\S{1,512} said: "(.*)"$', re.DOTALL)
-_DATED = Shape(r"\((?:week of |weekend of |about )?\d{4}(?:-\d\d){0,2}\)")
-_TOGETHER = Shape(r"and their (?=\w)")
+_SAID = pattern(r'^\S{1,512} said: "(.*)"$', re.DOTALL)
+_DATED = pattern(r"\((?:week of |weekend of |about )?\d{4}(?:-\d\d){0,2}\)")
+_TOGETHER = pattern(r"and their (?=\w)")
+
+
+_ASKING = word_set("what where when who whom whose which how why tell")
+_ANY_LABEL = frozenset(["name"])
 
 
 class _Candidate(NamedTuple):
@@ -164,16 +180,27 @@ def answer(question: str, statements: Sequence[Statement], about: str | None) ->
     """The statements that speak to the question, as short sentences; nothing if none does."""
     question = question.lower().replace("for a living", "for a job")
     names = frozenset(stem(word) for word in words(about or ""))
-    terms = frozenset(term for term in content_stems(question) if term not in names)
+    terms = frozenset(term for term in content_stems(question) if term not in names) - _TALK
+    if _only_greets(question, terms):
+        return Told("", ())
     usable = [statement for statement in statements[:_MOST_STATEMENTS] if statement.text.strip()]
     if _is_general(question, terms, names):
-        return _told(_newest_first(_everything(usable, about)), MOST_GENERAL_LINES)
+        return _told(_newest_first(_everything(usable, about)), MOST_GENERAL_LINES, "", about)
     wanted = _labels(question)
     if not terms and not wanted:
         return Told("", ())
-    candidates = [_as_cited(at, statement, terms, wanted, about) for at, statement in enumerate(usable)]
+    cited = (_as_cited(at, statement, terms, wanted, about) for at, statement in enumerate(usable))
+    candidates = [candidate for candidate in cited if candidate is not None]
     found = _matching(question, terms, wanted, _of_whom(question, names, candidates))
-    return _told(_newest_first(found), MOST_LINES)
+    return _told(_newest_first(found), MOST_LINES, question, about)
+
+
+def _only_greets(question: str, terms: frozenset[str]) -> bool:
+    """Whether it is a greeting or a word of thanks, with or without a name."""
+    said = words(question)
+    if not said or stem(said[0]) not in _TALK or "?" in question or not _ASKING.isdisjoint(said):
+        return False
+    return len(terms) <= 1 and terms.isdisjoint(_GENERAL)
 
 
 def _is_general(question: str, terms: frozenset[str], names: frozenset[str]) -> bool:
@@ -189,10 +216,8 @@ def _is_general(question: str, terms: frozenset[str], names: frozenset[str]) -> 
 def _everything(statements: Sequence[Statement], about: str | None) -> list[_Found]:
     """Conclusions before messages, each in the order given."""
     ordered = sorted(statements, key=lambda statement: statement.peer is not None)
-    return [
-        _Found(_as_cited(at, statement, frozenset(), frozenset(), about), 1.0)
-        for at, statement in enumerate(ordered)
-    ]
+    cited = (_as_cited(at, statement, frozenset(), _ANY_LABEL, about) for at, statement in enumerate(ordered))
+    return [_Found(candidate, 1.0) for candidate in cited if candidate is not None]
 
 
 def _of_whom(question: str, names: frozenset[str], candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
@@ -204,33 +229,37 @@ def _of_whom(question: str, names: frozenset[str], candidates: Sequence[_Candida
 
 def _labels(question: str) -> frozenset[str]:
     """The labels of a card that the question is about."""
+    asked = frozenset(words(question))
     wanted: set[str] = set()
-    for asks, labels in _ABOUT:
-        if asks.search(question):
+    for about, labels in _ABOUT:
+        if not about.isdisjoint(asked):
             wanted |= labels
-    for word in words(question):
-        if (singular := word.removesuffix("s")) in _KIN:
-            wanted.add(singular)
+    if "do" in asked and _DOES.search(question):
+        wanted |= _WORK
+    if "should" in asked and _HOW_TO_ANSWER.search(question):
+        wanted.add("instruction")
+    if "stand" in asked and _STAND in question:
+        wanted |= {"dislikes", "does not eat", "does not drink"}
+    wanted |= {singular for word in asked if (singular := word.removesuffix("s")) in _KIN}
     return frozenset(wanted)
 
 
 def _as_cited(
     order: int, statement: Statement, terms: frozenset[str], wanted: frozenset[str], about: str | None
-) -> _Candidate:
-    """A conclusion as it is; of a message the sentence that has most to do with the question."""
+) -> _Candidate | None:
+    """A conclusion as it is; of a message the sentence that says most to the question, and no question."""
     if statement.peer is None:
         text = _clipped(as_said(statement.text))
-        return _Candidate(
-            order, statement, text, frozenset(content_stems(text)), label_of_statement(text, about)
-        )
-    sentences = [sentence for line in prose(statement.text) for sentence in split(line)] or [
-        as_said(statement.text)
-    ]
+        label = label_of_statement(text, about) if wanted else ""
+        return _Candidate(order, statement, text, frozenset(content_stems(text)), label)
+    sentences = [sentence for line in prose(statement.text) for sentence in split(line)]
     best = ("", frozenset[str](), "")
     most = -1.0
-    for sentence in sentences[:_MOST_SENTENCES]:
+    for sentence in (sentences or [as_said(statement.text)])[:_MOST_SENTENCES]:
         stems = frozenset(content_stems(sentence))
-        label = _label(sentence)
+        if sentence.rstrip(" \"')").endswith(("?", "？")) or stems <= _TALK:
+            continue
+        label = _label(sentence) if wanted else ""
         telling = (
             len(terms & stems)
             + (1.0 if label in wanted else 0.0)
@@ -239,6 +268,8 @@ def _as_cited(
         )
         if telling > most:
             most, best = telling, (sentence, stems, label)
+    if not best[0]:
+        return None
     said = _clipped(best[0]).replace('"', "'")
     return _Candidate(order, statement, f'{statement.peer} said: "{said}"', best[1], best[2])
 
@@ -258,10 +289,11 @@ def _matching(
     }
     total = sum(weights.values()) or 1.0
     cues = [cue for asks, cue in _CUES if asks.search(question)]
+    beside = terms - _WEAK - _LABEL_WORDS
     found: list[_Found] = []
     for candidate in candidates:
         covered = sum(weights[term] for term in terms & candidate.stems) / total
-        related = candidate.label in wanted
+        related = candidate.label in wanted and (len(beside) < _FEW or not beside.isdisjoint(candidate.stems))
         if covered >= _ENOUGH or related:
             cued = sum(cue.search(candidate.text) is not None for cue in cues)
             found.append(_Found(candidate, covered + (_RELATED if related else 0.0) + _CUED * cued))
@@ -283,8 +315,11 @@ def _newest_first(found: Sequence[_Found]) -> list[_Found]:
     return ordered
 
 
-def _told(found: Sequence[_Found], most: int) -> Told:
-    """Up to so many lines; what a line before says already is left out, an older value is called so."""
+def _told(found: Sequence[_Found], most: int, question: str, about: str | None) -> Told:
+    """Up to so many lines, before the first what was asked for; an older value is called so.
+
+    What a line before says already is left out.
+    """
     lines: list[str] = []
     cited: list[str] = []
     said: list[frozenset[str]] = []
@@ -294,7 +329,9 @@ def _told(found: Sequence[_Found], most: int) -> Told:
         if any(_same(stems, before) for before in said):
             continue
         earlier = one.label in labels and single_valued(one.label)
-        lines.append(("Earlier: " if earlier else "") + _with_day(one.candidate))
+        asked_for = None if lines else span(question, one.candidate.text, about)
+        opening = "Earlier: " if earlier else f"{asked_for}: " if asked_for else ""
+        lines.append(opening + _with_day(one.candidate))
         cited.append(one.candidate.statement.id)
         said.append(stems)
         labels.add(one.label)

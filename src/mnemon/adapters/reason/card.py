@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mnemon.adapters.reason.shapes import Shape
 from mnemon.adapters.reason.traits import label_of, single_valued
 from mnemon.adapters.reason.values import MOST_TRAIT
+from mnemon.domain.pattern import pattern
 from mnemon.ports.reasoner import Entry
 
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 _LAST_TO_GO = frozenset(["allergy", "instruction"])
-_UNNAMED = Shape(r"an? (.+)$")
+_UNNAMED = pattern(r"an? (.+)$")
 
 
 def updated(entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:

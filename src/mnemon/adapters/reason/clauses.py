@@ -6,9 +6,17 @@ import re
 from typing import NamedTuple
 
 from mnemon.adapters.reason.edges import SELVES, before_the_question, ended, opened, quotes_somebody, unreal
-from mnemon.adapters.reason.lexicon import RELATIVES, VERBS, base_of_past, base_of_third, word_set
-from mnemon.adapters.reason.shapes import Shape, either
+from mnemon.adapters.reason.lexicon import (
+    ACQUAINTANCES,
+    RELATIVES,
+    VERBS,
+    base_of_past,
+    base_of_third,
+    word_set,
+)
+from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.verbs import Group, verb_group
+from mnemon.domain.pattern import pattern
 
 MOST_SENTENCE = 1000
 MOST_CLAUSE = 300
@@ -38,16 +46,18 @@ class Clause(NamedTuple):
         return self.group.tense
 
 
-_JOINT = Shape(
+_JOINT = pattern(
     r"(?:\s*;\s*|,?\s+(?:and|but|plus|so|yet)\s+(?:also\s+|then\s+|now\s+|(?:by the way|btw),?\s+)?|,\s+"
-    r"|\s+[-–—]+\s+|\s*\.\.\.\s*|—)(?=(?:i|i'm|im|i've|ive|i'll|i'd|my|me and my)\b(?!\s+(?:and|or)\s+i\b))",
+    r"|\s*[-–—]+\s+|\s*\.\.\.\s*|—)"
+    r"(?=(?:(?:yesterday|today|tomorrow|last \w+|recently) )?"
+    r"(?:i|i'm|im|i've|ive|i'll|i'd|we|we're|we've|we'll|my|me and my)\b(?!\s+(?:and|or)\s+i\b))",
     re.IGNORECASE,
 )
-_HALF_SUBJECT = Shape(
+_HALF_SUBJECT = pattern(
     r"\b(?:where|when|while|because|and|that|as|since|after) my(?: [\w'-]+){1,3}$", re.IGNORECASE
 )
-_SO_THAT = Shape(r"\bso\s$")
-_CAN = Shape(r"\b(?:can|will|won't|can't)\b")
+_SO_THAT = pattern(r"\bso\s$")
+_CAN = pattern(r"\b(?:can|will|won't|can't)\b")
 _REPORTED = word_set(
     """
     said says saying told tells thinks think thought asked asks claims claimed wrote writes according
@@ -56,15 +66,16 @@ _REPORTED = word_set(
 )
 _HEDGES = word_set(
     """
-    if would wouldn't could couldn't might mightn't maybe perhaps probably possibly wish unless whether
-    should shouldn't shall imagine pretend supposedly hypothetically you your you're yours you've you'll
+    if would wouldn't could might mightn't maybe perhaps probably possibly wish unless whether
+    should shouldn't shall imagine pretend supposedly hypothetically you your you're yours you've you'll you'd
     u ya
     """
 )
 _DAYS = either(
     """
     week, weekend, month, year, night, day, days, morning, afternoon, evening, summer, spring, fall,
-    autumn, winter, (?:mon|tues|wednes|thurs|fri|satur|sun)day, christmas, semester, time, once
+    autumn, winter, (?:mon|tues?|wed(?:nes)?|thurs?|fri|sat(?:ur)?|sun)(?:day)?, christmas, semester,
+    time, once
     """
 )
 _TIMES = (
@@ -80,14 +91,15 @@ _TIMES = (
     + rf"|(?:last|next|this|every|each|most|these|this past) (?:{_DAYS})s?"
     r"|(?:an?|one|two|three|four|five|six|\d+|several)\b.{1,20}?\b(?:ago|later|back))\b"
 )
-_TIME = Shape(_TIMES)
-_WHEN = Shape(
+_TIME = pattern(_TIMES)
+_WHEN = pattern(
     rf"(?P<prefix>{_TIMES}(?:[^,;.!?\"]{{0,60}}?)?)(?:,\s*|\s+)"
     r"(?=(?:I|i|I'm|i'm|I've|i've|I'll|i'll|we|[Mm]y \w+(?: \w+)? and I)\s)"
 )
-_HALF = Shape(rf"(?:{_TIMES}[^,;.!?\"]{{0,40}}?,?\s)?(?i:my) [\w'-]+((?: [\w'-]+){{0,2}})$")
-_SUBORDINATE = Shape(r"(?:when|whenever|while|after|before|until|once|as|since)\b", re.IGNORECASE)
-_NO_TIME = Shape(
+_HALF = pattern(rf"(?:{_TIMES}[^,;.!?\"]{{0,40}}?,?\s)?(?i:my) [\w'-]+((?: [\w'-]+){{0,2}})$")
+_NAMED = pattern(r"(?:^|, )[A-Z][a-z]+$")
+_SUBORDINATE = pattern(r"(?:when|whenever|while|after|before|until|once|as|since)\b", re.IGNORECASE)
+_NO_TIME = pattern(
     r"(?:"
     + either(
         """
@@ -100,22 +112,50 @@ _NO_TIME = Shape(
     + r")\b",
     re.IGNORECASE,
 )
-_OWN_CLAUSE = Shape(r"\bI\b|\bmy\b|^as a", re.IGNORECASE)
-_SOMEBODY = r"my (?:\w[\w'-]*\s){0,2}?\w[\w-]*(?: [A-Z]\w+)?"
-_BOTH = Shape(
-    rf"(?:(?P<they>(?i:{_SOMEBODY})) and (?:I|i|me)|(?:[Mm]e|I) and (?P<others>{_SOMEBODY}))\s+(?=\w)"
+_OWN_CLAUSE = pattern(r"\bI\b|\bmy\b|^as a", re.IGNORECASE)
+_SOMEBODY = r"my (?:\w[\w'-]*\s){0,2}?\w[\w-]*(?:,? (?-i:[A-Z])\w+)*"
+_BOTH = pattern(
+    rf"(?:(?P<they>(?i:{_SOMEBODY})),? and (?:I|i|me)|(?:[Mm]e|I) and (?P<others>{_SOMEBODY}))\s+(?=\w)"
 )
-_COMPANY = RELATIVES | {"friend", "friends", "team", "family", "kids"}
+_COMPANY = (
+    RELATIVES
+    | ACQUAINTANCES
+    | word_set("friend friends team family kids gf bf hubby parents buddies sisters brothers")
+)
 LEFT_OUT = word_set(
     "moved bought went got started visited adopted graduated quit joined finished spent took had attended"
-    " met ran"
+    " met ran saw found tried watched signed learned"
 )
+_SPOKEN_FOR = {
+    "been": "I've been",
+    "gonna": "I'm gonna",
+    "haven't": "I haven't",
+    "hadn't": "I hadn't",
+    "didn't": "I didn't",
+    "can't": "I can't",
+    "used": "I used",
+    "miss": "I miss",
+    "planning": "I'm planning",
+    "hoping": "I'm hoping",
+    **{
+        feeling: f"I'm {feeling}"
+        for feeling in word_set("excited thrilled fascinated stoked pumped nervous worried determined eager")
+    },
+}
+"""Where the subject is left out with a part of the verb: how it would be said in full."""
+_LIGHT = frozenset(
+    ["just", "recently", "finally", "never", "really", "still", "also", "currently", "always", "super", "so"]
+)
+ELIDED = LEFT_OUT | _SPOKEN_FOR.keys() | _LIGHT
+"""What a sentence begins with where its author is left out."""
 _FINITE = {
     **dict.fromkeys(word_set("is are was were isn't aren't wasn't weren't"), "be"),
     **dict.fromkeys(word_set("has have had hasn't haven't hadn't"), "have"),
     **dict.fromkeys(word_set("does doesn't did didn't will won't can can't don't"), "do"),
 }
-_NOT_OWNED = word_set("- – — i we they you he she it who that which what")
+_NOT_OWNED = word_set(
+    "- – — i we they you he she it who that which what they're they've he's she's it's that's there's"
+)
 _UNSPELLED = {"im": "i'm", "ive": "i've"}
 
 
@@ -151,7 +191,7 @@ def _parts(text: str) -> list[Clause]:
     start, prefix = 0, ""
     for end, following in edges:
         part, last = text[start:end], following == len(text)
-        if not last and _names_somebody(part):
+        if not last and (_names_somebody(part) or ("and" in text[end:following] and _NAMED.search(part))):
             continue
         if not found and not last and _sets_the_time(part):
             prefix = part + ","
@@ -169,7 +209,11 @@ def _parts(text: str) -> list[Clause]:
 def _inside_a_subject(text: str, joint: re.Match[str]) -> bool:
     """Whether the joint is the 'and' of 'where my team and I were'."""
     before = max(0, joint.start() - 60)
-    return "and" in joint[0] and _HALF_SUBJECT.search(text, before, joint.start()) is not None
+    if "and" not in joint[0]:
+        return False
+    if text[: joint.start()].lower().endswith((" me", ",me")) or text[: joint.start()].lower() == "me":
+        return True
+    return _HALF_SUBJECT.search(text, before, joint.start()) is not None
 
 
 def _sets_the_time(part: str) -> bool:
@@ -177,7 +221,9 @@ def _sets_the_time(part: str) -> bool:
     if len(part) > 80 or _TIME.match(part) is None or _NO_TIME.match(part):
         return False
     words = part.lower().split()
-    return _SUBORDINATE.match(part) is not None or ("i" not in words and _FINITE.keys().isdisjoint(words))
+    if _SUBORDINATE.match(part):
+        return True
+    return _NOT_OWNED.isdisjoint(words) and _FINITE.keys().isdisjoint(words)
 
 
 def _names_somebody(part: str) -> bool:
@@ -193,7 +239,8 @@ def _parsed(text: str, prefix: str = "") -> Clause | None:
     text = opened(text.strip())
     if len(text) > MOST_CLAUSE or len(text) < 4:
         return None
-    if not prefix and (when := _WHEN.match(text)) and not _NO_TIME.match(text):
+    begun = text.partition(" ")[0].lower() in SELVES
+    if not prefix and not begun and (when := _WHEN.match(text)) and not _NO_TIME.match(text):
         prefix = when["prefix"] + ("," if "," in text[when.end("prefix") : when.end()] else "")
         text = text[when.end() :]
         if not _fits_before(prefix):
@@ -229,7 +276,11 @@ def _both(text: str, prefix: str) -> Clause | None:
     owned = (both["they"] or both["others"])[3:]
     words = text[both.end() :].split(" ")
     group = verb_group(words, 0)
-    if group is None or group.lemma not in VERBS or _COMPANY.isdisjoint(owned.lower().split()):
+    if (
+        group is None
+        or group.lemma not in VERBS
+        or _COMPANY.isdisjoint(owned.lower().replace(",", "").split())
+    ):
         return None
     group = group._replace(said=" ".join(words[: group.used]))
     return Clause(text, prefix, "both", owned, group, " ".join(words[group.used :]))
@@ -253,15 +304,28 @@ def _single(text: str, prefix: str) -> Clause | None:
 
 
 def _left_out(text: str, words: list[str], prefix: str) -> Clause | None:
-    """'Moved to Berlin last month': the subject goes without saying."""
+    """'Moved to Berlin last month', 'Been busy with the house': the subject goes without saying."""
     at = 0
-    while at < len(words) - 1 and words[at].lower() in ("just", "recently", "finally"):
+    while at < len(words) - 1 and words[at].lower() in _LIGHT:
         at += 1
-    if prefix or words[at].lower() not in LEFT_OUT or len(words) < at + 3:
+    if prefix or len(words) < at + 3:
         return None
-    words = [word if at < index else word.lower() for index, word in enumerate(words)]
-    group = verb_group(words, 0)
-    return None if group is None else Clause(text, prefix, "none", "", group, " ".join(words[group.used :]))
+    first = words[at].lower()
+    if words[at + 1].lower() in ("me", "us"):
+        return None
+    if first in LEFT_OUT:
+        words = [word if at < index else word.lower() for index, word in enumerate(words)]
+        group = verb_group(words, 0)
+        return group and Clause(text, prefix, "none", "", group, " ".join(words[group.used :]))
+    full = _SPOKEN_FOR.get(first)
+    if full is None or (first == "gonna" and words[at + 1].lower() == "be"):
+        return None
+    subject, _, verb = full.partition(" ")
+    subject, apart, short = subject.partition("'")
+    light = [word.lower() for word in words[:at]]
+    said = [subject, *([apart + short] if short else []), *light, verb, *words[at + 1 :]]
+    group = verb_group(said, 1)
+    return group and Clause(text, prefix, "none", "", group, " ".join(said[group.used :]))
 
 
 def _possessed(text: str, words: list[str], prefix: str) -> Clause | None:

@@ -6,8 +6,10 @@ import re
 
 from mnemon.adapters.reason.clauses import Clause
 from mnemon.adapters.reason.lexicon import word_set
-from mnemon.adapters.reason.shapes import Shape, either
+from mnemon.adapters.reason.shapes import either
+from mnemon.adapters.reason.substance import substance
 from mnemon.adapters.reason.verbs import HABITS
+from mnemon.domain.pattern import pattern
 
 _SEASONS = either(
     """
@@ -18,26 +20,29 @@ _SEASONS = either(
     """
 )
 _POINTED_AT = either(
-    """
-    it, it's, that, this, these, those, them, him, her, he, she, so, what, why, there, here, everything,
-    anything, nothing, something, all(?! (?:kinds|sorts|types|my|the|over|day)), stuff, things,
-    how(?! to), one(?=$|\\W), ones, 'em, some of, most of, both of, each of, his, their, its, on for,
-    on since, on lately
+    r"""
+    it, it's, that, (?:this|these|those)(?= (?:one|is|was|in|at|to|for|and|with|so)\b|\W*$), them, him,
+    her, he, she, so(?=\W*$), what, why, there, here, everything, anything, nothing, something,
+    all(?! (?:kinds|sorts|types|my|the|over|day)), stuff, things, how(?! to), one(?=$|\W), ones, 'em, some of,
+    most of, both of, each of, his, their, its, on for, on since, on lately
     """
 )
-_ELSEWHERE = Shape(
+_ELSEWHERE = pattern(
     rf"(?:{_POINTED_AT})\b(?!/)(?!\s+(?:{_SEASONS}))"
-    rf"|.*\b(?:this|these|those)\s+(?!(?:past|coming|last)?\s?(?:{_SEASONS}))"
     r"|.*\b(?:that|this|here|there)$"
     r"|.*\b(?:to|of|in|at|for|with) that \w+$"
     r"|(?:\S+ ){0,7}(?:it|them)$"
     r"|(?:.* )?(?:to|a|an|the|of|my|with|for)$",
     re.IGNORECASE,
 )
+_SHOWN = pattern(
+    rf"\b(?:this|these|those)\s+(?!(?:past|coming|last)?\s?(?:{_SEASONS}))",
+    re.IGNORECASE,
+)
 _POINTERS = frozenset(["it", "it,", "it's", "them", "him", "them,", "it.", "it!"])
-_PROPER = Shape(r"(?<=[\w,&'] )(?:\"?[A-Z][\w'&.-]+)|^[A-Z]\w+|\"[A-Z“]")
-_OWN = Shape(r"\b(?:my|our|me|called|named)\b")
-_FREQUENT = Shape(
+_PROPER = pattern(r"(?<=[\w,&'] )(?:\"?[A-Z][\w'&.-]+)|^[A-Z]\w+|\"[A-Z“]")
+_OWN = pattern(r"\b(?:my|our|me|called|named)\b")
+_FREQUENT = pattern(
     r"\b(?:every|each (?:day|week|month|year|morning|evening|night)|usually|often|daily|weekly|monthly"
     r"|twice|once a|times a|per (?:day|week|month)|a (?:day|week|month|year)|mornings|evenings|nights"
     r"|weekends|afternoons|(?:mon|tues|wednes|thurs|fri|satur|sun)days|all the time|regularly|since"
@@ -45,12 +50,13 @@ _FREQUENT = Shape(
     r"|last)|two|three|four|five|six|seven|eight|nine|ten))\b",
     re.IGNORECASE,
 )
-_WHEN = Shape(
+_WHEN = pattern(
     r"\b(?:today|tonight|yesterday|tomorrow|ago|recently|lately|soon|(?:last|next|this) \w+|in (?:19|20)\d\d"
     r"|(?:january|february|march|april|may|june|july|august|september|october|november|december) \d"
     r"|\d(?:st|nd|rd|th)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|\d ?[ap]m)\b",
     re.IGNORECASE,
 )
+_ENOUGH = 2
 _LATELY = word_set("finally just lately recently")
 
 
@@ -87,4 +93,6 @@ def specific(clause: Clause) -> bool:
 
 def elsewhere(rest: str) -> bool:
     """Whether it is about something that was pointed at or named before."""
-    return not _POINTERS.isdisjoint(rest.lower().split(" ", 4)[:4]) or _ELSEWHERE.match(rest) is not None
+    if not _POINTERS.isdisjoint(rest.lower().split(" ", 4)[:4]) or _ELSEWHERE.match(rest):
+        return True
+    return _SHOWN.search(rest) is not None and substance(rest) < _ENOUGH

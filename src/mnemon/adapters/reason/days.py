@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from mnemon.adapters.reason.shapes import Shape
 from mnemon.domain.moments import to_datetime
+from mnemon.domain.pattern import pattern
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_STARTS = [weekday[:3] for weekday in _WEEKDAYS]
 _NUMBERS = {
     word: number
     for number, word in enumerate(
@@ -29,8 +30,8 @@ _NUMBERS = {
         ]
     )
 } | {"a": 1, "an": 1}
-_WEEKDAY = "|".join(_WEEKDAYS)
-_MEANT = Shape(
+_WEEKDAY = "|".join((*_WEEKDAYS, "mon|tues?|wed|thurs?|fri|sat|sun"))
+_MEANT = pattern(
     r"\b(?:(?P<day>the day after tomorrow|the day before yesterday|last night|tonight|this (?:morning"
     r"|afternoon|evening)|(?:yesterday|tomorrow|today))(?:\s+(?:morning|afternoon|evening|night))?"
     rf"|(?:(?P<which>on|this|last|next|this past|this coming)\s+)(?P<weekday>{_WEEKDAY})"
@@ -42,7 +43,7 @@ _MEANT = Shape(
     r"\s+(?P<later>day|week|month|year)s?(?:'\s+time)?)\b(?!'s|\s*\(\d)",
     re.IGNORECASE,
 )
-_CUE = Shape(
+_CUE = pattern(
     r"\b(?:yester|tomorr|today|tonight|this |last |next |on (?:mon|tue|wed|thu|fri|sat|sun)| ago\b"
     r"|in (?:\d|an?\b|one|two|thr|fou|fiv|six|sev|eig|nin|ten|ele|twe))",
     re.IGNORECASE,
@@ -84,7 +85,7 @@ def _day(meant: re.Match[str], said: date, past: bool | None) -> str | None:
     if meant["day"]:
         return (said + timedelta(days=_OFFSETS[meant["day"].lower()])).isoformat()
     if meant["weekday"]:
-        weekday = _WEEKDAYS.index(meant["weekday"].lower())
+        weekday = _STARTS.index(meant["weekday"].lower()[:3])
         found = _weekday(meant["which"].lower(), weekday, said, past)
         return found.isoformat() if found else None
     if meant["span"]:

@@ -5,24 +5,28 @@ from __future__ import annotations
 import re
 
 from mnemon.adapters.reason.lexicon import word_set
-from mnemon.adapters.reason.shapes import Shape, either
+from mnemon.adapters.reason.shapes import either
+from mnemon.domain.pattern import pattern
 
 SELVES = word_set("i'm im i've ive i'll i'd i we we're we've we'll my our")
 """The words that a clause about its author begins with."""
 
+_BEFORE_TELLING = word_set("think just also should forgot wanted want have must can need")
+"""What may follow an 'I' that only leads up to what is told, as in 'I just wanted to mention'."""
+
 _GREETED = either("hi, hey, hello, thanks, thank you, thx, yo, good morning, good evening")
-_MUCH = either("so much, a lot, again, there, everyone, all")
+_MUCH = either("so much, a lot, again, there, everyone, all, for asking")
 _FILLERS = either(
     r"""
-    yeah, yes, yep, yup, no, nope, well, so, oh, ah, aw, wow, ok, okay, sure, and, but, also, plus,
-    anyway, anyways, besides, lol, haha, hmm, um, uh, true, right, great, cool, nice, awesome,
-    definitely, absolutely, indeed, exactly, actually, honestly, personally, now, basically, luckily,
-    fortunately, thankfully, sadly, unfortunately, however, additionally, moreover, btw, fyi, ps, p\.s\.,
-    speaking of \w+, by the way, of course, in fact, to be honest, tbh, to be fair, you know, fun fact,
-    fact, for the record, for context, for reference, for what it's worth, just so you know, so you know,
-    as for me, for me, as you know, as i (?:said|mentioned)(?: before| earlier)?, like i said,
-    first of all, on (?:another|a different) note, in other news,
-    since (?:we|i) last (?:spoke|talked|met|chatted)
+    yeah, yes, yess, yep, yup, yea, no, nope, nah, well, so(?! (?:much|many)\b), oh, ah, aw, wow, ok, okay,
+    sure, and, but, also, plus, anyway, anyways, besides, lol, haha, hmm, um, uh, true, right, great, cool,
+    nice, awesome, definitely, absolutely, indeed, exactly, actually, honestly, personally, now, basically,
+    luckily, fortunately, thankfully, sadly, unfortunately, however, additionally, moreover, btw, fyi,
+    ps, p\.s\., speaking of \w+, by the way, of course, in fact, to be honest, tbh, to be fair, you
+    know, fun fact, fact, for the record, for context, for reference, for what it's worth, just so you
+    know, so you know, as for me, for me, as you know, as i (?:said|mentioned)(?: before| earlier)?,
+    like i said, first of all, on (?:another|a different) note, in other news, since (?:we|i) last
+    (?:spoke|talked|met|chatted)
     """
 )
 _REMINDED = (
@@ -34,41 +38,60 @@ _REMINDED = (
 _GIVEN = either(
     "since, because, now that, given that, considering(?: that)?, although, though, even though, seeing that"
 )
-_LEAD = Shape(
+_LEAD = pattern(
     rf"(?:(?:{_GREETED})(?: (?:{_MUCH}))?(?: (?-i:[A-Z])[\w'-]*)?[,!.: -]+|(?:{_FILLERS}"
     rf"|(?:{_REMINDED})(?: that)?|{_GIVEN})[,!.: -]+)(?=\S)",
     re.IGNORECASE,
 )
-_ADDRESSED = Shape(r"[A-Z][a-z]+,\s+(?=(?:I|my|we)\b)")
+_ADDRESSED = pattern(r"[A-Z][a-z]+,\s+(?=(?:I|my|we)\b)")
 
 _REMARKS = either(
     """
     it, it's, that, that's, this, there, there's, you, let, let's, what, how, can, could, do you, does,
-    did you, any, please, thanks, thank, right, is it, is there, was, so, haha, lol, huh, eh, ok, okay,
-    whatever, take a look, look at, check out, (?:nice|pleased|great|good) to meet
+    did you, any, please, thanks, thank, right, here, here's, maybe, hopefully, fingers crossed, is it,
+    is there, was, so, haha, lol, huh, eh, ok, okay, whatever, take a look, look at, check out,
+    (?:nice|pleased|great|good) to meet
     """
 )
 _ASIDES = either(
     """
-    it, it's, that, that's, you, you're, was wondering, am wondering, would, could, let, this, there,
-    (?:need|want|am looking for|looking for) (?:some|help|advice|ideas|to (?:know|see|make))
+    it, it's, that, that's, you, you're, maybe, hopefully, i hope, i think, i guess, was wondering, am
+    wondering, would, could, let, this, there, (?:need|want|am looking for|looking for)
+    (?:some|help|advice|ideas|to (?:know|see|make))
     """
 )
-_TAIL = Shape(
+_TAIL = pattern(
     rf"(?:,|\s[-–—]+|…|\.\.\.)\s*(?:(?:and|but|so|though|as|which|plus|just)\s+)*(?:{_REMARKS})\b.*$"
     rf"|\s+(?:and|but|so)\s+(?:{_ASIDES})\b.*$"
     r"|,?\s+(?:while|like|as|since|just like) (?:you|your)\b.*$|,\s+(?:but|so)\b[^,]{0,12}$",
     re.IGNORECASE,
 )
+_JOINTS = (
+    ",",
+    "-",
+    "–",
+    "—",
+    "…",
+    "...",
+    " and ",
+    " but ",
+    " so ",
+    " while ",
+    " like ",
+    " as ",
+    " since ",
+    " just ",
+)
+"""One of these is in whatever ends in a remark."""
 _LAST_WORDS = word_set(
     "too well though way btw actually lol haha please thanks honestly know and but so or then"
 )
-_LAST = Shape(
+_LAST = pattern(
     r"(?:(?:,?\s+|^)(?:too|as well|though|by the way|btw|actually|lol|haha|please|thanks|honestly"
     r"|you know|and|but|so|or|then))+$",
     re.IGNORECASE,
 )
-_ASKED = Shape(
+_ASKED = pattern(
     r"(?:,|;|\s[-–—]+|,?\s(?:and|so|but))\s+(?:and\s+|so\s+|but\s+)?(?:"
     + either(
         """
@@ -79,20 +102,23 @@ _ASKED = Shape(
     + r")\b",
     re.IGNORECASE,
 )
-_UNREAL = Shape(
+_UNREAL = pattern(
     r"(?:if|imagine|suppose|pretend|what if|let's say|say i|i wish|were i|had i|unless|assuming|in case"
     r"|as an ai|as a language)\b",
     re.IGNORECASE,
 )
 _MOST_QUOTES = 12
-_QUOTE = Shape(r"[\"“]([^\"“”]*)[\"”]")
-_SAYS = Shape(r"(?:\bsaid|\bsays|\btold|\basked|\bwrote|\bsaying|\breplied|\blike|:|,)\s*$")
-_SPEAKER = Shape(r"\b(?:I|I'm|I've|me)\b")
+_QUOTE = pattern(r"[\"“]([^\"“”]*)[\"”]")
+_SAYS = pattern(r"(?:\bsaid|\bsays|\btold|\basked|\bwrote|\bsaying|\breplied|\blike|:|,)\s*$")
+_SPEAKER = pattern(r"\b(?:I|I'm|I've|me)\b")
 
 
 def opened(text: str) -> str:
     """The text from where it says something: without greetings, fillers and 'remember that'."""
     for _ in range(5):
+        first, _, rest = text.partition(" ")
+        if first.lower() in SELVES and (first != "I" or rest.partition(" ")[0] not in _BEFORE_TELLING):
+            break
         lead = _LEAD.match(text) or _ADDRESSED.match(text)
         if lead is None:
             break
@@ -102,7 +128,7 @@ def opened(text: str) -> str:
 
 def ended(text: str) -> str:
     """What follows the verb without what is only added: a remark, a question, a word of thanks."""
-    if tail := _TAIL.search(text):
+    if any(mark in text for mark in _JOINTS) and (tail := _TAIL.search(text)):
         text = text[: tail.start()]
     if text.rpartition(" ")[2].lower() in _LAST_WORDS and (last := _LAST.search(text)):
         text = text[: last.start()]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from mnemon.adapters.reason.lexicon import LANGUAGES, word_set
-from mnemon.adapters.reason.shapes import Shape, either
+from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.values import line
+from mnemon.domain.pattern import pattern
 
 MOST_INSTRUCTION = 160
 
@@ -18,14 +19,14 @@ _LEADS = either(
     can you, instead
     """
 )
-_LEAD = Shape(rf"(?:(?:{_LEADS})\b[,:!]?\s+)+", re.IGNORECASE)
+_LEAD = pattern(rf"(?:(?:{_LEADS})\b[,:!]?\s+)+", re.IGNORECASE)
 _NICKNAME = (
     r"[\"'“]?(?P<name>(?:Dr\. |Mr\. |Ms\. |Mrs\. |Prof\. )?[A-ZÀ-Þ][\w'-]*(?: [A-ZÀ-Þ][\w'-]*){0,2})[\"'”]?"
 )
-_CALL = Shape(
+_CALL = pattern(
     rf"(?i:(?:always |just |please )*(?:call|address) me(?: by my (?:nick)?name,?| as)?) {_NICKNAME}"
 )
-_CALLED = Shape(
+_CALLED = pattern(
     r"(?i:(?:my friends|people|friends|everyone|everybody|most people|they|folks)(?: usually| all| just"
     r"| always)?"
     rf" call me) {_NICKNAME}"
@@ -50,14 +51,14 @@ _MANNERS = LANGUAGES | word_set(
     sources link links name names me my jargon slang pronouns code they/them she/her he/him
     """
 )
-_FROM_NOW_ON = Shape(
+_FROM_NOW_ON = pattern(
     r"(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|in all (?:your )?(?:replies"
     r"|answers|responses))"
     r",? (?:please )?",
     re.IGNORECASE,
 )
-_TILL_THE_END = Shape(r"\b(?:from now on|going forward|every time)$", re.IGNORECASE)
-_ALWAYS = Shape(r"(?:always|never|only|do not|don't) ", re.IGNORECASE)
+_TILL_THE_END = pattern(r"\b(?:from now on|going forward|every time)$", re.IGNORECASE)
+_ALWAYS = pattern(r"(?:always|never|only|do not|don't) ", re.IGNORECASE)
 _UNWANTED = either(
     r"""
     emojis?, emoticons?, markdown, bullet(?: points?|s)?, jargon, slang, exclamation (?:marks|points),
@@ -65,7 +66,7 @@ _UNWANTED = either(
     swear words, hashtags, tables, buzzwords
     """
 )
-_STYLE = Shape(
+_STYLE = pattern(
     r"(?:don't|do not|avoid|stop|no more|never)\s+(?:ever\s+)?(?:us(?:e|ing)|includ(?:e|ing)|add(?:ing)?"
     r"|writ(?:e|ing)|say(?:ing)?|send(?:ing)?|mak(?:e|ing)|giv(?:e|ing) me|put(?:ting)?)?\s*(?:so many "
     r"|any |with )?"
@@ -78,8 +79,8 @@ _STYLE = Shape(
     r"|(?:simple|plain) language|plain english|british|american|24.hour|my first name|he/|she/|they/)",
     re.IGNORECASE,
 )
-_IN_A_LANGUAGE = Shape(r"(?:answer|reply|respond|speak|talk)(?: to me)?(?: only)? in (\w+)$", re.IGNORECASE)
-_ATTACK = Shape(
+_IN_A_LANGUAGE = pattern(r"(?:answer|reply|respond|speak|talk)(?: to me)?(?: only)? in (\w+)$", re.IGNORECASE)
+_ATTACK = pattern(
     r"\b(?:"
     + either(
         """

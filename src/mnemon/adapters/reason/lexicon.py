@@ -38,6 +38,8 @@ for _entry in _IRREGULAR.split():
     for _form in _participles.split(","):
         _PARTICIPLE[_form] = _base
 
+_PAST_OF = {_base: _form for _form, _base in reversed(_PAST.items())}
+
 _SAME_IN_THE_PAST = word_set("beat cost cut hit hurt let put quit set shut")
 """Said by 'I', these are nearly always past."""
 
@@ -75,7 +77,20 @@ VERBS = word_set(
     struggle study stutter subscribe suffer suggest supervise support suppose surf survive suspect sweat
     swim take talk teach tell tend test thank think throw train translate travel treat trust try tutor
     type understand update upgrade use visit volunteer vote wait wake walk want wash watch wear weigh
-    weightlift win wish wonder work worry write yearn
+    weightlift win wish wonder work worry write yearn accomplish advance announce assemble attempt
+    attract blossom bond boost bother breathe browse bump calm cheer clear collaborate combine comfort
+    communicate concentrate conduct conquer convince crash cuddle damage dedicate deserve destress
+    devote disappear distract document doze draft earn embark embrace empower enable engage enhance
+    ensure establish evolve examine expand explain express fascinate figure fill flourish frame fulfill
+    function fund gift greet groom hang headline heal honor hug immerse impact impress incorporate
+    influence inform install integrate introduce jam kick land last launch lift light log manage master
+    matter mesmerize motivate name navigate network nurture obtain overcome pack pet polish portray
+    possess pursue rank reach reassure recharge recall reconnect record reduce reflect refresh refurbish
+    register relate release relieve remove represent resist resonate respect restock reveal reward roast
+    save score seek shape shine showcase sign-up skip soothe sort spark stain stay strengthen strive
+    struggle succeed surprise switch symbolize tackle taste thrive tie tinker tour track transform
+    transition treasure trek trigger turn undergo unwind value venture view wander warm welcome whip
+    wrap
     """
 )
 
@@ -248,6 +263,17 @@ def third(verb: str) -> str:
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
         return verb[:-1] + "ies"
     return verb + "s"
+
+
+def past(verb: str) -> str:
+    """The verb as it was done."""
+    if (irregular := _PAST_OF.get(verb)) is not None:
+        return irregular
+    if verb.endswith("e"):
+        return verb + "d"
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return verb[:-1] + "ied"
+    return verb + "ed"
 
 
 _THIRD = {third(verb): verb for verb in VERBS}

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from mnemon.adapters.reason.clauses import Clause
 from mnemon.adapters.reason.lexicon import VERBS, noun_too, third, word_set
-from mnemon.adapters.reason.shapes import Shape
 from mnemon.adapters.reason.verbs import ADVERBS
+from mnemon.domain.pattern import pattern
 
-_SELF = Shape(
+_SELF = pattern(
     r"\"[^\"]*\"|“[^”]*”"
     r"|\b(?:[Ii]'m|[Ii] am|[Ii] was|[Ii] wasn't|[Ii]'(?:ve|ll|d)|I|i(?!\.)|me|[Mm]y|of mine|myself|[Ww]e"
     r"|us|[Oo]ur|ours|ourselves)"
@@ -32,16 +32,16 @@ _THEY = {
     "ours": "theirs",
     "ourselves": "themselves",
 }
-_OTHERS = Shape(r"\b(?:they|them|they're|they've)\b", re.IGNORECASE)
-_SINGULAR = Shape(r"\b(?:they|them|they're|they've|they'll|they'd)\b")
-_COORDINATED = Shape(
+_OTHERS = pattern(r"\b(?:they|them|they're|they've)\b", re.IGNORECASE)
+_SINGULAR = pattern(r"\b(?:they|them|they're|they've|they'll|they'd)\b")
+_COORDINATED = pattern(
     r"(, (?:and|but|or|then)|,|\band|\bbut|\bor|\bthen)\s+((?:[a-z]+ly |just |also |never |always |often "
     r"|still )?)([a-z']+)\b(?: (\w+))?"
 )
 _SURE = {"am": "is", "have": "has", "haven't": "has not", "don't": "does not", "live": "lives"}
 _OBJECT = word_set("as at in for from with on a an the my to every two three about")
-_INFINITIVE = Shape(r"\bto [a-z]+")
-_QUOTES = Shape(r"[\"“”]")
+_INFINITIVE = pattern(r"\bto [a-z]+")
+_QUOTES = pattern(r"[\"“”]")
 
 
 def quoted(text: str, about: str) -> str:

@@ -9,11 +9,11 @@ from mnemon.adapters.reason import values
 from mnemon.adapters.reason.edges import SELVES, opened
 from mnemon.adapters.reason.lexicon import TRADES, word_set
 from mnemon.adapters.reason.sentences import sentences
-from mnemon.adapters.reason.shapes import Shape
 from mnemon.adapters.reason.values import line
+from mnemon.domain.pattern import pattern
 
-_IN = Shape(r"in ", re.IGNORECASE)
-_ARTICLE = Shape(r"an? ", re.IGNORECASE)
+_IN = pattern(r"in ", re.IGNORECASE)
+_ARTICLE = pattern(r"an? ", re.IGNORECASE)
 _MOST_WORDS = 6
 _MOST_QUESTION = 200
 _NO_ANSWER = word_set(
@@ -50,8 +50,8 @@ _QUESTIONS: list[tuple[str, str, Callable[[str], str | None]]] = [
     (r"what(?:'s| is) your (favou?rite [\w -]{2,30})", "", values.phrase),
 ]
 _NOW = r"(?: (?:now|currently|these days|at the moment))?\?+$"
-_PLAIN = [(Shape(rf"(?:{asks}){_NOW}"), label, value) for asks, label, value in _QUESTIONS]
-_TO_YOU = Shape(r"\byour?\b")
+_PLAIN = [(pattern(rf"(?:{asks}){_NOW}"), label, value) for asks, label, value in _QUESTIONS]
+_TO_YOU = pattern(r"\byour?\b")
 
 
 def replied(question: str, reply: str) -> tuple[str, str, str] | None:

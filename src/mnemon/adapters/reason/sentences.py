@@ -5,40 +5,40 @@ from __future__ import annotations
 import re
 
 from mnemon.adapters.reason.lexicon import word_set
-from mnemon.adapters.reason.shapes import Shape
+from mnemon.domain.pattern import pattern
 
 MOST_SENTENCES = 500
 """How many sentences of one message are looked at."""
 
-_INVISIBLE = Shape(
+_INVISIBLE = pattern(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
 _PICTURES = (
     "[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\U000e0000-\U000e007f]++"
 )
-_PICTURE = Shape(rf" ?{_PICTURES}")
-_ENDING_PICTURE = Shape(rf"(?<=[.!?…\n])[ \t]*+{_PICTURES}|^\s*+{_PICTURES}")
-_SINGLE = Shape("[\u2018\u2019\u02bc\u00b4`](?=[a-zA-Z])")
-_SMILEY = Shape(r"(?<=\s)[:;=]['-]?[()DPpOo3/|\]\[](?=\s|$)|<3|\^_?\^")
-_FENCED = Shape(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
-_MARKER = Shape(r"\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\(?[a-z]\)|#{1,6})\s+")
+_PICTURE = pattern(rf" ?{_PICTURES}")
+_ENDING_PICTURE = pattern(rf"(?<=[.!?…\n])[ \t]*+{_PICTURES}|^\s*+{_PICTURES}")
+_SINGLE = pattern("[\u2018\u2019\u02bc\u00b4`](?=[a-zA-Z])")
+_SMILEY = pattern(r"(?<=\s)[:;=]['-]?[()DPpOo3/|\]\[](?=\s|$)|<3|\^_?\^")
+_FENCED = pattern(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
+_MARKER = pattern(r"\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\(?[a-z]\)|#{1,6})\s+")
 _CODE_MARKS = frozenset("{}<>=|@$\\;&")
-_NOT_PROSE = Shape(
+_NOT_PROSE = pattern(
     r"\s*(?:>|\||\$\s|[{}<@]|//|/\*|\*/)|[^\n]*(?:[{};]|=>|\(\)|</\w+>)[ \t]*$|[^\n]*(?:==|!=|\+=|&&|::"
     r"|=>|\w\(\w*\)|\w = \w|\\\w)"
 )
-_END = Shape(r"(?<![.!?…。！？])[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)")
-_RUN_ON = Shape(r"(?<=[a-z])[.!](?=(?:I|My)\b)")
-_SPEAKER = Shape(r"\s*(?:[A-Z][\w.-]*(?: [A-Z][\w.-]*)?|user|assistant|system|human|ai|bot|me):\s+\S")
-_OWN_LABEL = Shape(
+_END = pattern(r"(?<![.!?…。！？])[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)")
+_RUN_ON = pattern(r"(?<=[a-z])[.!](?=(?:I|My)\b)")
+_SPEAKER = pattern(r"\s*(?:[A-Z][\w.-]*(?: [A-Z][\w.-]*)?|user|assistant|system|human|ai|bot|me):\s+\S")
+_OWN_LABEL = pattern(
     r"\s*(?:btw|by the way|edit|fact|fun fact|fyi|note|p\.?s\.?|reminder|update|about me|me)\s*:\s*",
     re.IGNORECASE,
 )
-_PASTE = Shape(
+_PASTE = pattern(
     r"(?:\b(?:following|below|here's|here is|here are|this|these)\b[^.!?\n]{0,80}:|^[^\n]{0,60}\"\"\")\s*$",
     re.IGNORECASE,
 )
-_TASK_ON_TEXT = Shape(
+_TASK_ON_TEXT = pattern(
     r"\s*(?:(?:please|pls|can you|could you|now|and|hey|hi),? )*"
     r"(?:translate|rewrite|rephrase|proofread|summari[sz]e|paraphrase|correct|edit|improve|revise|shorten"
     r"|continue|fix the grammar|check the grammar|reply to|respond to this"
@@ -62,7 +62,7 @@ _PLAY_WORDS = (
     "let us say",
     ":",
 )
-_PLAY = Shape(
+_PLAY = pattern(
     r"\s*(?:(?:please|can you|could you|let's|lets|now|hey|hi|i want you to|you will|you'll"
     r"|i'd like you to),? )*"
     r"(?:imagine|pretend|suppose|role-? ?play|act (?:as|like)|assume (?:that )?(?:i|you)\b|you are (?:a"

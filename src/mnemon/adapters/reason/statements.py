@@ -6,39 +6,42 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from mnemon.adapters.reason.clauses import LEFT_OUT, Clause, clauses
+from mnemon.adapters.reason.around import SELF_IN_IT, around
+from mnemon.adapters.reason.asides import by_the_way
+from mnemon.adapters.reason.clauses import ELIDED, Clause, clauses
 from mnemon.adapters.reason.days import dated
-from mnemon.adapters.reason.edges import SELVES
+from mnemon.adapters.reason.edges import SELVES, opened
+from mnemon.adapters.reason.exchange import answered
 from mnemon.adapters.reason.instructions import asked
 from mnemon.adapters.reason.person import quoted, rewritten, unquoted
 from mnemon.adapters.reason.replies import replied
 from mnemon.adapters.reason.sentences import plain, sentences
-from mnemon.adapters.reason.shapes import Shape
 from mnemon.adapters.reason.telling import tells
 from mnemon.adapters.reason.tongues import spoken
 from mnemon.adapters.reason.traits import trait_of
 from mnemon.adapters.reason.values import line
 from mnemon.adapters.reason.verbs import HABITS
 from mnemon.domain.moments import to_datetime
+from mnemon.domain.pattern import pattern
 from mnemon.ports.reasoner import Fact, Turn
 
 MOST_FACTS = 50
 """How many facts one message gives at most."""
 
-_OPENERS = LEFT_OUT | {"just", "recently", "finally", "me"}
-_BIRTHDAY = Shape(
+_OPENERS = ELIDED | {"me"}
+_BIRTHDAY = pattern(
     r"(?:it's|it is|today is|today's|tomorrow is|tomorrow's) my (?:\d{1,3}(?:st|nd|rd|th) )?birthday"
     r"(?: (?:today|tomorrow))?$",
     re.IGNORECASE,
 )
-_NAMED_DAY = Shape(r"today|tomorrow", re.IGNORECASE)
-_DAY = Shape(r"\(\d{4,}-(\d\d-\d\d)\)")
-_REGULAR = Shape(r"\b(?:every|each|usually|always)\b", re.IGNORECASE)
-_NAMED_NEXT = Shape(
+_NAMED_DAY = pattern(r"today|tomorrow", re.IGNORECASE)
+_DAY = pattern(r"\(\d{4,}-(\d\d-\d\d)\)")
+_REGULAR = pattern(r"\b(?:every|each|usually|always)\b", re.IGNORECASE)
+_NAMED_NEXT = pattern(
     r"(?:His|Her|Its|Their) names? (?:is|are) (?P<name>[A-Z][\w'-]*(?:(?:,| and) [A-Z][\w'-]*)*)[.!]*$"
 )
 _THEIRS = frozenset(["his", "her", "its", "their"])
-_HAS_ONE = Shape(r"\b(?:an?|my|one|our) (?:[\w-]+ ){0,3}?(?P<noun>[\w-]+)[.!]*$")
+_HAS_ONE = pattern(r"\b(?:an?|my|one|our) (?:[\w-]+ ){0,3}?(?P<noun>[\w-]+)[.!]*$")
 
 
 def derive(turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> list[Fact]:
@@ -60,13 +63,16 @@ def _facts(turn: Turn, previous: Turn | None, about: str) -> list[Fact]:
     """What one turn tells, at most so much of it; if nothing, what it answers."""
     statements = islice(told(turn.text, turn.said_at, about), MOST_FACTS)
     facts = [Fact(text, (turn.id,), trait) for text, trait in statements]
-    if facts or previous is None or previous.peer == about:
+    if previous is None or previous.peer == about or "?" not in previous.text:
         return facts
-    reply = replied(previous.text, turn.text)
-    if reply is None:
-        return []
-    question, said, trait = reply
-    return [Fact(f'{quoted(said, about)}, asked "{unquoted(question)}"', (previous.id, turn.id), trait)]
+    if not facts and (reply := replied(previous.text, turn.text)) is not None:
+        question, said, trait = reply
+        text = f'{quoted(said, about)}, asked "{unquoted(question)}"'
+        return [Fact(text, (previous.id, turn.id), trait)]
+    exchange = answered(
+        previous.text, turn.text, about, lambda text: dated(text, turn.said_at, None), silent=not facts
+    )
+    return facts if exchange is None else [Fact(exchange, (previous.id, turn.id)), *facts]
 
 
 def told(text: str, said_at: int, about: str) -> Iterator[tuple[str, str | None]]:
@@ -82,19 +88,30 @@ def _told(sentence: str, before: str, said_at: int, about: str) -> Iterator[tupl
     if (request := asked(sentence, words)) is not None:
         yield quoted(request[0], about), request[1]
         return
-    if not SELVES.isdisjoint(words) or words[0] in _OPENERS:
+    if not SELVES.isdisjoint(words) or _speaks_for_itself(sentence):
         if birthday := _birthday(sentence, said_at, about):
             yield birthday
             return
-        told = [_fact(clause, said_at, about) for clause in clauses(sentence) if tells(clause)]
-        yield from told
-        if told:
+        parsed = clauses(sentence)
+        told = [_fact(clause, said_at, about) for clause in parsed if tells(clause)]
+        yield from told or by_the_way(sentence, about, lambda text: dated(text, said_at, True))
+        if parsed:
             return
     elif words[0] in _THEIRS and (named := _NAMED_NEXT.match(sentence)):
         yield from _introduced(sentence, named, before, about)
         return
     if (trait := spoken(sentence, words)) is not None:
         yield quoted(sentence.rstrip(" .!"), about), trait
+    elif not SELF_IN_IT.isdisjoint(words) and (
+        said := around(sentence, about, lambda text: dated(text, said_at, None))
+    ):
+        yield said, None
+
+
+def _speaks_for_itself(sentence: str) -> bool:
+    """Whether its author may have been left out at its beginning."""
+    first = opened(sentence).partition(" ")[0].lower()
+    return first in _OPENERS
 
 
 def tells_something(sentence: str, said_at: int, about: str) -> bool:

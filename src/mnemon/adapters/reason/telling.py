@@ -22,9 +22,11 @@ from mnemon.adapters.reason.lexicon import (
     base_of_ing,
     word_set,
 )
-from mnemon.adapters.reason.shapes import Shape, either
+from mnemon.adapters.reason.shapes import either
+from mnemon.adapters.reason.substance import substance
+from mnemon.domain.pattern import pattern
 
-_DULL_OBJECT = Shape(
+_DULL_OBJECT = pattern(
     r"(?:(?:an?|the|some|any|no|another|one|quick|few|lot of|great|good|really|little|bit of|big|cool"
     r"|awesome|exciting|amazing|crazy|fantastic|real-time|up-to-date|current|couple of|of|my|such|so|two"
     r"|more) )*(?:"
@@ -40,15 +42,15 @@ _DULL_OBJECT = Shape(
     + r")\b",
     re.IGNORECASE,
 )
-_GOOD_TIME = Shape(r"(?:time|day|blast|fun)$")
-_DULL_LIKING = Shape(
+_GOOD_TIME = pattern(r"(?:time|day|blast|fun)$")
+_DULL_LIKING = pattern(
     r"(?:the (?:idea|way|sound|look|vibe|concept|suggestions?|tips?|recommendations?|first|second|third"
     r"|last|one|ones|fact|thought|flavou?r|details?|colou?rs?|options?)|how|when|hearing|seeing"
     r"|to (?:hear|see|know|think|say|learn more|ask)|both|each|all of|some of|most of|working with"
     r"|talking|chatting|helping)\b",
     re.IGNORECASE,
 )
-_DULL_ASK = Shape(
+_DULL_ASK = pattern(
     r"(?:some|any|help|advice|tips|recommendations?|suggestions?|information|info|ideas?|ways?"
     r"|inspiration|resources|more|forward|something|good|great|the best|at|into|up|like|new (?:ideas"
     r"|ways)|specific|details?|an? (?:good|great|few|list|way|bit|recipe|recommendation|suggestion|quick"
@@ -63,14 +65,14 @@ _DULL_AIM = word_set(
     generate extract parse avoid emphasize express
     """
 )
-_DULL_BEING = Shape(
+_DULL_BEING = pattern(
     r"(?:an? )?(?:bit|little|lot|huge help|artificial|(?:large )?language model|llm|chatbot|bot|machine"
     r"|computer program|text-based|ai\b(?:$|,| (?:language|assistant|model|system|chatbot|and|developed"
     r"|created|designed|trained|so))|(?:virtual |digital |helpful )?assistant(?:$| (?:created|made"
     r"|designed|developed|that|here|and|trained)))|the one",
     re.IGNORECASE,
 )
-_BEING = Shape(
+_BEING = pattern(
     r"an? |the |\d{1,3}(?=$|,| and | years| feet| now| ?cm)|to [A-Z]|in (?:my|a|the) |on (?:a|the|my) "
     r"|interested in (?!learning|knowing|hearing|finding|trying|exploring)|(?:"
     + either(
@@ -87,8 +89,8 @@ _BEING = Shape(
     + r")\b",
     re.IGNORECASE,
 )
-_PLACED = Shape(r"(?:in|at|on|off to|back in|back from|currently in|near|outside) \w", re.IGNORECASE)
-_EVALUATED = Shape(
+_PLACED = pattern(r"(?:in|at|on|off to|back in|back from|currently in|near|outside) \w", re.IGNORECASE)
+_EVALUATED = pattern(
     r"(?:(?:so|really|very|super|pretty|always|just|also|such|an?|the|absolutely|truly|quite|doing|too) )*(?:"
     + either(
         """
@@ -101,14 +103,16 @@ _EVALUATED = Shape(
     + r")\b[^,]{0,24}$",
     re.IGNORECASE,
 )
-_GOT = Shape(
+_GOT = pattern(
     r"(?:an? |my |married|engaged|divorced|promoted|hired|fired|laid|diagnosed|back |accepted|into |two"
     r"|three|four|\d|some |new |the |to (?:see|meet|visit|attend|try))"
 )
-_GETTING = Shape(r"(?:married|an? |my |divorced|into |ready for my|back into)")
-_DULL_HAVING = Shape(r"(?:some |a lot of |an? )?(?:trouble|issues?|problems?|difficult|hard|fun|blast|great)")
-_STORY = Shape(r"\bthis [a-z]+ [a-z]")
-_CREED = Shape(r"in [A-Z]")
+_GETTING = pattern(r"(?:married|an? |my |divorced|into |ready for my|back into)")
+_DULL_HAVING = pattern(
+    r"(?:some |a lot of |an? )?(?:trouble|issues?|problems?|difficult|hard|fun|blast|great)"
+)
+_STORY = pattern(r"\bthis [a-z]+ [a-z]")
+_CREED = pattern(r"in [A-Z]")
 
 _DULL_THINGS = word_set(
     """
@@ -151,6 +155,19 @@ _HOUSEHOLD = word_set(
 )
 _OURS = RELATIVES | PETS | CHILDREN | _HOUSEHOLD
 
+_REMARKING = DULL - word_set(
+    "be call feel have help look notice realise realize remember see send stand talk worry"
+)
+_OF_SERVICE = pattern(
+    r"\bto (?:have been able to )?(?:help|assist|hear|answer|chat|provide|find any)\b|\binformation\b|^sure\b"
+)
+_OWN_WAYS = word_set("think plan want look try consider hope")
+_FELT = pattern(
+    r"(?:\w+ ){0,2}\w*(?:ed|ky|ful|py|ous|us|ud|ad|ger|off|busy) (?:to|about|by|with|for|from|in|of|\w+ing) "
+)
+_MUCH = 3
+"""How many words have to say something where no rule tells that a clause is worth it."""
+
 Judge = Callable[[Clause], bool]
 
 
@@ -162,11 +179,39 @@ def tells(clause: Clause) -> bool:
         return clause.lemma in _ALONE or (clause.prefix != "" and clause.lemma in LASTING)
     if (elsewhere(clause.rest) and not _tale(clause)) or _at_hand(clause):
         return False
-    if clause.subject == "we" and clause.lemma not in _SHARED:
-        return False
+    if clause.subject == "we" and clause.lemma not in _SHARED and clause.lemma not in _OWN_WAYS:
+        return _says_much(clause)
     if clause.tense in ("can", "wish", "owed", "used", "future") and clause.lemma != "be":
-        return _BY_TENSE[clause.tense](clause)
-    return (_BY_LEMMA.get(clause.lemma) or _BY_TENSE[clause.tense])(clause)
+        return _BY_TENSE[clause.tense](clause) or _says_much(clause)
+    return (_BY_LEMMA.get(clause.lemma) or _BY_TENSE[clause.tense])(clause) or _says_much(clause)
+
+
+def _says_much(clause: Clause) -> bool:
+    """Whether it is no remark on the talk, and says more than a mood."""
+    if clause.lemma == "wait" and clause.tense == "can":
+        return clause.group.negated and clause.rest.startswith(("for ", "to ")) and _awaited(clause)
+    if clause.lemma in _REMARKING or clause.tense in ("can", "owed"):
+        return False
+    if _BY_LEMMA.get(clause.lemma) is _like and _DULL_LIKING.match(clause.rest):
+        return False
+    if clause.tense == "future" and "going" not in clause.group.said:
+        own = of_their_own(clause.rest) and clause.lemma not in _DULL_AIM and clause.lemma != "be"
+        return own and substance(clause.rest) >= _MUCH - 1
+    if clause.lemma == "be" and (
+        clause.tense in ("future", "wish")
+        or _OF_SERVICE.search(clause.rest)
+        or _DULL_BEING.match(clause.rest)
+    ):
+        return False
+    if clause.lemma in ("look", "search") and clause.rest.startswith("for "):
+        return False
+    felt = clause.lemma == "be" and _FELT.match(clause.rest) is not None
+    said = f"{clause.lemma} {clause.rest}"
+    return substance(said) + specific(clause) >= (_MUCH - 1 if felt else _MUCH)
+
+
+def _awaited(clause: Clause) -> bool:
+    return substance(clause.rest) >= _MUCH - 1 and specific(clause)
 
 
 def _tale(clause: Clause) -> bool:
@@ -189,13 +234,15 @@ def _of_theirs(clause: Clause) -> bool:
         return False
     if not _DULL_THINGS.isdisjoint(owned) or clause.lemma in _REPORTING:
         return False
-    if clause.subject == "our" and _OURS.isdisjoint(owned):
+    if clause.subject == "our" and _OURS.isdisjoint(owned) and substance(clause.rest) < _MUCH - 1:
         return False
     if clause.lemma == "have" and _DULL_OBJECT.match(clause.rest):
         return False
     if clause.group.said in ("will", "can", "won't", "can't") and not specific(clause):
         return False
-    return not (clause.lemma in ("be", "look", "mean") and _EVALUATED.match(clause.rest))
+    if clause.lemma in ("be", "look", "mean") and _EVALUATED.match(clause.rest):
+        return substance(clause.rest) >= _MUCH - 1
+    return True
 
 
 def _now(clause: Clause) -> bool:
@@ -207,7 +254,9 @@ def _now(clause: Clause) -> bool:
 def _past(clause: Clause) -> bool:
     if clause.lemma in DULL:
         return False
-    if clause.lemma in EVENTS and len(clause.rest.split()) >= 3:
+    if clause.lemma in EVENTS and len(clause.rest.split()) >= 3 and substance(clause.rest):
+        return True
+    if clause.lemma == "take" and clause.rest.startswith("up "):
         return True
     return specific(clause) and len(clause.rest.split()) >= (1 if clause.prefix else 2)
 
@@ -217,7 +266,7 @@ def _perfect(clause: Clause) -> bool:
 
 
 def _going(clause: Clause) -> bool:
-    if clause.lemma in DULL or (clause.lemma == "do" and clause.rest.startswith("my best")):
+    if clause.lemma in DULL or (clause.lemma in ("do", "work") and not substance(clause.rest)):
         return False
     if clause.lemma in _BEGUN or clause.lemma in LASTING or specific(clause):
         return True
@@ -323,7 +372,7 @@ def _think(clause: Clause) -> bool:
     if clause.tense not in ("going", "perfect") or len(words) < 3 or words[0] not in ("of", "about"):
         return False
     lemma = base_of_ing(words[1])
-    if lemma == "get":
+    if lemma in ("get", "go", "do", "make"):
         return specific(clause)
     return lemma is not None and lemma not in _DULL_AIM and lemma not in ("have", "start")
 
@@ -365,7 +414,7 @@ def _come(clause: Clause) -> bool:
 
 
 def _consider(clause: Clause) -> bool:
-    return clause.tense in ("going", "perfect") and specific(clause)
+    return clause.tense in ("going", "perfect") and (specific(clause) or substance(clause.rest) > 0)
 
 
 _BY_LEMMA: dict[str, Judge] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from mnemon.adapters.reason.lexicon import word_set
-from mnemon.adapters.reason.shapes import Shape
 from mnemon.adapters.reason.values import line
+from mnemon.domain.pattern import pattern
 
 _NAME = r"(?P<name>[A-ZÀ-Þ][\w'’-]{1,30}(?: [A-ZÀ-Þ][\w'’-]{1,30}){0,2})"
 _PLACE = (
@@ -43,8 +43,8 @@ _FORMS = [
         r"(?i:tengo|tenho|ich bin|j'ai|ho)\s+(?P<age>\d{1,3})\s+(?i:años|anos|jahre alt|ans|anni)\b",
     ),
 ]
-_SHAPES = [(label, Shape(_START + form)) for label, form in _FORMS]
-_UNREAL = Shape(
+_SHAPES = [(label, pattern(_START + form)) for label, form in _FORMS]
+_UNREAL = pattern(
     r"\b(?:si|se|wenn|falls|als ob|imagina|imagine|imaginez|stell dir|no|não|nicht|ne|nem)\b", re.IGNORECASE
 )
 

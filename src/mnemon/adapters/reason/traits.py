@@ -18,8 +18,9 @@ from mnemon.adapters.reason.lexicon import (
     word_set,
 )
 from mnemon.adapters.reason.person import they
-from mnemon.adapters.reason.shapes import Shape, either
+from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.values import line, phrase
+from mnemon.domain.pattern import pattern
 
 _ONE_AT_A_TIME = word_set(
     "name age birthday born pronouns diet relationship email studies partner children"
@@ -30,11 +31,11 @@ _ONE_AT_A_TIME = word_set(
     "works at",
 }
 
-_MOVED = Shape(r"(?:back |here |from [\w ,]{1,40}? )?(?:to|into) (.+)")
-_GREW = Shape(r"up (?:in|on) (.+)")
-_FROM = Shape(r"(?:originally )?from (.+)")
-_NO_EMPLOYER = Shape(r"(?:home|night|nights|\d|least|my|their|it|myself|themselves|me|them|hours)\b")
-_NO_FIELD = Shape(r"(?:an?|the|my|their|this|progress|general)\b")
+_MOVED = pattern(r"(?:back |here |from [\w ,]{1,40}? )?(?:to|into) (.+)")
+_GREW = pattern(r"up (?:in|on) (.+)")
+_FROM = pattern(r"(?:originally )?from (.+)")
+_NO_EMPLOYER = pattern(r"(?:home|night|nights|\d|least|my|their|it|myself|themselves|me|them|hours)\b")
+_NO_FIELD = pattern(r"(?:an?|the|my|their|this|progress|general)\b")
 _NO_SUBJECT = (
     "for ",
     "hard",
@@ -50,55 +51,55 @@ _NO_SUBJECT = (
     "with",
     "to ",
 )
-_NO_LIKING = Shape(r"(?:being|having to|when|that|to be)\b|.*\b(?:it|that|them|this|these|those)\b")
-_ANY = Shape(r"(?:any|much)\s+")
-_ARTICLE = Shape(r"(?:an?|the|my|our|their|some)\s+", re.IGNORECASE)
-_A_OR_TO = Shape(r"(?:an?|to) ")
-_BY_NAME = Shape(r"by (?:the name )?(.+)")
+_NO_LIKING = pattern(r"(?:being|having to|when|that|to be)\b|.*\b(?:it|that|them|this|these|those)\b")
+_ANY = pattern(r"(?:any|much)\s+")
+_ARTICLE = pattern(r"(?:an?|the|my|our|their|some)\s+", re.IGNORECASE)
+_A_OR_TO = pattern(r"(?:an?|to) ")
+_BY_NAME = pattern(r"by (?:the name )?(.+)")
 _MANY = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|both|several)"
-_ALLERGY_TO = Shape(r"(?:an? )?(?:\w+ )?allerg(?:y|ies) to (.+)")
-_SOME_ALLERGY = Shape(rf"(?:{_MANY} )?(?:severe |bad |mild |terrible )?(\w+(?: \w+)?) allergy\b")
-_OWNED = Shape(
+_ALLERGY_TO = pattern(r"(?:an? )?(?:\w+ )?allerg(?:y|ies) to (.+)")
+_SOME_ALLERGY = pattern(rf"(?:{_MANY} )?(?:severe |bad |mild |terrible )?(\w+(?: \w+)?) allergy\b")
+_OWNED = pattern(
     rf"(?P<many>{_MANY}) (?P<kind>(?:(?!(?:and|for|of|with|to"
     rf"|in)\b)[\w'-]+ ){{0,4}}?)(?P<noun>[\w-]+?)(?P<plural>s|ies|ren)?"
     r"(?:,? (?:(?:is )?named|called|whose names? (?:is|are)|by the name of),?| -|:|,)?"
     r" (?P<names>[A-Z][\w'-]*(?:(?:,? and|,| &) [A-Z][\w'-]*)*)"
 )
-_COUNTED = Shape(
+_COUNTED = pattern(
     rf"(?P<many>{_MANY}) (?P<kind>(?:(?!(?:and|for|of|with|to|in)\b)[\w'-]+ ){{0,2}}?)(?P<noun>[\w-]+)"
     r"(?=$|[,.;]| and | with | who | that | at | in | aged )"
 )
-_MY_OWN = Shape(
+_MY_OWN = pattern(
     r"\b[Mm]y (?P<kind>(?:[a-z][\w'-]* ){0,2}?)(?P<noun>[a-z][\w-]*),?"
     r" (?:is (?:named|called) )?(?P<name>[A-Z][a-z][\w'-]*)"
 )
-_BORN = Shape(r"(?:born(?: and raised)?|raised|brought up) (in|on) (.+)")
-_BASED = Shape(r"(?:based|located|currently|currently based) (?:in|near) (.+)")
-_ALLERGIC = Shape(r"(?:\w+ly )?allergic to (.+)")
-_INTOLERANT = Shape(r"\w+[- ]intolerant\b", re.IGNORECASE)
+_BORN = pattern(r"(?:born(?: and raised)?|raised|brought up) (in|on) (.+)")
+_BASED = pattern(r"(?:based|located|currently|currently based) (?:in|near) (.+)")
+_ALLERGIC = pattern(r"(?:\w+ly )?allergic to (.+)")
+_INTOLERANT = pattern(r"\w+[- ]intolerant\b", re.IGNORECASE)
 _DIETS = either(
     "vegan, vegetarian, pescatarian, pescetarian, flexitarian, keto, paleo, halal, kosher, carnivore"
 )
-_DIET = Shape(
+_DIET = pattern(
     rf"(?:an? )?(?:strict |mostly |lifelong |ovo-|lacto-)*({_DIETS}|gluten[- ]free)\b",
     re.IGNORECASE,
 )
-_FOND = Shape(
+_FOND = pattern(
     r"(?:an? )?(?:very |really |huge |big |massive |avid |lifelong )*"
     r"(?:fan of|fond of|keen on|obsessed with|passionate about|lover of|into) (.+)",
     re.IGNORECASE,
 )
-_WED = Shape(r"(?:married|engaged) to (.+)")
-_STATUS = Shape(r"(married|single|divorced|engaged|widowed|separated)\b(?! with)", re.IGNORECASE)
-_INDEFINITE = Shape(r"(?:an?|the) ")
-_TRADE_ENDS = Shape(
+_WED = pattern(r"(?:married|engaged) to (.+)")
+_STATUS = pattern(r"(married|single|divorced|engaged|widowed|separated)\b(?! with)", re.IGNORECASE)
+_INDEFINITE = pattern(r"(?:an?|the) ")
+_TRADE_ENDS = pattern(
     r" (?:at|in|for|of|with|by|from|on|and|specializing|working|turned|who|that|living|based)\b"
 )
-_AFTER_A_NAME = Shape(r"$|[,.;(!]|and |from |- ")
-_FAVOURITE = Shape(r"(?:all[- ]time |absolute )?(favou?rite [\w' -]{2,40})$")
-_WHOSE_NAME = Shape(r"(?:[\w'-]+ ){0,4}?([\w-]+)'s name$")
-_CALLED = Shape(r"(?:named|called) (.+)")
-_EMAIL = Shape(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
+_AFTER_A_NAME = pattern(r"$|[,.;(!]|and |from |- ")
+_FAVOURITE = pattern(r"(?:all[- ]time |absolute )?(favou?rite [\w' -]{2,40})$")
+_WHOSE_NAME = pattern(r"(?:[\w'-]+ ){0,4}?([\w-]+)'s name$")
+_CALLED = pattern(r"(?:named|called) (.+)")
+_EMAIL = pattern(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
 
 Rule = Callable[[Clause], "str | None"]
 OwnRule = Callable[[str], "str | None"]
@@ -238,12 +239,12 @@ def _have(clause: Clause) -> str | None:
     if allergy := _SOME_ALLERGY.match(clause.rest):
         return line("Allergy", allergy[1])
     for shape in (_OWNED, _COUNTED):
-        if (owned := shape.match(clause.rest)) and (found := _kin(**owned.groupdict())):
+        if (owned := shape.match(clause.rest)) and (found := kin(**owned.groupdict())):
             return found
     return None
 
 
-def _kin(
+def kin(
     noun: str, many: str = "", kind: str = "", plural: str | None = None, names: str | None = None
 ) -> str | None:
     """The line for a relative or a pet that the author has, by name or by number."""
@@ -354,12 +355,12 @@ def _of_theirs(clause: Clause) -> str | None:
         return line(favourite[1].capitalize(), phrase(clause.rest))
     if whose := _WHOSE_NAME.match(owned):
         found = values.any_name(clause.rest)
-        return _kin(whose[1], names=found) if found else None
+        return kin(whose[1], names=found) if found else None
     noun = owned.rpartition(" ")[2]
     called = _CALLED.match(clause.rest)
     found = values.name(called[1] if called else clause.rest)
     if found and (called or (noun in RELATIVES and found == clause.rest)):
-        return _kin(noun, names=found)
+        return kin(noun, names=found)
     return None
 
 
@@ -373,8 +374,8 @@ def _somebody(clause: Clause) -> str | None:
             and found.lower() not in values.NOT_A_NAME
         ):
             return line("Best friend", found)
-        if kin := _kin(own["noun"], names=found):
-            return kin
+        if somebody := kin(own["noun"], names=found):
+            return somebody
     return None
 
 

@@ -6,7 +6,8 @@ import re
 
 from mnemon.adapters.reason.lexicon import LANGUAGES, NATIONALITIES, word_set
 from mnemon.adapters.reason.person import they
-from mnemon.adapters.reason.shapes import Shape, either
+from mnemon.adapters.reason.shapes import either
+from mnemon.domain.pattern import pattern
 
 MOST_TRAIT = 200
 _MOST_VALUE = 90
@@ -30,7 +31,7 @@ _HOW_LONG = either(
     six, seven, eight, nine, ten, quite
     """
 )
-_ENDS = Shape(
+_ENDS = pattern(
     rf"\s*[,;:(\[…]|\s+[-–—]+\s|\s+(?:{_SUBORDINATE})\b|\s+and\s+(?:{_NEXT_CLAUSE})\b|\s+for\s+(?:\d"
     rf"|(?:{_HOW_LONG})\b)"
     r"|\s+(?:with|near) (?:my|a |two|three|our|their)",
@@ -44,39 +45,39 @@ _ADDED = either(
     most, by, from, ever, actually, every day, though
     """
 )
-_TRAILING = Shape(rf"(?:\s+(?:{_ADDED}))+$", re.IGNORECASE)
+_TRAILING = pattern(rf"(?:\s+(?:{_ADDED}))+$", re.IGNORECASE)
 _ITEM = r"(?!(?:and|but|so|which|who|my|it)\b)[\w'-]+(?: [\w'-]+){0,3}"
-_LIST = Shape(rf"{_ITEM}(?:, {_ITEM}){{1,4}},? (?:and|or) {_ITEM}$")
-_HALF = Shape(r"\ban? [\w-]+$")
+_LIST = pattern(rf"{_ITEM}(?:, {_ITEM}){{1,4}},? (?:and|or) {_ITEM}$")
+_HALF = pattern(r"\ban? [\w-]+$")
 _CAPITAL = "[A-ZÀ-Þ]"
-_PLACE = Shape(
+_PLACE = pattern(
     rf"(?:the )?{_CAPITAL}[\w'’.-]*"
     rf"(?:(?: (?:of|de|da|do|del|la|le|the|upon|am|an der|in|and|sur)\b)*,? {_CAPITAL}[\w'’.-]*)*"
 )
-_TOWN = Shape(
+_TOWN = pattern(
     r"an? (?:\w+ ){0,3}(?:town|village|city|suburb|farm|island|cabin|houseboat|dorm|van)\b"
     r"(?: (?:in|near|outside(?: of)?|called|of) [A-Z]\w+(?: [A-Z]\w+)*)?"
 )
-_LOWER_PLACE = Shape(r"[a-z][a-z'-]+(?: [a-z][a-z'-]+)?(?=$|,| and | with | for | since | near )")
-_NAME = Shape(
+_LOWER_PLACE = pattern(r"[a-z][a-z'-]+(?: [a-z][a-z'-]+)?(?=$|,| and | with | for | since | near )")
+_NAME = pattern(
     rf"{_CAPITAL}[\w'’-]*(?: (?:de|da|van|von|der|el|al|bin|la|le|di|dos)\b)*(?: {_CAPITAL}[\w'’-]*){{0,3}}"
 )
-_LOWER_NAME = Shape(rf"[^\W\d_][\w'’-]*(?: {_CAPITAL}[\w'’-]*){{0,3}}")
+_LOWER_NAME = pattern(rf"[^\W\d_][\w'’-]*(?: {_CAPITAL}[\w'’-]*){{0,3}}")
 _MONTH = either(
     """
     january, february, march, april, may, june, july, august, september, october, november, december,
     jan, feb, mar, apr, jun, jul, aug, sept, sep, oct, nov, dec
     """
 )
-_CALENDAR = Shape(
+_CALENDAR = pattern(
     rf"(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\.?"
     rf"|(?:{_MONTH})\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?)(?:,? \d{{4}})?"
     r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}",
     re.IGNORECASE,
 )
-_YEAR = Shape(rf"(?:(?:{_MONTH}) )?(?:19|20)\d\d\b", re.IGNORECASE)
-_AGE = Shape(r"(\d{1,3})(?: ?(?:years? old|years? of age|yo|y/o))?(?=$|[,.;]| and | now| today| yesterday)")
-_PRONOUNS = Shape(r"(?:the )?((?:she|he|they|it|xe|ze|fae|any)\s?/\s?\w+(?:\s?/\s?\w+)?)\b", re.IGNORECASE)
+_YEAR = pattern(rf"(?:(?:{_MONTH}) )?(?:19|20)\d\d\b", re.IGNORECASE)
+_AGE = pattern(r"(\d{1,3})(?: ?(?:years? old|years? of age|yo|y/o))?(?=$|[,.;]| and | now| today| yesterday)")
+_PRONOUNS = pattern(r"(?:the )?((?:she|he|they|it|xe|ze|fae|any)\s?/\s?\w+(?:\s?/\s?\w+)?)\b", re.IGNORECASE)
 NOT_A_NAME = (
     NATIONALITIES
     | LANGUAGES

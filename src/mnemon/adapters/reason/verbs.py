@@ -33,7 +33,7 @@ ADVERBS = word_set(
     frequently fully generally gradually happily hardly honestly initially just kinda largely lately
     literally mainly mostly much nearly never normally now occasionally often once only originally
     particularly personally previously primarily proudly quickly quite rarely really recently regularly
-    seldom simply sometimes soon still strictly strongly successfully temporarily then totally truly
+    seldom simply sometimes soon still strictly strongly successfully super temporarily then totally truly
     typically typically unfortunately usually very
     """
 )
@@ -216,6 +216,11 @@ def _would(words: list[str], at: int, adverbs: tuple[str, ...], word: str) -> Gr
     return None
 
 
+def _could(words: list[str], at: int, adverbs: tuple[str, ...], word: str) -> Group | None:
+    """What somebody could not do is so; what they could do may not be."""
+    return _after(words, at, adverbs, "could not", "past", True)
+
+
 _AUXILIARIES = {
     **dict.fromkeys(["am", "'m", "was", "wasn't", "are", "aren't", "'re", "were", "weren't"], _be),
     **dict.fromkeys(["have", "haven't", "'ve", "had", "hadn't"], _have),
@@ -223,8 +228,9 @@ _AUXILIARIES = {
     **dict.fromkeys(["can", "can't", "cannot"], _can),
     **dict.fromkeys(["will", "won't", "'ll"], _will),
     **dict.fromkeys(["would", "'d"], _would),
+    "couldn't": _could,
     **dict.fromkeys(
-        ["could", "might", "may", "should", "must", "shall", "couldn't", "shouldn't", "wouldn't"],
+        ["could", "might", "may", "should", "must", "shall", "shouldn't", "wouldn't"],
         lambda *_: None,
     ),
 }

@@ -14,6 +14,7 @@ from mnemon.adapters.sql.keys import SqlKeys
 from mnemon.adapters.sql.lines import SqlLines
 from mnemon.adapters.sql.migrations import migrate
 from mnemon.adapters.sql.register import SqlRegister
+from mnemon.adapters.sql.renewal import SqlRenewal
 from mnemon.adapters.sql.terms import SqlTerms
 from mnemon.adapters.sql.work import SqlWork
 from mnemon.domain.names import ALL
@@ -36,6 +37,7 @@ class SqlTransaction:
         self.audit = SqlAudit(session)
         self.register = SqlRegister(session)
         self.work = SqlWork(session)
+        self.renewal = SqlRenewal(session)
 
     def marks(self, workspace: str) -> Marks:
         values = self._counters.values(workspace)

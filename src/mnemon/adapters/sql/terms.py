@@ -1,16 +1,28 @@
-"""The rooms' blinded tokens in SQL: a feed of changes that an index follows."""
+"""The rooms' blinded tokens and sealed vectors in SQL: feeds of changes that an index follows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 
-from mnemon.adapters.sql.engine import Session, listed
+from mnemon.adapters.sql.engine import Session, as_bytes, listed
 from mnemon.domain.names import Room
-from mnemon.ports.book import TermsChange
+from mnemon.ports.book import UNSAID, Feed, Saying, Vector
 
+_TABLES = ("terms", "vectors")
 _ROOM = "workspace = ? AND owner = ? AND namespace = ?"
-_ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts)
+_ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts, session, turn, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_SINCE = f"""SELECT seq, id, tokens, counts, session, turn, at FROM terms
+    WHERE {_ROOM} AND seq > ? ORDER BY seq"""
+_LACKING = """SELECT t.id FROM terms t LEFT JOIN vectors v
+    ON v.workspace = t.workspace AND v.owner = t.owner AND v.namespace = t.namespace AND v.id = t.id
+    AND v.space = ? WHERE t.workspace = ? AND t.owner = ? AND t.namespace = ? AND t.tokens IS NOT NULL
+    AND v.id IS NULL ORDER BY t.seq LIMIT ?"""
+_INDEXED = f"SELECT id FROM terms WHERE {_ROOM} AND tokens IS NOT NULL AND id IN "
+_LIE = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
+_VECTORS = f"SELECT seq, id, sealed FROM vectors WHERE {_ROOM} AND space = ? AND seq > ? ORDER BY seq"
+_SOME = "SELECT workspace, owner, namespace, seq FROM vectors WHERE space = ? LIMIT ?"
 
 
 class SqlTerms:
@@ -18,28 +30,62 @@ class SqlTerms:
         self._session = session
         self._last: dict[Room, int] = {}
 
-    def add(self, room: Room, line_id: str, tokens: bytes | None, counts: bytes) -> None:
+    def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID) -> None:
+        self._enter(room, line_id, tokens, counts, said)
+
+    def _enter(self, room: Room, line_id: str, tokens: bytes | None, counts: bytes, said: Saying) -> None:
         self._last[room] = self._end(room) + 1
-        self._session.run(_ADD, (*room, self._last[room], line_id, tokens, counts))
+        self._session.run(_ADD, (*room, self._last[room], line_id, tokens, counts, *said))
 
     def remove(self, room: Room, line_ids: Collection[str]) -> None:
         self._last[room] = self._end(room)
         for marks, ids in listed(line_ids):
             sql = f"DELETE FROM terms WHERE {_ROOM} AND id IN {marks} AND tokens IS NOT NULL RETURNING id"
             for removed in sorted({row[0] for row in self._session.rows(sql, (*room, *ids))}):
-                self.add(room, removed, None, b"")
+                self._enter(room, removed, None, b"", UNSAID)
+            self._session.run(f"DELETE FROM vectors WHERE {_ROOM} AND id IN {marks}", (*room, *ids))
 
     def delete_room(self, room: Room) -> None:
         self._last.pop(room, None)
-        self._session.run(f"DELETE FROM terms WHERE {_ROOM}", room)
+        for table in (*_TABLES, "renewals"):
+            self._session.run(f"DELETE FROM {table} WHERE {_ROOM}", room)
 
     def _end(self, room: Room) -> int:
-        """The number of the last change, whatever was removed since it was looked up."""
+        """The number of the last change or vector, whatever was removed since it was looked up."""
         if room in self._last:
             return self._last[room]
-        found = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {_ROOM}", room)
-        return (found[0] if found else None) or 0
+        ends = [self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {_ROOM}", room) for table in _TABLES]
+        return max((end[0] if end else None) or 0 for end in ends)
 
-    def since(self, room: Room, seq: int) -> Iterable[TermsChange]:
-        sql = f"SELECT seq, id, tokens, counts FROM terms WHERE {_ROOM} AND seq > ? ORDER BY seq"
-        return map(TermsChange._make, self._session.rows(sql, (*room, seq)))
+    def since(self, room: Room, seq: int) -> Feed:
+        rows = self._session.rows(_SINCE, (*room, seq))
+        return Feed(*zip(*rows, strict=True)) if rows else Feed()
+
+    def lie(self, room: Room, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+        given = dict(vectors)
+        self._last[room] = self._end(room)
+        for marks, ids in listed(given):
+            indexed = {row[0] for row in self._session.rows(_INDEXED + marks, (*room, *ids))}
+            sql = f"DELETE FROM vectors WHERE {_ROOM} AND space = ? AND id IN {marks}"
+            self._session.run(sql, (*room, space, *ids))
+            for line_id in (line_id for line_id in ids if line_id in indexed):
+                self._last[room] = self._end(room) + 1
+                self._session.run(_LIE, (*room, space, self._last[room], line_id, given[line_id]))
+
+    def vectors(self, room: Room, space: str, seq: int) -> list[Vector]:
+        rows = self._session.rows(_VECTORS, (*room, space, seq))
+        return [Vector(number, line_id, as_bytes(sealed)) for number, line_id, sealed in rows]
+
+    def lacking(self, room: Room, space: str, most: int) -> list[str]:
+        return [row[0] for row in self._session.rows(_LACKING, (space, *room, most))]
+
+    def spaces(self) -> dict[str, int]:
+        return dict(self._session.rows("SELECT space, COUNT(*) FROM vectors GROUP BY space"))
+
+    def leave(self, space: str, most: int) -> int:
+        going = self._session.rows(_SOME, (space, most))
+        sql = f"DELETE FROM vectors WHERE {_ROOM} AND space = ? AND seq = ?"
+        for *room, seq in going:
+            self._session.run(sql, (*room, space, seq))
+        self._last.clear()
+        return len(going)

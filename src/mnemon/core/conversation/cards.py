@@ -1,73 +1,175 @@
 """Cards: the few key facts that an observer keeps of a peer, in each namespace one line that is replaced
-as a whole."""
+as a whole.
+
+Beside what the card says, the line keeps what every trait of the peer was concluded from and when that was
+said, so that which of them still stand is told anew whenever one comes or goes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
 from mnemon.domain.line import CARD, SealedLine
+from mnemon.domain.standing import Stand, outdated
 from mnemon.ports.book import Views
 from mnemon.ports.reasoner import Entry
 
 MOST_ENTRIES = 40
+MOST_STANDS = 1000
+"""How much is kept of what a card may be made of; of more, the newest."""
+
+
+class _Kept(Struct, frozen=True):
+    """What the line says: the card, None if none was ever made, and what stands or stood."""
+
+    entries: list[Entry] | None = None
+    stands: list[Stand] = []
 
 
 def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
     """What the cards of every namespace say, by namespace, nothing twice; None if there never was one.
 
+    What is outdated by something that was said in another namespace is left out.
+
     Raises: Tampered.
     """
-    lines = _lines(desk, observer, observed, desk.scope.namespaces)
-    if not lines:
-        return None
-    opener = Opener(desk)
-    cards = [_entries(opener, lines[namespace]) for namespace in sorted(lines)]
-    if len(cards) == 1:
-        return cards[0]
+    found = _every(desk, observer, observed)
+    cards = [kept.entries for kept in found if kept.entries is not None]
+    if len(found) == 1 or not cards:
+        return cards[0] if cards else None
+    old = outdated(chain.from_iterable(kept.stands for kept in found))
     together: dict[str, Entry] = {}
     for entry in chain.from_iterable(cards):
-        together.setdefault(entry.text, entry)
+        if entry.source not in old:
+            together.setdefault(entry.text, entry)
     return list(together.values())
+
+
+def stands_of(desk: Desk, observer: str, observed: str) -> list[Stand]:
+    """What was said for the traits of a peer, in every namespace that may be looked into.
+
+    Raises: Tampered.
+    """
+    return list(chain.from_iterable(kept.stands for kept in _every(desk, observer, observed)))
+
+
+def stands_in(desk: Desk, observer: str, observed: str, namespace: str) -> list[Stand]:
+    """As `stands_of`, in one namespace.
+
+    Raises: Tampered.
+    """
+    return list(_kept(desk, observer, observed, namespace).stands)
 
 
 def write_card(
     desk: Desk, observer: str, observed: str, namespace: str, entries: Sequence[Entry], changes: Changes
 ) -> None:
     """Put these entries in place of what the card of that namespace said."""
-    earlier = _line(desk, observer, observed, namespace)
-    if earlier is not None:
-        desk.tx.lines.delete(earlier.room, (earlier.id,))
-        changes.lose(earlier.room, (earlier.id,))
-    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
-    text = msgspec.json.encode(entries).decode()
-    changes.add(write_line(desk, keys, desk.fresh_id(), CARD, text, about=observed))
+    before = _kept(desk, observer, observed, namespace)
+    _write(desk, observer, observed, namespace, replace(before, entries=list(entries)), changes)
 
 
 def add_news(
-    desk: Desk, observer: str, observed: str, namespace: str, news: Sequence[Entry], changes: Changes
+    desk: Desk,
+    observer: str,
+    observed: str,
+    namespace: str,
+    news: Sequence[Stand],
+    changes: Changes,
+    *,
+    makes_card: bool = True,
 ) -> None:
-    """Let the reasoner fit the news into the card."""
-    entries = card_of(desk, observer, observed, namespace)
-    after = desk.tools.reasoner.card(entries, news, MOST_ENTRIES)
-    if after != entries:
-        write_card(desk, observer, observed, namespace, after, changes)
+    """Note what was said for traits and, where cards are made, let the reasoner fit it into the card.
+
+    Raises: Tampered.
+    """
+    before = _kept(desk, observer, observed, namespace)
+    stands = _newest({stand: None for stand in (*before.stands, *news)})
+    entries = before.entries
+    if makes_card:
+        entries = _updated(desk, entries or [], stands, {stand.source for stand in news})
+        if not entries and before.entries is None:
+            entries = None
+    after = _Kept(entries, stands)
+    if after != before:
+        _write(desk, observer, observed, namespace, after, changes)
 
 
 def strike(
-    desk: Desk, observer: str, observed: str, namespace: str, sources: Collection[str], changes: Changes
+    desk: Desk,
+    observer: str,
+    observed: str,
+    namespace: str,
+    sources: Collection[str],
+    changes: Changes,
+    *,
+    messages: Collection[str] = (),
 ) -> bool:
-    """Take out the entries that came from these conclusions; whether there were any."""
-    entries = card_of(desk, observer, observed, namespace)
-    kept = [entry for entry in entries if entry.source not in sources]
-    if kept == entries:
+    """Take out what came from these conclusions, or was said in these messages alone; whether there was any.
+
+    What that had outdated stands again.
+
+    Raises: Tampered.
+    """
+    before = _kept(desk, observer, observed, namespace)
+    gone = set(messages)
+    stands = [one for one in before.stands if one.source not in sources and one.said not in gone]
+    entries = before.entries
+    if entries is not None:
+        lost = {one.source for one in before.stands} - {one.source for one in stands}
+        entries = [entry for entry in entries if entry.source not in lost and entry.source not in sources]
+        entries = _rebuilt(desk, entries, stands)
+    after = _Kept(entries, stands)
+    if after == before:
         return False
-    write_card(desk, observer, observed, namespace, kept, changes)
+    _write(desk, observer, observed, namespace, after, changes)
     return True
+
+
+def rebuild(
+    desk: Desk,
+    observer: str,
+    observed: str,
+    namespace: str,
+    changes: Changes,
+    *,
+    merged: Mapping[str, str] | None = None,
+    gone: Collection[str] = (),
+) -> None:
+    """Make the card anew of what stands, and of what was written by hand.
+
+    What came from a conclusion that was merged comes from the other now; what came from a lost one goes.
+
+    Raises: Tampered.
+    """
+    now = merged or {}
+    before = _kept(desk, observer, observed, namespace)
+    stands = _newest(
+        {
+            replace(stand, source=now.get(stand.source, stand.source)): None
+            for stand in before.stands
+            if stand.source not in gone
+        }
+    )
+    kept = [
+        replace(entry, source=now.get(entry.source or "", entry.source))
+        for entry in before.entries or ()
+        if entry.source not in gone
+    ]
+    entries: list[Entry] | None = _rebuilt(desk, kept, stands)
+    if not entries and before.entries is None:
+        entries = None
+    after = _Kept(entries, stands)
+    if after != before:
+        _write(desk, observer, observed, namespace, after, changes)
 
 
 def card_of(desk: Desk, observer: str, observed: str, namespace: str) -> list[Entry]:
@@ -75,12 +177,59 @@ def card_of(desk: Desk, observer: str, observed: str, namespace: str) -> list[En
 
     Raises: Tampered.
     """
-    line = _line(desk, observer, observed, namespace)
-    return [] if line is None else _entries(Opener(desk), line)
+    return list(_kept(desk, observer, observed, namespace).entries or ())
 
 
-def _line(desk: Desk, observer: str, observed: str, namespace: str) -> SealedLine | None:
-    return _lines(desk, observer, observed, (namespace,)).get(namespace)
+def _newest(stands: Collection[Stand]) -> list[Stand]:
+    """In the order in which they were said, at most so many."""
+    return sorted(stands, key=attrgetter("when"))[-MOST_STANDS:]
+
+
+def _updated(
+    desk: Desk, entries: Sequence[Entry], stands: Sequence[Stand], touched: Collection[str]
+) -> list[Entry]:
+    """The card after something was said for the touched conclusions."""
+    old = outdated(stands)
+    kept = [entry for entry in entries if entry.source not in old]
+    return desk.tools.reasoner.card(kept, _traits(stands, old, touched), MOST_ENTRIES)
+
+
+def _rebuilt(desk: Desk, entries: Sequence[Entry], stands: Sequence[Stand]) -> list[Entry]:
+    """The card of everything that stands; what it says of something else (by hand, or of old) stays."""
+    told = {stand.source for stand in stands}
+    kept = [entry for entry in entries if entry.source not in told]
+    return desk.tools.reasoner.card(kept, _traits(stands, outdated(stands), told), MOST_ENTRIES)
+
+
+def _traits(stands: Sequence[Stand], old: Collection[str], among: Collection[str]) -> list[Entry]:
+    """The lines for a card of those conclusions that stand, in the order in which they came to be known."""
+    found = {
+        stand.source: stand.text
+        for stand in stands
+        if not stand.denies and stand.source in among and stand.source not in old
+    }
+    return [Entry(found[source], source) for source in sorted(found)]
+
+
+def _write(desk: Desk, observer: str, observed: str, namespace: str, kept: _Kept, changes: Changes) -> None:
+    earlier = _lines(desk, observer, observed, (namespace,)).get(namespace)
+    if earlier is not None:
+        desk.tx.lines.delete(earlier.room, (earlier.id,))
+        changes.lose(earlier.room, (earlier.id,))
+    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
+    text = msgspec.json.encode(kept).decode()
+    changes.add(write_line(desk, keys, desk.fresh_id(), CARD, text, about=observed))
+
+
+def _kept(desk: Desk, observer: str, observed: str, namespace: str) -> _Kept:
+    line = _lines(desk, observer, observed, (namespace,)).get(namespace)
+    return _Kept() if line is None else _opened(Opener(desk), line)
+
+
+def _every(desk: Desk, observer: str, observed: str) -> list[_Kept]:
+    lines = _lines(desk, observer, observed, desk.scope.namespaces)
+    opener = Opener(desk)
+    return [_opened(opener, lines[namespace]) for namespace in sorted(lines)]
 
 
 def _lines(
@@ -91,5 +240,7 @@ def _lines(
     return {line.room.namespace: line for line in reversed(desk.tx.lines.views(span))}
 
 
-def _entries(opener: Opener, line: SealedLine) -> list[Entry]:
-    return msgspec.json.decode(opener.text(line), type=list[Entry])
+def _opened(opener: Opener, line: SealedLine) -> _Kept:
+    """A line that is a mere list of entries was written before any stands were kept."""
+    told = msgspec.json.decode(opener.text(line), type=_Kept | list[Entry])
+    return told if isinstance(told, _Kept) else _Kept(told)

@@ -1,18 +1,19 @@
 """Cascade: what rests on nothing any more once some lines are gone, goes too.
 
-What was concluded rests on messages. A line put by hand, whose id its maker may choose, is no ground of
-anything, even if it goes under the id of a message.
+What was concluded rests on messages. What was reasoned further tells of several conclusions of its room in
+one text, so it goes with any of them, and a dream makes anew what still follows. A line put by hand, whose
+id its maker may choose, is no ground of anything, even if it goes under the id of a message.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
 from mnemon.core.conversation import cards, directory
-from mnemon.core.conversation.conclusions import KINDS
+from mnemon.core.conversation.conclusions import EXPLICIT, KINDS
 from mnemon.core.conversation.place import Changes
 from mnemon.core.desk import Desk
 from mnemon.domain.line import Place
@@ -27,6 +28,8 @@ def erase_lines(desk: Desk, lines: Iterable[Place], changes: Changes) -> None:
     going = list(lines)
     _unsay(desk, {line.session for line in going if line.turn is not None and line.session}, changes)
     struck: dict[tuple[Room, str], set[str]] = defaultdict(set)
+    anew: set[tuple[Room, str]] = set()
+    unsaid: set[str] = set()
     while going:
         by_room: dict[Room, list[str]] = defaultdict(list)
         said: list[str] = []
@@ -40,10 +43,15 @@ def erase_lines(desk: Desk, lines: Iterable[Place], changes: Changes) -> None:
             desk.tx.terms.remove(room, ids)
             desk.tx.lines.delete(room, ids)
             changes.lose(room, ids)
-        going = _resting_on(desk, said)
+        unsaid.update(said)
+        reasoned = _reasoned_from(desk, by_room)
+        going = [*_resting_on(desk, said, struck), *reasoned]
+        anew.update((line.room, line.about or "") for line in reasoned)
     for (room, observed), sources in struck.items():
-        if cards.strike(desk, room.owner, observed, room.namespace, sources, changes):
-            owe_card(desk, room, observed)
+        if cards.strike(desk, room.owner, observed, room.namespace, sources, changes, messages=unsaid):
+            anew.add((room, observed))
+    for room, observed in sorted(anew):
+        owe_card(desk, room, observed)
     desk.tx.owe_scrub()
 
 
@@ -56,7 +64,12 @@ def erase_resting(desk: Desk, gone: Collection[str], sessions: Iterable[str], ch
         for session in directory.in_reach(desk, named)
         for line in desk.tx.lines.turns(Turns(workspace, session, owner=owner))
     }
-    erase_lines(desk, _resting_on(desk, said.intersection(gone)), changes)
+    unsaid = said.intersection(gone)
+    weakened: dict[tuple[Room, str], set[str]] = defaultdict(set)
+    resting = _resting_on(desk, unsaid, weakened)
+    for room, observed in weakened:
+        cards.strike(desk, room.owner, observed, room.namespace, (), changes, messages=unsaid)
+    erase_lines(desk, resting, changes)
 
 
 def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:
@@ -76,19 +89,38 @@ def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:
             changes.lose(room, ids)
 
 
-def _resting_on(desk: Desk, gone: Collection[str]) -> list[Place]:
-    """The lines that followed from these and now follow from nothing."""
+def _resting_on(desk: Desk, gone: Collection[str], weakened: dict[tuple[Room, str], set[str]]) -> list[Place]:
+    """The lines that followed from these and now follow from nothing; whose still do is noted as weakened."""
     workspace = desk.scope.workspace
     resting = desk.tx.lines.citing(workspace, gone)
     desk.tx.lines.uncite(workspace, gone)
     still = desk.tx.lines.cited(workspace, [line_id for _, line_id in resting])
-    found = [desk.tx.lines.get(room, line_id) for room, line_id in resting if line_id not in still]
-    return [line for line in found if line is not None]
+    found: list[Place] = []
+    for room, line_id in resting:
+        line = desk.tx.lines.get(room, line_id)
+        if line is None:
+            continue
+        if line_id not in still:
+            found.append(line)
+        elif line.about is not None:
+            weakened[room, line.about] |= set()
+    return found
+
+
+def _reasoned_from(desk: Desk, gone: Mapping[Room, Collection[str]]) -> list[Place]:
+    """What was reasoned further from any of these conclusions, in the room in which they were."""
+    found: dict[str, Place] = {}
+    for room, ids in gone.items():
+        for where, line_id in desk.tx.lines.citing(room.workspace, ids):
+            line = desk.tx.lines.get(where, line_id) if where == room else None
+            if line is not None and line.kind in KINDS - EXPLICIT:
+                found[line_id] = line
+    return list(found.values())
 
 
 def owe_card(desk: Desk, room: Room, observed: str) -> None:
-    """Have the card of the room's owner made anew there, of the conclusions that stand: what went may still
-    follow from another."""
+    """Have the card of the room's owner, and what was reasoned further, made anew there, of the conclusions
+    that stand: what went may still follow from another."""
     payload = msgspec.json.encode({"observer": room.owner}).decode()
     errand = Errand(room.workspace, DREAM, peer=observed, payload=payload, namespace=room.namespace)
     desk.tx.work.add(errand, desk.now)

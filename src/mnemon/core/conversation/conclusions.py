@@ -10,20 +10,32 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
+from mnemon.core.conversation.cards import stands_of
 from mnemon.core.conversation.place import Opener, room_of, rooms_of, write_line
-from mnemon.core.conversation.search import search_lines, session_marks
+from mnemon.core.conversation.search import ranked
 from mnemon.core.desk import Desk
-from mnemon.domain import words
+from mnemon.core.finding import understand
+from mnemon.domain import trust, words
 from mnemon.domain.content import check_text, decode_metadata
 from mnemon.domain.filters import Column, Field, Predicate
 from mnemon.domain.framing import frame
 from mnemon.domain.line import CONCLUSIONS, SealedLine
+from mnemon.domain.names import Room
+from mnemon.domain.question import Question
 from mnemon.domain.register import PEER, SESSION
+from mnemon.domain.standing import outdated
+from mnemon.domain.trust import Trust
+from mnemon.domain.wording import gist, plain
 from mnemon.errors import NotFound
 from mnemon.ports.book import Views
+from mnemon.ports.index import Hit
 
-KINDS = frozenset(CONCLUSIONS.values())
-LEVELS = {kind: level for level, kind in CONCLUSIONS.items()}
+EXPLICIT = frozenset(trust.KINDS.values())
+KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
+LEVELS = {**dict.fromkeys(EXPLICIT, "explicit"), **{kind: level for level, kind in CONCLUSIONS.items()}}
+_SPARE = 50
+"""How many more lines are looked at than are told, to tell others in the place of what is outdated."""
+
 FIELDS = {
     "id": Field(Column.TEXT),
     "content": Field(Column.TEXT),
@@ -42,11 +54,17 @@ FIELDS = {
 
 
 class View(Struct, frozen=True):
-    """One conclusion as it is read."""
+    """One conclusion as it is read; what is not its peer's own word is told as a quotation."""
 
     line: SealedLine
     text: str
     sources: Sequence[str]
+    outdated_by: str | None = None
+    """The conclusion that says what is so now, if this is no longer so."""
+
+    @property
+    def trust(self) -> Trust:
+        return trust.of_conclusion(self.line.kind)
 
     @property
     def level(self) -> str:
@@ -100,31 +118,33 @@ def conclude(
     session: str | None,
     said_at: int | None = None,
     likeness: bytes | None = None,
+    kind: str = CONCLUSIONS["explicit"],
+    metadata: str = "{}",
 ) -> SealedLine:
-    """Store one conclusion that was said or stated as such."""
+    """Store one conclusion."""
     keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
     return write_line(
         desk,
         keys,
         line_id,
-        CONCLUSIONS["explicit"],
+        kind,
         text,
         session=session,
         about=observed,
         said_at=said_at,
+        metadata=metadata,
         tokens=desk.tools.tokenizer.count(text),
         likeness=likeness,
     )
 
 
-def likeness(blind: bytes, session: str, text: str) -> bytes:
-    """By what a statement of a session is known again; keyed, as it lies in the open."""
-    return blake2b(frame(session, plain(text)), key=blind, digest_size=16).digest()
+def likeness(blind: bytes, session: str, text: str, kind: str = CONCLUSIONS["explicit"]) -> bytes:
+    """By what a statement of a session is known again; keyed, as it lies in the open.
 
-
-def plain(text: str) -> str:
-    """The text without what makes no difference: case and spacing."""
-    return " ".join(text.casefold().split())
+    What was said and what was only quoted are never the same.
+    """
+    more = () if kind == CONCLUSIONS["explicit"] else (kind,)
+    return blake2b(frame(session, plain(text), *more), key=blind, digest_size=16).digest()
 
 
 class Stated(Struct, frozen=True):
@@ -158,6 +178,7 @@ def state(desk: Desk, stated: Sequence[Stated], namespace: str | None) -> list[V
             line_id=line_id,
             namespace=directory.namespace_for(desk, one.session, namespace),
             session=one.session,
+            kind=trust.KINDS[trust.of_statement(one.text)],
         )
         views.append(View(line, one.text, ()))
     return views
@@ -180,9 +201,9 @@ def list_views(
     if len(whose) > 1 or oldest_first:
         lines.sort(key=lambda line: (line.id, line.room), reverse=not oldest_first)
     if wanted is not None:
-        opener = Opener(desk)
-        lines = [line for line in lines if wanted(_Row(desk, opener, line))]
-    return _views(desk, lines[offset : offset + limit]), len(lines)
+        opener, outdating = Opener(desk), _Outdating(desk, _common_sessions(whose))
+        lines = [line for line in lines if wanted(_Row(desk, opener, outdating, line))]
+    return _views(desk, lines[offset : offset + limit], _common_sessions(whose)), len(lines)
 
 
 def query_views(
@@ -200,19 +221,46 @@ def query_views(
 
     Raises: Tampered.
     """
-    owners = dict.fromkeys(owner for some in whose for owner in _observers(desk, some))
-    rooms = [room for owner in owners for room in rooms_of(desk, owner)]
-    opener = Opener(desk)
+    opener, outdating = Opener(desk), _Outdating(desk, _common_sessions(whose))
 
     def passes(line: SealedLine) -> bool:
-        if not any(some.includes(line) for some in whose):
-            return False
         if distance is not None and _distance(query, opener.text(line)) > distance:
             return False
-        return wanted is None or wanted(_Row(desk, opener, line))
+        return wanted is None or wanted(_Row(desk, opener, outdating, line))
 
-    marks = _marks(whose[0]) if len(whose) == 1 else []
-    return _views(desk, search_lines(desk, rooms, query, passes, limit, marks))
+    question = understand(desk, query)
+    found: dict[tuple[Room, str], tuple[SealedLine, Hit]] = {}
+    for some in whose:
+        for line, hit in _answering(desk, some, question, passes, limit):
+            found.setdefault((line.room, line.id), (line, hit))
+    best = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[:limit]
+    return _latest_first(_views(desk, [line for line, _ in best], _common_sessions(whose)))
+
+
+def _answering(
+    desk: Desk, whose: Whose, question: Question, passes: Callable[[SealedLine], bool], limit: int
+) -> list[tuple[SealedLine, Hit]]:
+    """The best of these conclusions. Others in the same rooms have no part in it."""
+    return ranked(
+        desk,
+        [room for owner in _observers(desk, whose) for room in rooms_of(desk, owner)],
+        question,
+        lambda line: whose.includes(line) and passes(line),
+        limit,
+        marks=[] if whose.observed is None else [words.mark("about", whose.observed)],
+        sessions=whose.sessions,
+    )
+
+
+def _latest_first(views: Sequence[View]) -> list[View]:
+    """In their order, but for what is outdated by another of them: that comes right before."""
+    by_id = {view.line.id: view for view in views}
+    ordered: dict[str, View] = {}
+    for view in views:
+        latest = by_id.get(view.outdated_by or "")
+        for one in (view,) if latest is None else (latest, view):
+            ordered.setdefault(one.line.id, one)
+    return list(ordered.values())
 
 
 def _observers(desk: Desk, whose: Whose) -> Collection[str]:
@@ -221,16 +269,9 @@ def _observers(desk: Desk, whose: Whose) -> Collection[str]:
     return [entry.name for entry in desk.tx.register.entries(desk.scope.workspace, PEER)]
 
 
-def _marks(whose: Whose) -> list[str]:
-    marks = session_marks(whose.sessions)
-    if whose.observed is not None:
-        marks.append(words.mark("about", whose.observed))
-    return marks
-
-
 def newest_views(desk: Desk, whose: Whose, most: int) -> list[View]:
     """Raises: Tampered."""
-    return _views(desk, _lines(desk, whose, most))
+    return _views(desk, _lines(desk, whose, most), whose.sessions)
 
 
 def read_view(desk: Desk, line_id: str) -> View:
@@ -253,23 +294,46 @@ def representation(
 ) -> list[View]:
     """What answers the question, what was concluded most often, and the newest: at most so many together.
 
-    What was concluded in several sessions is told once, with the latest of them.
+    What answers comes before the rest, what was said before what is only quoted, and what is outdated last;
+    what reads like orders is left out. What was concluded in several sessions is told once, with the latest.
 
     Raises: Tampered.
     """
     found: dict[str, View] = {}
+    quoted = replace(whose, kinds=(trust.KINDS[Trust.QUOTED],))
     if query:
-        for view in query_views(desk, (whose,), query, top_k or max(1, most // 3), distance=distance):
+        asked = replace(whose, kinds=(*whose.kinds, *quoted.kinds))
+        for view in query_views(desk, (asked,), query, top_k or max(1, most // 3), distance=distance):
             found[view.line.id] = view
-    lines = _lines(desk, whose, limit=None if frequent else most)
+    lines = _lines(desk, whose, limit=None if frequent else most + _SPARE)
     if frequent:
         often = sorted((line for line in lines if line.times > 1), key=lambda line: -line.times)
-        lines = [*often[: max(1, most // 3)], *lines[:most]]
-    wanted = [line for line in dict.fromkeys(lines) if line.id not in found]
-    for view in _views(desk, wanted[: max(0, most - len(found))]):
-        found[view.line.id] = view
-    told = sorted(list(found.values())[:most], key=lambda view: (view.at, view.line.id))
-    return list({plain(view.text): view for view in told}.values())
+        lines = [*often[: max(1, most // 3)], *lines[: most + _SPARE]]
+    lines = [*_with_room_for_explicit(lines, most), *_lines(desk, quoted, limit=most)]
+    outdating = _Outdating(desk, whose.sessions)
+
+    def rank(line: SealedLine) -> tuple[bool, bool, int]:
+        return outdating.of(line) is not None, line.id not in found, -trust.of_conclusion(line.kind)
+
+    chosen = {line.id: line for line in (*(view.line for view in found.values()), *lines)}
+    best = sorted(chosen.values(), key=rank)[:most]
+    views = _views(desk, [line for line in best if line.id not in found], whose.sessions)
+    told = [*(found[line.id] for line in best if line.id in found), *views]
+    told.sort(key=lambda view: (view.at, view.line.id))
+    return list({(view.level, gist(view.text)): view for view in told}.values())
+
+
+def _with_room_for_explicit(lines: Sequence[SealedLine], most: int) -> list[SealedLine]:
+    """Each line once; of what was reasoned further, no more than a third of the most there may be."""
+    left = max(1, most // 3)
+    kept: list[SealedLine] = []
+    for line in dict.fromkeys(lines):
+        if line.kind not in EXPLICIT:
+            if left == 0:
+                continue
+            left -= 1
+        kept.append(line)
+    return kept
 
 
 def _span(desk: Desk, whose: Whose, owner: str | None, limit: int | None = None) -> Views:
@@ -288,18 +352,56 @@ def _lines(desk: Desk, whose: Whose, limit: int | None = None) -> list[SealedLin
     return found if limit is None else found[:limit]
 
 
-def _views(desk: Desk, lines: Sequence[SealedLine]) -> list[View]:
-    opener = Opener(desk)
+def _common_sessions(whose: Sequence[Whose]) -> Collection[str] | None:
+    """The sessions that may be looked into; None if any."""
+    found: set[str] = set()
+    for some in whose:
+        if some.sessions is None:
+            return None
+        found.update(some.sessions)
+    return found
+
+
+def _views(desk: Desk, lines: Sequence[SealedLine], sessions: Collection[str] | None = None) -> list[View]:
+    opener, outdating = Opener(desk), _Outdating(desk, sessions)
     sources = desk.tx.lines.cited(desk.scope.workspace, [line.id for line in lines])
-    return [View(line, opener.text(line), sources.get(line.id, ())) for line in lines]
+    return [
+        View(
+            line,
+            trust.quoted(trust.of_conclusion(line.kind), opener.text(line)),
+            sources.get(line.id, ()),
+            outdating.of(line),
+        )
+        for line in lines
+    ]
+
+
+class _Outdating:
+    """What outdates a conclusion, as far as was said in sessions that may be looked into."""
+
+    def __init__(self, desk: Desk, sessions: Collection[str] | None = None) -> None:
+        self._desk = desk
+        self._sessions = sessions
+        self._known: dict[tuple[str, str], dict[str, str]] = {}
+
+    def of(self, line: SealedLine) -> str | None:
+        """Raises: Tampered."""
+        ends = line.room.owner, line.about or ""
+        if ends not in self._known:
+            stands = stands_of(self._desk, *ends)
+            if self._sessions is not None:
+                stands = [stand for stand in stands if stand.session in self._sessions]
+            self._known[ends] = outdated(stands)
+        return self._known[ends].get(line.id)
 
 
 class _Row(Mapping[str, Any]):
     """The conclusion as a filter sees it: what must be opened or looked up only if it is asked for."""
 
-    def __init__(self, desk: Desk, opener: Opener, line: SealedLine) -> None:
+    def __init__(self, desk: Desk, opener: Opener, outdating: _Outdating, line: SealedLine) -> None:
         self._desk = desk
         self._opener = opener
+        self._outdating = outdating
         self._line = line
 
     def __getitem__(self, name: str) -> Any:
@@ -310,7 +412,11 @@ class _Row(Mapping[str, Any]):
             case "source_ids":
                 return self._desk.tx.lines.cited(line.room.workspace, (line.id,)).get(line.id, [])
             case "metadata":
-                return decode_metadata(line.metadata)
+                return {
+                    **decode_metadata(line.metadata),
+                    "trust": trust.of_conclusion(line.kind).name.lower(),
+                    "outdated_by": self._outdating.of(line),
+                }
             case "level":
                 return LEVELS[line.kind]
             case _:
@@ -337,6 +443,6 @@ _COLUMNS: dict[str, Callable[[SealedLine], Any]] = {
 
 
 def _distance(query: str, text: str) -> float:
-    asked = words.terms(query)
+    asked = words.asked(query)
     held = words.terms(text)
     return 1 - sum(term in held for term in asked) / len(asked) if asked else 0.0

@@ -23,6 +23,7 @@ from mnemon.ports.book import Turns
 MOST_TOKENS = 100_000
 SUMMARY_SHARE = 0.4
 MOST_CONCLUSIONS = 100
+_NO_LONGER = "(no longer so)"
 _READ_AHEAD = 10
 _STAMP_TOKENS = 18
 """What a conclusion takes beside its text: its time, its line, its share of a heading."""
@@ -102,7 +103,7 @@ def picture(desk: Desk, asked: Asked, session: str | None = None) -> Picture:
 
 
 def shown(view: View) -> Conclusion:
-    return Conclusion(view.level, view.text, view.at)
+    return Conclusion(view.level, view.text, view.at, () if view.outdated_by is None else (_NO_LONGER,))
 
 
 def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, asked: Asked | None) -> Context:

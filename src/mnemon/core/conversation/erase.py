@@ -19,7 +19,7 @@ from mnemon.core.conversation.conclusions import KINDS
 from mnemon.core.conversation.messages import find_message
 from mnemon.core.conversation.place import Changes, everywhere
 from mnemon.core.desk import Desk
-from mnemon.domain.line import CARD, MESSAGE, Place
+from mnemon.domain.line import CARD, Place
 from mnemon.domain.names import SESSIONS, Room
 from mnemon.domain.register import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
 from mnemon.errors import Conflict, NotFound
@@ -91,7 +91,7 @@ def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
     workspace = desk.scope.workspace
     rooms = _rooms(desk, peer)
     span = Span(workspace, peer, [room.namespace for room in rooms], history=True, limit=_EVERYTHING)
-    own = [line for line in desk.tx.lines.walk(span) if not (keep_messages and line.kind == MESSAGE)]
+    own = [line for line in desk.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
     of_it = desk.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=desk.scope.namespaces))
     changes = Changes()
     ties = desk.tx.register.ties(workspace, MEMBER, held=peer)

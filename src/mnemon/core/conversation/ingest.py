@@ -38,6 +38,8 @@ class Said(Struct, frozen=True):
     metadata: dict[str, object]
     said_at: int | None = None
     reasoning: bool | None = None
+    kind: str = MESSAGE
+    """`DOCUMENT` for what the peer only carried: a part of a file."""
 
 
 class Message(Struct, frozen=True):
@@ -109,7 +111,7 @@ def _store(
             desk,
             keys[one.peer],
             line_id,
-            MESSAGE,
+            one.kind,
             one.text,
             session=session,
             turn=turn,

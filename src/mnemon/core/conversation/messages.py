@@ -13,7 +13,7 @@ from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.filters import Column, Field, Predicate
-from mnemon.domain.line import MESSAGE, SealedLine
+from mnemon.domain.line import SealedLine
 from mnemon.domain.register import SESSION, Entry
 from mnemon.errors import NotFound
 from mnemon.ports.book import Turns
@@ -119,7 +119,7 @@ def clone(desk: Desk, session: str, upto: str | None) -> tuple[Entry, Changes]:
             desk,
             desk.tools.vault.room(desk.tx, line.room),
             line_id,
-            MESSAGE,
+            line.kind,
             opener.text(line),
             session=entry.name,
             turn=line.turn,

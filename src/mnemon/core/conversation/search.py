@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,13 +18,16 @@ from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import row
 from mnemon.core.conversation.place import Opener, room_of, rooms_of
 from mnemon.core.desk import Desk
+from mnemon.core.explaining import PART, Explanation, compared_in, explained
+from mnemon.core.finding import find, understand
 from mnemon.domain import words
 from mnemon.domain.filters import Predicate
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
+from mnemon.domain.question import Question
 from mnemon.domain.register import FORMER, MEMBER, PEER, SESSION
 from mnemon.ports.book import Span, Turns
-from mnemon.ports.index import Hit, Question
+from mnemon.ports.index import Hit
 
 _WINDOW = 300
 """How many of the newest messages are looked through for a part of a word."""
@@ -46,27 +50,49 @@ class Where(Struct, frozen=True):
     wanted: Predicate | None = None
 
 
-def search_lines(
-    desk: Desk, rooms: Iterable[Room], query: str, test: Test, limit: int, marks: Sequence[str] = ()
-) -> list[SealedLine]:
-    """The best of the rooms' lines that share a term with the question, bear the marks and pass the test."""
-    asked = list(words.terms(query))
-    questions = [
-        Question(keys.room, words.blind(keys.blind, asked), words.blind(keys.blind, marks))
-        for room in rooms
-        if (keys := desk.tools.vault.known(desk.tx, room)) is not None
-    ]
-    if not asked or not questions:
-        return []
-    found: list[SealedLine] = []
+class How(Struct, frozen=True):
+    """How a question is asked, and its answer told."""
+
+    at: int | None = None
+    """When it is asked (in milliseconds), if not now."""
+    floor: bool = False
+    """Only what is relevant enough to be shown unasked."""
+    explain: bool = False
+
+
+class Found(Struct, frozen=True):
+    message: Message
+    explanation: Explanation | None = None
+    """Why it came, if that was asked for."""
+
+
+_USUAL = How()
+
+
+def ranked(
+    desk: Desk,
+    rooms: Iterable[Room],
+    question: Question,
+    test: Test,
+    limit: int,
+    *,
+    marks: Sequence[str] = (),
+    sessions: Collection[str] | None = None,
+    said: bool = False,
+    floor: bool = False,
+) -> list[tuple[SealedLine, Hit]]:
+    """The best of the rooms' lines within these bounds that answer the question and pass the test."""
+    known = (desk.tools.vault.known(desk.tx, room) for room in rooms)
+    keys = [one for one in known if one is not None]
+    found: list[tuple[SealedLine, Hit]] = []
     seen, k = 0, limit * 2
     while True:
-        hits = desk.tools.index.search(desk.tx, questions, k)
+        hits = find(desk, keys, question, k, marks=marks, sessions=sessions, said=said, floor=floor)
         lines = _fetched(desk, hits[seen:])
         for hit in hits[seen:]:
             line = lines.get((hit.room, hit.id))
             if line is not None and line.invalidated_by is None and test(line):
-                found.append(line)
+                found.append((line, hit))
                 if len(found) == limit:
                     return found
         if len(hits) < k:
@@ -85,14 +111,37 @@ def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLi
 
 def search_messages(desk: Desk, query: str, where: Where, limit: int) -> list[Message]:
     """Raises: NotFound, Tampered."""
+    return [one.message for one in find_messages(desk, query, where, limit)]
+
+
+def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _USUAL) -> list[Found]:
+    """The messages that answer best, best first. Raises: NotFound, Tampered."""
     if where.sessions is not None:
         where = replace(where, sessions=directory.in_reach(desk, where.sessions))
     test = _test(desk, where)
     opener = Opener(desk)
-    found = search_lines(desk, _rooms(desk, where), query, test, limit, session_marks(where.sessions))
-    if found:
-        return [Message(line, opener.text(line)) for line in found]
-    return list(_by_part(desk, query, where, test, opener))[:limit]
+    question = understand(desk, query, how.at)
+    best = ranked(
+        desk,
+        _rooms(desk, where),
+        question,
+        test,
+        limit,
+        sessions=where.sessions,
+        said=True,
+        floor=how.floor,
+    )
+    space = compared_in(desk, question) if how.explain else None
+    found = [
+        Found(Message(line, opener.text(line)), explained(hit, rank, space) if how.explain else None)
+        for rank, (line, hit) in enumerate(best, 1)
+    ]
+    if found or how.floor:
+        return found
+    return [
+        Found(message, Explanation(rank, PART) if how.explain else None)
+        for rank, message in enumerate(islice(_by_part(desk, query, where, test, opener), limit), 1)
+    ]
 
 
 def _rooms(desk: Desk, where: Where) -> list[Room]:
@@ -120,11 +169,6 @@ def _anyone(desk: Desk) -> list[str]:
         entry for kind in (PEER, FORMER) for entry in desk.tx.register.entries(desk.scope.workspace, kind)
     ]
     return list(dict.fromkeys(entry.name for entry in entries))
-
-
-def session_marks(sessions: Collection[str] | None) -> list[str]:
-    """The mark of the one session that a search is narrowed to; several are for the test to tell."""
-    return [] if sessions is None or len(sessions) != 1 else [words.mark("session", *sessions)]
 
 
 def _test(desk: Desk, where: Where) -> Test:
@@ -157,7 +201,7 @@ def _test(desk: Desk, where: Where) -> Test:
 
 def _by_part(desk: Desk, query: str, where: Where, test: Test, opener: Opener) -> Iterator[Message]:
     """Among the newest messages, those that hold a term of the question inside a word, newest first."""
-    needles = [term for term in words.terms(query) if len(term) >= _SHORTEST_PART]
+    needles = [term for term in words.asked(query) if len(term) >= _SHORTEST_PART]
     if not needles:
         return
     for line in _newest(desk, where):

@@ -11,6 +11,7 @@ from mnemon.core.conversation.place import Changes, Opener, sessions_room, write
 from mnemon.core.desk import Desk
 from mnemon.domain.line import SUMMARY
 from mnemon.domain.tasks import Errand, Task
+from mnemon.domain.trust import reads_like_orders
 from mnemon.ports.book import Turns
 from mnemon.ports.reasoner import Turn
 
@@ -35,6 +36,9 @@ class Stretch(Struct, frozen=True):
     message_id: str
     earlier: str | None
     turns: list[Turn]
+    """What was said, without what reads like orders to whoever reads the summary."""
+    read: list[str]
+    """Every message of the stretch."""
 
     @property
     def most_tokens(self) -> int:
@@ -54,8 +58,12 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
     if not lines:
         return None
     opener = Opener(desk)
-    turns = [Turn(line.id, line.room.owner, opener.text(line), said_at(line)) for line in lines]
-    text = None if earlier is None else earlier.text
+    turns = [
+        Turn(line.id, line.room.owner, text, said_at(line))
+        for line in lines
+        if not reads_like_orders(text := opener.text(line))
+    ]
+    before = None if earlier is None else earlier.text
     errand = Errand(
         task.workspace,
         task.kind,
@@ -64,7 +72,8 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
         payload=task.payload,
         namespace=task.namespace,
     )
-    return Stretch(errand, session, long, first, lines[-1].turn or 0, lines[-1].id, text, turns)
+    read = [line.id for line in lines]
+    return Stretch(errand, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
 
 
 def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:
@@ -74,7 +83,7 @@ def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:
     """
     changes = Changes()
     span = Turns(desk.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
-    if [line.id for line in desk.tx.lines.turns(span)] != [turn.id for turn in stretch.turns]:
+    if [line.id for line in desk.tx.lines.turns(span)] != stretch.read:
         desk.tx.work.add(stretch.errand, desk.now)
         return changes
     if not text.strip():

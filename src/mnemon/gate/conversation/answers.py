@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from mnemon.gate.messages import Answer
+from mnemon.gate.messages import Answer, Explanation
 
 
 class Workspace(Answer, frozen=True):
@@ -41,7 +42,7 @@ class Scope(Answer, frozen=True):
     created_at: datetime
 
 
-class Message(Answer, frozen=True):
+class Message(Answer, frozen=True, omit_defaults=True):
     id: str
     content: str
     peer_id: str
@@ -50,6 +51,8 @@ class Message(Answer, frozen=True):
     created_at: datetime
     workspace_id: str
     token_count: int
+    explanation: Explanation | None = None
+    """Why a search found it, if that was asked for."""
 
 
 class Conclusion(Answer, frozen=True):
@@ -198,6 +201,16 @@ class Told(Answer, frozen=True, omit_defaults=True):
 
     content: str | None
     evidence: Evidence | None = None
+    reasoner: str | None = None
+    """Who answered, where a model is configured."""
+    lacking: str | None = None
+    """The code of what kept the model from answering, or from answering well."""
+
+
+class Telling(Answer, frozen=True):
+    """An answer as a model gives it: its pieces as they come, then the whole. Each is waited for."""
+
+    pieces: Iterator[str | Told]
 
 
 class QueueCounts(Answer, frozen=True):

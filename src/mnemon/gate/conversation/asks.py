@@ -171,6 +171,12 @@ class Search(Ask, frozen=True, kw_only=True):
     query: Query
     filters: Bag | None = None
     limit: UpTo100 = 10
+    at: datetime | None = None
+    """When the question is asked, if not now: "last week" is the week before that."""
+    floor: bool = False
+    """Only what is relevant enough to be shown unasked, which may be nothing."""
+    explain: bool = False
+    """Whether each message says why it came."""
 
 
 class SearchWorkspace(Search, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from mnemon.domain.policy import Need, Reach
 from mnemon.domain.register import PEER, SCOPE, SESSION, WORKSPACE
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import keys, places, speech, views
+from mnemon.gate.conversation import chatting, keys, places, speech, views
 from mnemon.gate.conversation.rights import Rights
 from mnemon.gate.messages import Answer, Request
 from mnemon.gate.operation import Operation
@@ -194,9 +194,9 @@ DELETE_PEER = _operation(
 SESSIONS_OF_PEER = _operation(
     "peers.sessions", "list", q.SessionsOfPeer, a.SessionPage, places.sessions_of_peer, _of_peer
 )
-ASK_PEER = _operation("peers.chat", "get", q.AskPeer, a.Told, views.ask_peer, _asks_peer, waits=True)
+ASK_PEER = _operation("peers.chat", "get", q.AskPeer, a.Told, chatting.ask_peer, _asks_peer, waits=True)
 ASK_WORKSPACE = _operation(
-    "workspaces.chat", "get", q.AskWorkspace, a.Told, views.ask_workspace, _whole, waits=True
+    "workspaces.chat", "get", q.AskWorkspace, a.Told, chatting.ask_workspace, _whole, waits=True
 )
 REPRESENT = _operation("peers.representation", "get", q.Represent, a.Representation, views.represent, _looks)
 PEER_CONTEXT = _operation("peers.context", "get", q.PeerContext, a.PeerContext, views.peer_context, _looks)

@@ -13,6 +13,7 @@ from mnemon.core.conversation.hooks import url_of
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.place import Changes
+from mnemon.core.conversation.search import Found
 from mnemon.domain.audit import Row
 from mnemon.domain.content import check_characters, decode_metadata, encode_metadata
 from mnemon.domain.moments import to_datetime
@@ -20,7 +21,8 @@ from mnemon.domain.register import Entry
 from mnemon.errors import InvalidInput
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
-from mnemon.gate.messages import Answer
+from mnemon.gate.memory import explanation
+from mnemon.gate.messages import Answer, Explanation
 
 MOST_METADATA_KEYS = 100
 MOST_METADATA_LEVELS = 5
@@ -92,7 +94,11 @@ def webhook(entry: Entry) -> a.Webhook:
     return a.Webhook(entry.name, entry.workspace, url_of(entry), to_datetime(entry.created_at))
 
 
-def message(one: Message) -> a.Message:
+def found(one: Found) -> a.Message:
+    return message(one.message, explanation(one.explanation))
+
+
+def message(one: Message, why: Explanation | None = None) -> a.Message:
     line = one.line
     return a.Message(
         line.id,
@@ -103,6 +109,7 @@ def message(one: Message) -> a.Message:
         to_datetime(said_at(line)),
         line.room.workspace,
         line.tokens or 0,
+        why,
     )
 
 
@@ -127,7 +134,9 @@ def summary(one: core.Summary) -> a.Summary:
     return a.Summary(one.text, one.message_id, f"honcho_chat_summary_{kind}", made, one.tokens)
 
 
-def evidence(views: Sequence[View], messages: Sequence[Message], question: str) -> a.Evidence:
+def evidence(
+    views: Sequence[View], messages: Sequence[Message], question: str, searched: Sequence[str] = ()
+) -> a.Evidence:
     return a.Evidence(
         conclusions=[
             a.ReadConclusion(
@@ -151,6 +160,7 @@ def evidence(views: Sequence[View], messages: Sequence[Message], question: str) 
         tool_calls=[
             a.ToolCall("search_memory", {"query": question}),
             a.ToolCall("search_messages", {"query": question}),
+            *(a.ToolCall("search_memory", {"query": words}) for words in searched),
         ],
     )
 

@@ -13,10 +13,11 @@ from mnemon.core.conversation import directory, erase
 from mnemon.core.conversation import messages as read
 from mnemon.core.conversation.ingest import Hall, Message, Said, add_messages
 from mnemon.core.conversation.place import everywhere, reading
-from mnemon.core.conversation.search import Where, search_messages
+from mnemon.core.conversation.search import How, Where, find_messages
 from mnemon.core.desk import Tools, Trace
 from mnemon.domain.chunks import chunks
 from mnemon.domain.filters import predicate
+from mnemon.domain.line import DOCUMENT
 from mnemon.domain.moments import to_ms
 from mnemon.domain.register import SESSION
 from mnemon.errors import InvalidInput
@@ -29,13 +30,13 @@ _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
-def moment_ms(moment: datetime | None) -> int | None:
+def moment_ms(moment: datetime | None, field: str = "created_at") -> int | None:
     """Raises: InvalidInput for a time that no calendar has everywhere."""
     if moment is None:
         return None
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
     if not _EARLIEST <= aware <= _LATEST:
-        raise InvalidInput("created_at lies outside the years 1 to 9999")
+        raise InvalidInput(f"{field} lies outside the years 1 to 9999")
     return to_ms(aware)
 
 
@@ -68,7 +69,7 @@ def read_file(tools: Tools, request: q.AddFile) -> q.AddFile:
 def add_file(case: Case, request: q.AddFile) -> Outcome:
     moment, metadata = moment_ms(request.created_at), _metadata(request.metadata)
     reasoning = _reasoning(request.configuration)
-    said = [Said(request.peer_id, part, metadata, moment, reasoning) for part in request.parts]
+    said = [Said(request.peer_id, part, metadata, moment, reasoning, DOCUMENT) for part in request.parts]
     stored, changes = add_messages(case.desk, Hall(request.session_id, request.namespace), said)
     return Outcome(a.Messages([shown.message(one) for one in stored]), changes.trace(file=len(request.file)))
 
@@ -136,13 +137,15 @@ def _search(case: Case, request: q.Search, where: Where, session: str | None = N
     if perspective is not None and not isinstance(perspective, str):
         raise InvalidInput("peer_perspective must name one peer")
     wanted = predicate(filters, read.FIELDS)
-    found = search_messages(
+    found = find_messages(
         case.desk,
         request.query,
         Where(where.peer, where.sessions, perspective, wanted),
         request.limit,
+        How(moment_ms(request.at, "at"), request.floor, request.explain),
     )
-    return Outcome(a.Messages([shown.message(one) for one in found]), _read(case, found, session))
+    trace = _read(case, [one.message for one in found], session)
+    return Outcome(a.Messages([shown.found(one) for one in found]), trace)
 
 
 def context(case: Case, request: q.SessionContext) -> Outcome:

@@ -1,4 +1,4 @@
-"""The gate's operations on what is known of peers: representations, cards, conclusions, chat and dreams."""
+"""The gate's operations on what is known of peers: representations, cards, conclusions and dreams."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import Any
 
 import msgspec
 
-from mnemon.core.conversation import cards, chat, conclusions, directory, erase
+from mnemon.core.conversation import cards, conclusions, directory, erase
 from mnemon.core.conversation.context import MOST_CONCLUSIONS, Asked, Picture, narrowed, picture
 from mnemon.core.conversation.place import Changes, everywhere, reading, rooms_of
 from mnemon.core.desk import Trace
-from mnemon.domain.audit import Row
 from mnemon.domain.content import check_text
 from mnemon.domain.filters import equals, predicate
 from mnemon.domain.habits import dreams
 from mnemon.domain.register import MEMBER, PEER, SESSION
 from mnemon.domain.tasks import DREAM, REASONING, Errand
-from mnemon.errors import Disabled, InvalidInput, NotFound, Unsupported
+from mnemon.errors import Disabled, InvalidInput, NotFound
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
@@ -27,7 +26,7 @@ from mnemon.ports.reasoner import Entry
 
 def represent(case: Case, request: q.Represent) -> Outcome:
     observed = request.target or request.peer_id
-    sessions = _sessions(case, request.session_id, request.filters, request.scope)
+    sessions = sessions_asked(case, request.session_id, request.filters, request.scope)
     found = picture(
         case.desk,
         Asked(
@@ -44,7 +43,7 @@ def represent(case: Case, request: q.Represent) -> Outcome:
     return Outcome(a.Representation(found.text), _seen(case, found))
 
 
-def _sessions(
+def sessions_asked(
     case: Case, session: str | None, filters: Mapping[str, Any] | None, scope: q.Scopes | None
 ) -> frozenset[str] | None:
     """The sessions that a question is limited to; None if to none.
@@ -186,50 +185,6 @@ def delete_conclusion(case: Case, request: q.OfConclusion) -> Outcome:
     case.rights.holds(line.room.owner, line.about or "")
     changes = erase.erase_conclusion(case.desk, request.conclusion_id)
     return shown.erased(case, changes, a.Done())
-
-
-def ask_peer(case: Case, request: q.AskPeer) -> Outcome:
-    observed = request.target or request.peer_id
-    sessions = _sessions(case, request.session_id, request.filters, request.scope)
-    question = chat.Question(
-        text=check_text(request.query, "query"),
-        observer=request.peer_id,
-        observed=observed,
-        sessions=narrowed(sessions, case.rights.looks(request.peer_id, observed)),
-        level=request.reasoning_level,
-    )
-    return _told(case, question, request)
-
-
-def ask_workspace(case: Case, request: q.AskWorkspace) -> Outcome:
-    question = chat.Question(
-        text=check_text(request.query, "query"),
-        observer=None,
-        observed=None,
-        sessions=_sessions(case, request.session_id, request.filters, request.scope),
-        level=request.reasoning_level,
-    )
-    return _told(case, question, request)
-
-
-def _told(case: Case, question: chat.Question, request: q.AskPeer | q.AskWorkspace) -> Outcome:
-    reasoner = case.desk.tools.reasoner
-    if request.response_format is not None and not reasoner.structured:
-        raise Unsupported(
-            f"the {reasoner.name} reasoner answers in words, not in the shape of a schema",
-            hint="Leave response_format out, or configure a model.",
-        )
-    gathered = chat.gather(case.desk, question)
-    trace = _read(case, [statement.id for statement in gathered.statements()])
-
-    def answer(row: Row) -> a.Told:
-        told = reasoner.answer(question.text, gathered.statements(), question.observed)
-        found = None
-        if request.include_evidence:
-            found = shown.evidence(*chat.cited(gathered, told.cited), question.text)
-        return a.Told(told.text or None, found)
-
-    return Outcome(answer, trace)
 
 
 def queue_status(case: Case, request: q.QueueStatus) -> Outcome:

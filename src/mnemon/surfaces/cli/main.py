@@ -14,6 +14,7 @@ from mnemon.surfaces.cli import audit, caps, memory, upkeep
 from mnemon.surfaces.cli.demo import demo
 from mnemon.surfaces.cli.exits import INTERRUPTED, exit_of
 from mnemon.surfaces.cli.options import Group
+from mnemon.surfaces.cli.reindex import reindex
 from mnemon.surfaces.cli.shell import OpenHouse, SettingsFrom, Shell
 from mnemon.version import __version__
 
@@ -55,6 +56,7 @@ for part in (
     audit.audit,
     upkeep.status,
     upkeep.doctor,
+    reindex,
     demo,
     upkeep.completion,
 ):

@@ -64,6 +64,9 @@ def _standard_input() -> str:
 @click.option("-k", type=click.IntRange(1, 20), default=5, show_default=True, help="At most so many lines.")
 @click.option("--since", type=MOMENT, default=None)
 @click.option("--until", type=MOMENT, default=None)
+@click.option("--at", type=MOMENT, default=None, help="When it is asked, if not now.")
+@click.option("--floor", is_flag=True, help="Only what is relevant enough to be shown unasked.")
+@click.option("--explain", is_flag=True, help="Say of each line why it came.")
 @pass_shell
 def get(
     shell: Shell,
@@ -72,15 +75,27 @@ def get(
     k: int,
     since: datetime | None,
     until: datetime | None,
+    at: datetime | None,
+    floor: bool,
+    explain: bool,
 ) -> None:
     """Recall the lines that answer QUERY best, or the newest."""
-    answer = shell.call(o.GET, m.Get(query, namespaces, k, since, until))
+    answer = shell.call(o.GET, m.Get(query, namespaces, k, since, until, at, floor, explain))
     shell.show(answer, lambda: "\n".join(map(_recalled, answer.lines)) or "(nothing)")
 
 
 def _recalled(line: m.RecalledLine) -> str:
     when = (line.occurred_at or line.created_at).date().isoformat()
-    return f"{when}  [{line.namespace}]  {line.text}{'' if line.matched else '   (newest, not matched)'}"
+    told = f"{when}  [{line.namespace}]  {line.text}{'' if line.matched else '   (newest, not matched)'}"
+    return told if line.explanation is None else f"{told}\n{_explained(line.explanation)}"
+
+
+def _explained(why: m.Explanation) -> str:
+    if not why.signals:
+        return f"    {why.rank}. {why.by}"
+    signals = ", ".join(f"{name} {one.value:.2f} ({one.added:+.2f})" for name, one in why.signals.items())
+    compared = "by words alone" if why.space is None else f"meaning in {why.space}"
+    return f"    {why.rank}. {why.by} {why.score:.2f}, {compared}: {signals}"
 
 
 @click.command("list", cls=Command)

@@ -60,6 +60,8 @@ class House(Protocol):
 
     def announced(self, url: str) -> AbstractContextManager[None]: ...
 
+    def tidy(self) -> bool: ...
+
     def close(self) -> None: ...
 
 
@@ -142,10 +144,18 @@ class Shell:
         for close in self._opened:
             close()
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether a server is asked, and not the data folder."""
+        return bool(self._url)
+
+    @property
+    def _url(self) -> str | None:
+        return self.url or os.environ.get("MNEMON_URL")
+
     def _connected(self) -> Caller:
         if self._caller is None:
-            url = self.url or os.environ.get("MNEMON_URL")
-            if url:
+            if url := self._url:
                 from mnemon.surfaces.http.client import RemoteGate
 
                 remote = RemoteGate(url)

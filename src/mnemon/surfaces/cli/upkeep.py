@@ -82,7 +82,9 @@ def status(shell: Shell) -> None:
         rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
         rows += [f"  {room.namespace:<20} {room.lines:>8} lines" for room in answer.namespaces]
         rows.append(f"  audit log            {answer.audit_rows:>8} rows")
-        rows.append("  recall               BM25 over blinded words; no embedder, no model")
+        rows += _recall(answer)
+        if answer.model is not None:
+            rows += _model(answer.reasoner, answer.model)
         if answer.scrub_pending:
             rows.append("  forgotten bytes wait to be scrubbed: run 'mnemon doctor'")
         return "\n".join(rows)
@@ -133,6 +135,30 @@ def completion(shell: Shell, name: str) -> None:
     if kind is None:
         raise MnemonError(f"no completion for {name}")
     say(kind(root, {}, "mnemon", "_MNEMON_COMPLETE").source())
+
+
+def _recall(told: m.StatusAnswer) -> list[str]:
+    """What meanings are compared by, what waits for that, and what is wrong with it."""
+    rows = [f"  embedder             {told.embedder}"]
+    if told.renewing:
+        rows.append(f"  to be indexed anew   {told.renewing:>8} lines")
+    if told.waiting:
+        rows.append(
+            f"  without a vector     {told.waiting:>8} lines: found by words until 'mnemon serve' or"
+            " 'mnemon reindex' makes it"
+        )
+    return [*rows, f"  by words for now     {told.embedder_trouble}"] if told.embedder_trouble else rows
+
+
+def _model(reasoner: str, told: m.ModelStatus) -> list[str]:
+    """Who reasons, what is left for it, and what is wrong with it."""
+    left = told.left
+    rows = [
+        f"  reasoner             {reasoner} ({', '.join(told.tasks)})",
+        f"  left this hour       {left.calls_this_hour:>8} calls, {left.tokens_this_hour} tokens",
+        f"  left today           {left.calls_today:>8} calls, {left.tokens_today} tokens",
+    ]
+    return [*rows, f"  without the model    {told.trouble}"] if told.trouble else rows
 
 
 def _room_name(room: m.RoomAnswer | None) -> str | None:

@@ -61,7 +61,7 @@ def make_app(
     hands = Hands()
 
     async def health(request: Request) -> Response:
-        return json_answer(200, {"status": "ok", "version": __version__})
+        return json_answer(200, {"status": "ok", "version": __version__, **gate.thinking()})
 
     async def openapi(request: Request) -> Response:
         if not description:

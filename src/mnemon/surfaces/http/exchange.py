@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -23,6 +23,8 @@ encode = msgspec.json.Encoder().encode
 Reads = Callable[[], Any]
 """Reads the request, once the cap is admitted."""
 
+_Piece = TypeVar("_Piece")
+
 LOCAL = "local"
 """What clients of a local server without keys send in place of one."""
 
@@ -31,18 +33,24 @@ class Hands:
     """The threads that do what the event loop must not wait for.
 
     Reading is computing, and threads that compute only take the interpreter's lock from each other: one
-    reads for all. Whoever writes waits for the disk, and a question may wait for a reasoner: those are more.
+    reads for all. Whoever writes waits for the disk: those are more. A question may wait for a model, and
+    nobody who writes should wait for that.
     """
 
-    def __init__(self, waiting: int = 8) -> None:
+    def __init__(self, waiting: int = 8, thinking: int = 32) -> None:
         self._reading = ThreadPoolExecutor(1, "mnemon-reading")
         self._waiting = ThreadPoolExecutor(waiting, "mnemon-waiting")
+        self._thinking = ThreadPoolExecutor(thinking, "mnemon-thinking")
 
     async def call(self, gate: Gate, operation: Operation, credentials: Credentials, read: Reads) -> Any:
         """What the gate answers. Raises: MnemonError."""
-        pool = self._waiting if operation.writes or operation.waits else self._reading
+        pool = self._thinking if operation.waits else self._waiting if operation.writes else self._reading
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(pool, gate.call, operation, credentials, read)
+
+    async def next(self, pieces: Iterator[_Piece]) -> _Piece:
+        """The next of what is waited for. Raises: MnemonError."""
+        return await asyncio.get_running_loop().run_in_executor(self._thinking, next, pieces)
 
 
 async def body_of(request: Request, most: int) -> tuple[bytes, bool]:

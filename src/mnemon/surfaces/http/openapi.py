@@ -28,6 +28,7 @@ class Error(msgspec.Struct):
 class Health(msgspec.Struct):
     status: str
     version: str
+    embedder: str
 
 
 def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:

@@ -50,6 +50,7 @@ ROUTES = (
     Route("POST", "/v1/caps/revoke", o.REVOKE, "Withdraw caps", (e.CapScopeMismatch, e.Conflict)),
     Route("GET", "/v1/caps/whoami", o.WHOAMI, "What this cap grants"),
     Route("GET", "/v1/status", o.STATUS, "What the cap's owner has stored", (e.CapScopeMismatch, *_OPENED)),
+    Route("POST", "/v1/reindex", o.REINDEX, "Make again what lines are found by", (e.CapScopeMismatch,)),
     Route("GET", "/v1/audit", o.AUDIT, "Rows of the audit log", (e.BrokenAuditChain,)),
     Route("GET", "/v1/audit/checkpoint", o.CHECKPOINT, "The log's size and root"),
     Route("GET", "/v1/audit/proof", o.PROOF, "An inclusion or consistency proof"),

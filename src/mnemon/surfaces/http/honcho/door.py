@@ -56,6 +56,8 @@ def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
 
         try:
             found = await hands.call(gate, route.operation, credentials_of(request, body), read)
+            if isinstance(found, a.Telling):
+                return await _telling(found, hands)
         except MnemonError as error:
             return refusal(error, admin=route.path in ADMINS)
         if _is_old_client(request):
@@ -201,7 +203,7 @@ def _answer(route: Route, found: Any, *, stream: bool, reasoner: str) -> Respons
         case a.Done():
             return Response(status_code=204, headers=headers)
         case a.Told():
-            headers["x-mnemon-reasoner"] = reasoner
+            headers["x-mnemon-reasoner"] = found.reasoner or reasoner
             if stream:
                 return StreamingResponse(_events(found), 200, headers, "text/event-stream")
     return Response(encode(content), status, headers, "application/json")
@@ -213,8 +215,34 @@ async def _events(told: a.Told) -> AsyncIterator[bytes]:
     while text:
         cut = text.find(" ", _EVENT_CHARS) + 1 or len(text)
         piece, text = text[:cut], text[cut:]
-        yield b"data: " + encode({"delta": {"content": piece}, "done": False}) + b"\n\n"
+        yield _piece(piece)
+    yield _end(told)
+
+
+async def _telling(found: a.Telling, hands: Hands) -> Response:
+    """A model's answer as it comes. Nothing is answered before the first of it is there, for it may fail."""
+    first = await hands.next(found.pieces)
+
+    async def events() -> AsyncIterator[bytes]:
+        one = first
+        while not isinstance(one, a.Told):
+            yield _piece(one)
+            try:
+                one = await hands.next(found.pieces)
+            except MnemonError as error:
+                one = a.Told(None, lacking=error.code)
+        yield _end(one)
+
+    return StreamingResponse(events(), 200, HEADERS, "text/event-stream")
+
+
+def _piece(text: str) -> bytes:
+    return b"data: " + encode({"delta": {"content": text}, "done": False}) + b"\n\n"
+
+
+def _end(told: a.Told) -> bytes:
     last: dict[str, Any] = {"done": True}
-    if told.evidence is not None:
-        last["evidence"] = told.evidence
-    yield b"data: " + encode(last) + b"\n\n"
+    for name in ("evidence", "reasoner", "lacking"):
+        if (value := getattr(told, name)) is not None:
+            last[name] = value
+    return b"data: " + encode(last) + b"\n\n"

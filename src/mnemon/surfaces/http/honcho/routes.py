@@ -48,6 +48,7 @@ def _route(
 
 
 _LIMITED = (e.LimitExceeded, e.LineTooLong)
+_THOUGHT = (e.Unsupported, e.ModelUnavailable, e.ModelUnusable, e.ModelBudgetSpent)
 
 HONCHO_ROUTES = (
     _route(
@@ -63,7 +64,7 @@ HONCHO_ROUTES = (
     _route("PUT", _W, o.CHANGE_WORKSPACE, "Change a workspace", *_LIMITED),
     _route("DELETE", _W, o.DELETE_WORKSPACE, "Delete a workspace", e.NotFound, e.Conflict, status=202),
     _route("POST", f"{_W}/search", o.SEARCH_WORKSPACE, "Search a workspace's messages", e.NotFound),
-    _route("POST", f"{_W}/chat", o.ASK_WORKSPACE, "Ask about a workspace", e.NotFound, e.Unsupported),
+    _route("POST", f"{_W}/chat", o.ASK_WORKSPACE, "Ask about a workspace", e.NotFound, *_THOUGHT),
     _route("GET", f"{_W}/queue/status", o.QUEUE_STATUS, "How far the work behind the messages is"),
     _route(
         "POST",
@@ -87,7 +88,7 @@ HONCHO_ROUTES = (
         query=("keep_messages",),
     ),
     _route("POST", f"{_P}/sessions", o.SESSIONS_OF_PEER, "List a peer's sessions", query=_PAGE),
-    _route("POST", f"{_P}/chat", o.ASK_PEER, "Ask what a peer knows", e.NotFound, e.Unsupported),
+    _route("POST", f"{_P}/chat", o.ASK_PEER, "Ask what a peer knows", e.NotFound, *_THOUGHT),
     _route("POST", f"{_P}/representation", o.REPRESENT, "What a peer knows of another", e.NotFound),
     _route("GET", f"{_P}/card", o.READ_CARD, "Read a card"),
     _route("PUT", f"{_P}/card", o.WRITE_CARD, "Write a card", query=("target", "namespace")),

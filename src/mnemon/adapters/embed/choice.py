@@ -1,0 +1,71 @@
+"""Which embedder the settings ask for, and how that is told."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from mnemon.adapters.embed.packaged import INSTALL, installed, packaged
+from mnemon.adapters.files import read_private
+from mnemon.domain.embedding import AUTO, NONE, EmbedderSettings
+from mnemon.errors import Misconfigured
+from mnemon.ports.embedder import Embedder
+
+_BY_WORDS = "none: search is by words alone"
+_CHOICES = "auto, none, packaged, folder:PATH#SHA256, fastembed:MODEL, endpoint"
+
+
+def choose(settings: EmbedderSettings) -> Embedder | None:
+    """The embedder, with nothing loaded yet; None if there is to be none. Raises: Misconfigured."""
+    kind, colon, name = settings.choice.partition(":")
+    match kind + colon, name:
+        case ("none", _):
+            return None
+        case ("auto", _):
+            return packaged() if installed() else None
+        case ("packaged", _):
+            return packaged()
+        case ("endpoint", _):
+            return _endpoint(settings)
+        case ("folder:", name) if name:
+            from mnemon.adapters.embed.folder import folder_named
+
+            return folder_named(name)
+        case ("fastembed:", name) if name:
+            from mnemon.adapters.embed.fast import FastEmbedder
+
+            return FastEmbedder(name)
+        case _:
+            raise Misconfigured(
+                f"MNEMON_EMBEDDER can't be {settings.choice!r}", hint=f"It is one of: {_CHOICES}."
+            )
+
+
+def describe(settings: EmbedderSettings) -> str:
+    """One line for people. Raises: Misconfigured."""
+    embedder = choose(settings)
+    if embedder is not None:
+        return embedder.description
+    return f"{_BY_WORDS}; {INSTALL}" if settings.choice == AUTO else f"{_BY_WORDS} (MNEMON_EMBEDDER={NONE})"
+
+
+def _endpoint(settings: EmbedderSettings) -> Embedder:
+    base_url, model, dimensions = settings.base_url, settings.model, settings.dimensions
+    if base_url is None or model is None or dimensions is None:
+        missing = [
+            f"MNEMON_EMBEDDER_{name}"
+            for name, value in (("BASE_URL", base_url), ("MODEL", model), ("DIMENSIONS", dimensions))
+            if value is None
+        ]
+        raise Misconfigured(f"an embeddings endpoint needs {missing[0]}")
+    if find_spec("httpx") is None:
+        raise Misconfigured("what speaks HTTP is not installed", hint="pip install 'mnemon[client]'.")
+    from mnemon.adapters.embed.endpoint import EndpointEmbedder
+
+    key = None if settings.api_key is None else _key(settings.api_key)
+    return EndpointEmbedder(base_url, model, dimensions, api_key=key)
+
+
+def _key(given: str) -> str:
+    """The key, or what its file says. Raises: Misconfigured."""
+    return read_private(Path(given[1:]).expanduser()).strip() if given.startswith("@") else given

@@ -1,0 +1,269 @@
+"""The default index: ranks lines in memory by the signals of `mnemon.domain.relevance`.
+
+It follows the book's feeds of blinded tokens and sealed vectors. Rooms are loaded when first asked
+about and dropped, least recently used first, when together they grow beyond the given size.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Hashable, Sequence
+
+from mnemon.adapters.index.arrays import NDArray, np
+from mnemon.adapters.index.room import Meanings, RoomIndex
+from mnemon.adapters.index.view import View
+from mnemon.domain import relevance as r
+from mnemon.domain import signs
+from mnemon.domain.names import Room
+from mnemon.ports.book import Transaction
+from mnemon.ports.index import Asked, Hit, Inquiry
+
+DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
+_MOST_VIEWS = 8
+
+Array = NDArray[np.float64]
+
+
+class RankedIndex:
+    """Thread-safe; one per process."""
+
+    def __init__(self, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        self._cache_bytes = cache_bytes
+        self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
+        self._views: OrderedDict[tuple[Hashable, ...], View] = OrderedDict()
+        self._sessions: dict[tuple[str, str], int] = {}
+        self._lock = threading.Lock()
+
+    def search(
+        self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
+    ) -> list[Hit]:
+        question = None if inquiry.vector is None else np.frombuffer(inquiry.vector, dtype="<f4")
+        with self._lock:
+            marks = {
+                workspace: tx.marks(workspace).rooms
+                for workspace in {asked.room.workspace for asked in inquiry.rooms}
+            }
+            rooms = [
+                self._followed(tx, asked, marks[asked.room.workspace], inquiry.space, question)
+                for asked in inquiry.rooms
+            ]
+            view = self._view(inquiry.rooms, rooms)
+            if view is None:
+                return []
+            nearness = None if question is None else _nearness(view, rooms, question)
+            sessions = None if inquiry.sessions is None else self._codes(inquiry)
+        return _Scoring(view, inquiry, nearness, sessions, within).best(k)
+
+    def forget(self) -> None:
+        with self._lock:
+            self._rooms.clear()
+            self._views.clear()
+            self._sessions.clear()
+
+    def _followed(
+        self, tx: Transaction, asked: Asked, mark: int, space: str, question: NDArray[np.float32] | None
+    ) -> RoomIndex:
+        room = asked.room
+        index = self._rooms.get(room)
+        if index is None or index.mark != mark:
+            index = self._rooms[room] = RoomIndex(mark)
+        self._rooms.move_to_end(room)
+        feed = tx.terms.since(room, index.seq)
+        if feed.ids:
+            index.follow(feed, lambda name: self._code(room.workspace, name))
+        if question is not None:
+            meanings = index.meanings
+            if meanings is None or meanings.space != space:
+                meanings = index.meanings = Meanings(space, len(question))
+            vectors = tx.terms.vectors(room, space, meanings.seq)
+            if vectors:
+                meanings.follow(vectors, asked.open)
+        self._evict()
+        return index
+
+    def _code(self, workspace: str, session: str) -> int:
+        return self._sessions.setdefault((workspace, session), len(self._sessions))
+
+    def _codes(self, inquiry: Inquiry) -> list[int]:
+        """The numbers of the sessions that are looked into."""
+        workspaces = {asked.room.workspace for asked in inquiry.rooms}
+        places = ((workspace, session) for workspace in workspaces for session in inquiry.sessions or ())
+        return [self._sessions[place] for place in places if place in self._sessions]
+
+    def _view(self, asked: Sequence[Asked], rooms: Sequence[RoomIndex]) -> View | None:
+        segments = [(number, segment) for number, index in enumerate(rooms) for segment in index.segments]
+        if not segments:
+            return None
+        key = (*(one.room for one in asked), *((number, id(segment)) for number, segment in segments))
+        view = self._views.get(key)
+        if view is None:
+            view = self._views[key] = View([one.room for one in asked], segments)
+            if len(self._views) > _MOST_VIEWS:
+                self._views.popitem(last=False)
+        self._views.move_to_end(key)
+        return view
+
+    def _evict(self) -> None:
+        """Drop the rooms asked about longest ago, but never the last one."""
+        total = sum(index.size for index in self._rooms.values())
+        while total > self._cache_bytes and len(self._rooms) > 1:
+            total -= self._rooms.popitem(last=False)[1].size
+
+
+def _nearness(view: View, rooms: Sequence[RoomIndex], question: NDArray[np.float32]) -> Array:
+    return np.concatenate(
+        [
+            np.zeros(segment.size) if meanings is None else meanings.near(segment.lines.ids, question)
+            for number, segment in view.segments
+            for meanings in (rooms[number].meanings,)
+        ]
+    )
+
+
+class _Scoring:
+    """One question before one view."""
+
+    def __init__(
+        self,
+        view: View,
+        inquiry: Inquiry,
+        nearness: Array | None,
+        sessions: Sequence[int] | None,
+        within: Collection[str] | None,
+    ) -> None:
+        self._view = view
+        self._inquiry = inquiry
+        self._open = self._opened(sessions, within)
+        """The lines that are there for this question."""
+        self._nearness = np.zeros(view.size) if nearness is None else nearness * self._open
+        self._terms = max(inquiry.groups, default=-1) + 1
+        self._matches = np.zeros((self._terms, view.size + 1))
+        """How near each line comes to each term; behind the last line there is one that holds nothing."""
+        self._holding = np.zeros(self._terms)
+        self._then = np.zeros(view.size)
+        for worth, days in (
+            (r.NEAR_DAY, [asked.near_days for asked in inquiry.rooms]),
+            (1.0, [asked.days for asked in inquiry.rooms]),
+        ):
+            for bears in self._bearing(days):
+                self._then[bears] = worth
+        signed = self._bearing([asked.signs for asked in inquiry.rooms])
+        self._signs = dict(zip(signs.EVERY, signed, strict=True)) if signed else {}
+        self._read()
+        living = int(self._open.sum())
+        telling = np.array([r.idf(living, holding) for holding in self._holding])
+        self._worth = telling / telling.sum() if self._terms else telling
+
+    def _opened(self, sessions: Sequence[int] | None, within: Collection[str] | None) -> NDArray[np.bool_]:
+        lines = self._view.lines
+        found = lines.alive.copy()
+        for bears in self._bearing([asked.marks for asked in self._inquiry.rooms]):
+            found &= bears
+        if self._inquiry.said:
+            found &= lines.turns >= 0
+        if sessions is not None:
+            found &= np.isin(lines.sessions, sessions)
+        if within is not None:
+            allowed = {one.encode() for one in within}
+            found &= np.fromiter((one in allowed for one in lines.ids.tolist()), bool, len(found))
+        return found
+
+    def _read(self) -> None:
+        """Enter for each term the lines that hold it or its kin, what is nearest last."""
+        inquiry, view = self._inquiry, self._view
+        order = sorted(range(len(inquiry.groups)), key=lambda at: inquiry.closeness[at])
+        for (number, segment), offset in zip(view.segments, view.offsets, strict=False):
+            held = segment.holding(inquiry.rooms[number].tokens)
+            for at in order:
+                lines = held[at]
+                if lines is not None:
+                    lines = lines[self._open[offset + lines]]
+                    self._matches[inquiry.groups[at], offset + lines] = inquiry.closeness[at]
+                    if inquiry.closeness[at] == 1.0:
+                        self._holding[inquiry.groups[at]] += len(lines)
+
+    def best(self, k: int) -> list[Hit]:
+        view = self._view
+        lines = self._candidates()
+        if not len(lines):
+            return []
+        signals = self._signals(lines)
+        scores = np.zeros(len(lines))
+        for name, values in signals.items():
+            scores += r.WEIGHTS[name] * values
+        kept = np.arange(len(lines))
+        if len(lines) > k:
+            kept = np.nonzero(scores >= np.partition(scores, -k)[-k])[0]
+        hits = [
+            Hit(
+                view.rooms[view.room[lines[at]]],
+                view.lines.ids[lines[at]].decode(),
+                float(scores[at]),
+                {name: float(values[at]) for name, values in signals.items() if values[at]},
+            )
+            for at in kept
+        ]
+        hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
+        return hits[:k]
+
+    def _candidates(self) -> NDArray[np.int64]:
+        """The lines that something speaks for."""
+        view = self._view
+        holding = np.any(self._matches, axis=0)
+        asking = np.append(self._signs.get(signs.ASKS, np.zeros(view.size, dtype=bool)), False) & holding
+        found = holding[:-1] | asking[view.before]
+        found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
+        return np.nonzero(found & self._open)[0]
+
+    def _bearing(self, tokens: Sequence[Sequence[int]]) -> list[NDArray[np.bool_]]:
+        """For each of the tokens, given by room, which lines hold it."""
+        found = [np.zeros(self._view.size, dtype=bool) for _ in range(len(tokens[0]))]
+        for (number, segment), offset in zip(self._view.segments, self._view.offsets, strict=False):
+            for bears, held in zip(found, segment.holding(tokens[number]), strict=True):
+                if held is not None:
+                    bears[offset + held] = True
+        return found
+
+    def _signals(self, lines: NDArray[np.int64]) -> dict[str, Array]:
+        view, wants, matches = self._view, self._inquiry.wants, self._matches
+        own = matches[:, lines]
+        both = np.maximum(own, matches[:, view.before[lines]])
+        beyond = np.maximum(matches[:, view.after[lines]], matches[:, view.before_that[lines]])
+        around = np.maximum(both, beyond)
+        held = np.array([view.in_session(term)[lines] for term in matches[:, :-1]]).reshape(own.shape)
+        found = {
+            r.WORDS: self._worth @ own,
+            r.BEFORE: self._worth @ both,
+            r.AROUND: self._worth @ around,
+            r.SESSION: self._worth @ held,
+            r.MEANING: self._nearness[lines],
+            r.GIST: view.in_session(self._nearness)[lines],
+            r.RICH: view.rich(self._open)[lines],
+            r.LONG: view.long[lines],
+            r.WHEN: self._in_time(lines),
+            r.THEN: self._then[lines],
+        }
+        if self._signs:
+            sign = {name: bears[lines].astype(np.float64) for name, bears in self._signs.items()}
+            found[r.ASKS], found[r.SELF] = sign[signs.ASKS], sign[signs.SELF]
+            found[r.NUMBER], found[r.TIME] = sign[signs.NUMBER], sign[signs.TIME]
+            found[r.MOMENT] = sign[signs.TIME] * wants.moment
+            found[r.COUNT] = sign[signs.NUMBER] * wants.count
+            found[r.WHO] = sign[signs.NAME] * wants.name
+        speaks = np.array([room.owner in self._inquiry.speakers for room in view.rooms], dtype=np.float64)
+        found[r.SPEAKER] = speaks[view.room[lines]]
+        return found
+
+    def _in_time(self, lines: NDArray[np.int64]) -> Array:
+        times = self._view.lines.times[lines].astype(np.float64)
+        best = np.zeros(len(lines))
+        for span in self._inquiry.spans:
+            early, late = r.slack(span)
+            away = np.where(
+                times < span.start_ms,
+                (span.start_ms - times) / early,
+                np.maximum(times - span.end_ms, 0.0) / late,
+            )
+            best = np.maximum(best, np.exp(-away))
+        return best

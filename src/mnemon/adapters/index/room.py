@@ -1,0 +1,99 @@
+"""One room in memory: its lines, their tokens and their vectors, up to one point of its feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mnemon.adapters.index.arrays import NDArray, np
+from mnemon.adapters.index.segments import Coder, Segment, loaded, merged
+from mnemon.domain.relevance import ROUNDED
+from mnemon.domain.vector import SCALE_BYTES
+from mnemon.ports.book import Feed, Vector
+
+_FIRST_ROWS = 64
+
+
+class Meanings:
+    """The vectors of a room's lines in one space."""
+
+    def __init__(self, space: str, dimensions: int) -> None:
+        self.space = space
+        self.seq = 0
+        self.dimensions = dimensions
+        self._rows: dict[bytes, int] = {}
+        self._used = 0
+        self._matrix = np.zeros((_FIRST_ROWS, dimensions), dtype=np.float32)
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return int(self._matrix.nbytes)
+
+    def follow(self, vectors: list[Vector], opened: Callable[[str, bytes], bytes]) -> None:
+        for vector in vectors:
+            line_id = vector.id.encode()
+            row = self._rows.setdefault(line_id, self._used)
+            if row == self._used:
+                self._used += 1
+            if row == len(self._matrix):
+                self._matrix = np.concatenate([self._matrix, np.zeros_like(self._matrix)])
+            packed = opened(vector.id, vector.sealed)
+            scale = np.frombuffer(packed, dtype="<f4", count=1)
+            self._matrix[row] = np.frombuffer(packed, dtype=np.int8, offset=SCALE_BYTES) * scale
+        self.seq = vectors[-1].seq
+
+    def forget(self, line_id: str) -> None:
+        row = self._rows.pop(line_id.encode(), None)
+        if row is not None:
+            self._matrix[row] = 0
+
+    def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
+        """How near each line lies to the question; 0 for one that has no vector."""
+        nearness = np.append(self._matrix[: self._used] @ question, np.float32(0))
+        rows = np.fromiter((self._rows.get(one, self._used) for one in ids.tolist()), np.int64, len(ids))
+        return np.maximum(nearness[rows].astype(np.float64), 0.0).round(ROUNDED)
+
+
+class RoomIndex:
+    """Segments are replaced, never changed."""
+
+    def __init__(self, mark: int) -> None:
+        self.mark = mark
+        self.seq = 0
+        self.segments: tuple[Segment, ...] = ()
+        self.meanings: Meanings | None = None
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        vectors = 0 if self.meanings is None else self.meanings.size
+        return sum(segment.bytes for segment in self.segments) + vectors
+
+    def follow(self, feed: Feed, code: Coder) -> None:
+        segments = list(self.segments)
+        if None in feed.tokens or len(set(feed.ids)) < len(feed.ids):
+            last: dict[str, int] = {}
+            for place, (line_id, tokens) in enumerate(zip(feed.ids, feed.tokens, strict=True)):
+                if tokens is not None:
+                    last[line_id] = place
+                else:
+                    if last.pop(line_id, None) is None:
+                        segments = [segment.without(line_id) or segment for segment in segments]
+                    if self.meanings is not None:
+                        self.meanings.forget(line_id)
+            added = _some(feed, list(last.values()))
+        else:
+            added = feed
+        if added.ids:
+            segments.append(loaded(added, code))
+        while len(segments) > 1 and segments[-1].size * 2 > segments[-2].size:
+            newer, older = segments.pop(), segments.pop()
+            segments.append(merged(older, newer))
+        self.seq = feed.seqs[-1]
+        self.segments = tuple(segments)
+
+
+def _some(feed: Feed, places: list[int]) -> Feed:
+    columns: list[Any] = [getattr(feed, part) for part in Feed.__struct_fields__]
+    return Feed(*([column[place] for place in places] for column in columns))

@@ -1,0 +1,150 @@
+"""A room's tokens in memory: a few immutable segments of numpy arrays.
+
+They are merged as they grow like the digits of a binary counter, so that following a write costs
+little and a search touches few of them. Nothing of this is written to disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from mnemon.adapters.index.arrays import NDArray, np
+from mnemon.ports.book import Feed
+
+Coder = Callable[[str], int]
+"""From the name of a session to a number that stands for it."""
+
+_NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What is known of each line but for its tokens."""
+
+    ids: NDArray[np.bytes_]
+    lengths: NDArray[np.float64]
+    sessions: NDArray[np.int64]
+    """-1 for a line of no session."""
+    turns: NDArray[np.int64]
+    times: NDArray[np.int64]
+    alive: NDArray[np.bool_]
+
+    @property
+    def bytes(self) -> int:
+        return sum(getattr(self, part.name).nbytes for part in fields(self))
+
+
+def joined(parts: Sequence[Lines]) -> Lines:
+    if len(parts) == 1:
+        return parts[0]
+    return Lines(*(np.concatenate([getattr(one, part.name) for one in parts]) for part in fields(Lines)))
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Some lines of a room and their postings, sorted by token."""
+
+    lines: Lines
+    tokens: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    held: NDArray[np.uint32]
+    """For each token the lines that hold it."""
+    counts: NDArray[np.uint8]
+
+    @property
+    def size(self) -> int:
+        return len(self.lines.ids)
+
+    @property
+    def bytes(self) -> int:
+        return self.lines.bytes + sum(a.nbytes for a in (self.tokens, self.starts, self.held, self.counts))
+
+    def holding(self, tokens: Sequence[int]) -> list[NDArray[np.uint32] | None]:
+        """For each token the living lines that hold it, or None where none does."""
+        if not len(self.tokens) or not len(tokens):
+            return [None] * len(tokens)
+        wanted = np.array(tokens, dtype=np.uint64)
+        places = np.searchsorted(self.tokens, wanted)
+        known = self.tokens[np.minimum(places, len(self.tokens) - 1)] == wanted
+        return [
+            self._held(place) if here else None
+            for place, here in zip(places.tolist(), known.tolist(), strict=True)
+        ]
+
+    def _held(self, place: int) -> NDArray[np.uint32] | None:
+        lines = self.held[self.starts[place] : self.starts[place + 1]]
+        lines = lines[self.lines.alive[lines]]
+        return lines if len(lines) else None
+
+    def without(self, line_id: str) -> Segment | None:
+        """The segment with that line dead, or None if it is not here."""
+        found = np.nonzero(self.lines.ids == line_id.encode())[0]
+        if not len(found):
+            return None
+        alive = self.lines.alive.copy()
+        alive[found] = False
+        return replace(self, lines=replace(self.lines, alive=alive))
+
+
+def _segment(lines: Lines, tokens: NDArray[Any], held: NDArray[Any], counts: NDArray[Any]) -> Segment:
+    """A segment of postings that are not sorted yet."""
+    order = np.argsort(tokens)
+    tokens = tokens[order]
+    distinct = np.ones(len(tokens), dtype=bool)
+    distinct[1:] = tokens[1:] != tokens[:-1]
+    firsts = np.nonzero(distinct)[0]
+    return Segment(lines, tokens[firsts], np.append(firsts, len(tokens)), held[order], counts[order])
+
+
+def loaded(feed: Feed, code: Coder) -> Segment:
+    """The lines of a feed in which each appears once and none disappears."""
+    size = len(feed.ids)
+    tokens = np.frombuffer(b"".join(feed.tokens), dtype="<u8")  # type: ignore[arg-type]
+    counts = np.frombuffer(b"".join(feed.counts), dtype=np.uint8)
+    widths = np.fromiter(map(len, feed.counts), dtype=np.int64, count=size)
+    held = np.repeat(np.arange(size, dtype=np.uint32), widths)
+    codes = {session: _NOWHERE if session is None else code(session) for session in set(feed.sessions)}
+    lines = Lines(
+        ids=np.array([line_id.encode() for line_id in feed.ids], dtype="S26"),
+        lengths=np.bincount(held, weights=counts, minlength=size).astype(np.float64),
+        sessions=np.fromiter(map(codes.__getitem__, feed.sessions), dtype=np.int64, count=size),
+        turns=np.array([_NOWHERE if turn is None else turn for turn in feed.turns], dtype=np.int64),
+        times=np.array(feed.times, dtype=np.int64),
+        alive=np.ones(size, dtype=bool),
+    )
+    return _segment(lines, tokens, held, counts)
+
+
+def merged(a: Segment, b: Segment) -> Segment:
+    return _segment(
+        joined((a.lines, b.lines)),
+        np.concatenate([np.repeat(one.tokens, np.diff(one.starts)) for one in (a, b)]),
+        np.concatenate([a.held, b.held + np.uint32(a.size)]),
+        np.concatenate([a.counts, b.counts]),
+    )
+
+
+def richness(segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
+    """For the lines of each segment of a room, how telling their terms are among the lines that count."""
+    lines = sum(int(some.sum()) for some in counted)
+    tokens = np.concatenate([one.tokens for one in segments])
+    holding = np.concatenate([_holding(one, some) for one, some in zip(segments, counted, strict=True)])
+    distinct, places = np.unique(tokens, return_inverse=True)
+    everywhere = np.bincount(places, weights=holding, minlength=len(distinct))[places]
+    telling = np.log(1 + (lines - everywhere + 0.5) / (everywhere + 0.5))
+    found, first = [], 0
+    for one in segments:
+        own = telling[first : first + len(one.tokens)]
+        first += len(one.tokens)
+        worth = np.repeat(own, np.diff(one.starts)) * (one.counts > 0)
+        found.append(np.log1p(np.bincount(one.held, weights=worth, minlength=one.size)))
+    return found
+
+
+def _holding(segment: Segment, counted: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """How many of the lines that count hold each token."""
+    if not len(segment.tokens):
+        return np.zeros(0)
+    return np.add.reduceat(counted[segment.held].astype(np.float64), segment.starts[:-1])

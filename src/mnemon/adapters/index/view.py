@@ -1,0 +1,77 @@
+"""The lines of some rooms side by side, in the order of their conversations."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from itertools import groupby
+
+from mnemon.adapters.index.arrays import NDArray, np
+from mnemon.adapters.index.segments import Segment, joined, richness
+from mnemon.domain.names import Room
+
+_MOST_REMEMBERED = 16
+
+
+class View:
+    """Rooms as they are at one moment, and beside each line those before and after it.
+
+    A place that is not there is the number of lines, so that an array with one element more answers for it.
+    """
+
+    def __init__(
+        self,
+        rooms: Sequence[Room],
+        segments: Sequence[tuple[int, Segment]],
+    ) -> None:
+        self.rooms = rooms
+        self.segments = segments
+        self.lines = joined([segment.lines for _, segment in segments])
+        self.size = len(self.lines.ids)
+        self.offsets = np.cumsum([0, *(segment.size for _, segment in segments)])
+        self.room = np.repeat([room for room, _ in segments], [segment.size for _, segment in segments])
+        self._rich: OrderedDict[bytes, NDArray[np.float64]] = OrderedDict()
+        self.long = np.log1p(self.lines.lengths)
+        codes, self.session = np.unique(self.lines.sessions, return_inverse=True)
+        self.apart = codes[self.session] < 0
+        """Which lines are of no session."""
+        self.sessions = len(codes)
+        self.order = np.lexsort((self.lines.turns, self.session))
+        self.first = np.searchsorted(self.session[self.order], np.arange(self.sessions))
+        self.before = self._beside(-1)
+        self.before_that = self._beside(-2)
+        self.after = self._beside(1)
+
+    def _beside(self, step: int) -> NDArray[np.int64]:
+        """For each line the place of the one that many turns away in its session."""
+        found = np.full(self.size, self.size, dtype=np.int64)
+        placed = self.lines.alive & ~self.apart & (self.lines.turns >= 0)
+        living = self.order[placed[self.order]]
+        session, turn = self.session[living], self.lines.turns[living]
+        for apart in range(1, abs(step) + 1):
+            if len(living) <= apart:
+                break
+            same = (session[apart:] == session[:-apart]) & (turn[apart:] - turn[:-apart] == abs(step))
+            here, there = (apart, 0) if step < 0 else (0, apart)
+            found[living[here:][: len(same)][same]] = living[there:][: len(same)][same]
+        return found
+
+    def rich(self, counted: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """How telling the terms of each line are in its room, among the lines that count."""
+        key = np.packbits(counted).tobytes()
+        found = self._rich.get(key)
+        if found is None:
+            masks = np.split(counted, self.offsets[1:-1])
+            parts: list[NDArray[np.float64]] = []
+            for _, group in groupby(zip(self.segments, masks, strict=True), key=lambda one: one[0][0]):
+                some = list(group)
+                parts += richness([segment for (_, segment), _ in some], [mask for _, mask in some])
+            found = self._rich[key] = np.concatenate(parts)
+            if len(self._rich) > _MOST_REMEMBERED:
+                self._rich.popitem(last=False)
+        return found
+
+    def in_session(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each line the highest value of its session; of a line of none, its own."""
+        highest = np.maximum.reduceat(values[self.order], self.first)[self.session]
+        return np.where(self.apart, values, highest)

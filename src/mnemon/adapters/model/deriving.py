@@ -1,0 +1,235 @@
+"""Facts about a peer from a conversation, by a model: each with its sources, none that they do not bear."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mnemon.adapters.model.asking import Asking
+from mnemon.adapters.model.prompting import fenced, prompt, quote
+from mnemon.adapters.model.readings import CUT_OFF
+from mnemon.adapters.model.sieve import own_words
+from mnemon.adapters.model.support import Ground, day, days, supports
+from mnemon.adapters.model.wire import Prompt
+from mnemon.adapters.reason.days import dated
+from mnemon.adapters.reason.stems import content_stems
+from mnemon.domain.words import words
+from mnemon.errors import ModelUnusable
+from mnemon.ports.reasoner import Fact, Turn
+
+LABELS = (
+    "Name",
+    "Goes by",
+    "Pronouns",
+    "Age",
+    "Birthday",
+    "Lives in",
+    "From",
+    "Nationality",
+    "Works as",
+    "Works at",
+    "Studies",
+    "Speaks",
+    "Likes",
+    "Dislikes",
+    "Prefers",
+    "Diet",
+    "Allergy",
+    "Pet",
+    "Partner",
+    "Children",
+    "Goal",
+)
+"""What a line of a card may be about, if a model says it."""
+
+MOST_FACTS = 50
+_TOKENS = 1200
+_LONGEST_FACT = 300
+_LONGEST_TRAIT = 200
+_LONGEST_ASIDE = 500
+_LONGEST_LINE = 6000
+_SHORT_REPLY = 6
+_ALIKE = 0.8
+_SOMEBODY = ("the user ", "user ", "the person ", "the speaker ")
+
+
+class _Item(Struct):
+    text: str
+    sources: list[str]
+    card: str | None = None
+
+
+class _Items(Struct):
+    facts: list[_Item]
+
+
+class _Shown(Struct, frozen=True):
+    """A turn as the model sees it, under a short name."""
+
+    label: str
+    turn: Turn
+    text: str
+
+
+def derive(asking: Asking, turns: Sequence[Turn], about: str, before: Sequence[Turn]) -> list[Fact]:
+    """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
+    shown = _shown(turns, about, before)
+    if not any(one.turn.peer == about for one in shown[len(before) :]):
+        return []
+    found: dict[str, Fact] = {}
+    context, rest = shown[: len(before)], shown[len(before) :]
+    for stretch in _stretches(asking, rest):
+        if any(one.turn.peer == about and one.text for one in stretch):
+            for fact in _derived(asking, stretch, about, context):
+                found.setdefault(" ".join(words(fact.text)), fact)
+        context = stretch[-len(before) or -4 :]
+    return list(found.values())
+
+
+def joined(facts: Sequence[Fact], by_rule: Sequence[Fact]) -> list[Fact]:
+    """The facts with those that rules found and that belong on a card, where none of them says the same.
+
+    So a card says with a model what it says without one, and maybe more.
+    """
+    kept = list(facts)
+    for fact in by_rule:
+        if fact.trait is None:
+            continue
+        at = next((at for at, one in enumerate(kept) if _alike(one, fact)), None)
+        if at is None:
+            kept.append(fact)
+        else:
+            kept[at] = replace(kept[at], trait=fact.trait)
+    return kept
+
+
+def _alike(one: Fact, other: Fact) -> bool:
+    left, right = set(content_stems(one.text)), set(content_stems(other.text))
+    shared = len(left & right) / max(1, min(len(left), len(right)))
+    return shared >= _ALIKE and not set(one.sources).isdisjoint(other.sources)
+
+
+def _shown(turns: Sequence[Turn], about: str, before: Sequence[Turn]) -> list[_Shown]:
+    """What the peer says for themself, and what others say, cut short."""
+    every = [*before, *turns]
+    found = []
+    for at, turn in enumerate(every):
+        if turn.peer == about:
+            text = " ".join(own_words(turn, every[:at]))[:_LONGEST_LINE]
+        else:
+            text = " ".join(turn.text.split())[:_LONGEST_ASIDE]
+        found.append(_Shown(f"t{at + 1}", turn, text))
+    return found
+
+
+def _stretches(asking: Asking, shown: Sequence[_Shown]) -> list[list[_Shown]]:
+    """As many lines at a time as a prompt has room for."""
+    room = max(200, (asking.window - _tokens(asking)) // 2)
+    found: list[list[_Shown]] = [[]]
+    used = 0
+    for one in shown:
+        size = asking.count(one.text) + 30
+        if used + size > room and found[-1]:
+            found.append([])
+            used = 0
+        found[-1].append(one)
+        used += size
+    return found
+
+
+def _tokens(asking: Asking) -> int:
+    return min(_TOKENS, asking.window // 4)
+
+
+def _derived(asking: Asking, stretch: Sequence[_Shown], about: str, context: Sequence[_Shown]) -> list[Fact]:
+    """The facts of one stretch; if the reply to it is cut off, of its halves."""
+    told = [f"The lines to read:\n{fenced([_row(one) for one in stretch if one.text])}"]
+    if earlier := [_row(one) for one in context if one.text]:
+        told.insert(0, f"What was said right before, as context only:\n{fenced(earlier)}")
+    asked = Prompt(
+        messages=(
+            {"role": "system", "content": prompt("derive", about=quote(about), labels=", ".join(LABELS))},
+            {"role": "user", "content": "\n\n".join(told)},
+        ),
+        tokens=_tokens(asking),
+        schema=_schema([one.label for one in (*context, *stretch) if one.text]),
+    )
+    try:
+        items = asking.ask_for(asked, _Items).facts
+    except ModelUnusable as error:
+        if error.detail != CUT_OFF or len(stretch) < 2:
+            raise
+        half = len(stretch) // 2
+        first = _derived(asking, stretch[:half], about, context)
+        return [*first, *_derived(asking, stretch[half:], about, stretch[:half])]
+    given = {one.label: one for one in (*context, *stretch)}
+    fresh = {one.label for one in stretch}
+    facts = (_fact(item, given, fresh, about) for item in items[:MOST_FACTS])
+    return [fact for fact in facts if fact is not None]
+
+
+def _schema(labels: Sequence[str]) -> Mapping[str, Any]:
+    """What a reply must look like; where an endpoint keeps to it, no other sources can be named."""
+    item = {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string"},
+            "sources": {"type": "array", "items": {"enum": list(labels), "type": "string"}, "minItems": 1},
+            "card": {"type": ["string", "null"]},
+        },
+        "required": ["text", "sources", "card"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"facts": {"type": "array", "items": item}},
+        "required": ["facts"],
+        "additionalProperties": False,
+    }
+
+
+def _row(shown: _Shown) -> dict[str, str]:
+    return {"id": shown.label, "by": shown.turn.peer, "on": day(shown.turn.said_at), "text": shown.text}
+
+
+def _fact(item: _Item, given: Mapping[str, _Shown], fresh: set[str], about: str) -> Fact | None:
+    """The fact, if its sources are among those given, are the peer's own, and say it."""
+    text = _about(" ".join(item.text.split()).strip(" .*-"), about)
+    labels = list(dict.fromkeys(item.sources))
+    if text is None or not labels or not set(labels) <= set(given) or fresh.isdisjoint(labels):
+        return None
+    sources = [given[label] for label in labels]
+    own = [one for one in sources if one.turn.peer == about and one.text]
+    if not any(one.label in fresh for one in own):
+        return None
+    grounds = [one.text for one in own]
+    if all(len(words(ground)) <= _SHORT_REPLY for ground in grounds):
+        grounds += [one.text.replace("?", ".") for one in sources if one.turn.peer != about]
+    moments = [one.turn.said_at for one in sources]
+    if not supports(grounds, text, about, also=days(moments)):
+        return None
+    told = dated(text, own[-1].turn.said_at, None)
+    return Fact(told, tuple(one.turn.id for one in sources), _trait(item.card, text))
+
+
+def _about(text: str, about: str) -> str | None:
+    """The text with the peer as its subject; None if it is about nobody, or too long to be one fact."""
+    folded = text.casefold()
+    for somebody in _SOMEBODY:
+        if folded.startswith(somebody):
+            text = f"{about} {text[len(somebody) :]}"
+    named = about.casefold() in text.casefold()
+    return text if named and len(about) < len(text) <= _LONGEST_FACT else None
+
+
+def _trait(card: str | None, text: str) -> str | None:
+    """The card's line, if its label is one of ours and the fact itself says its value."""
+    label, colon, value = (card or "").partition(":")
+    known = next((one for one in LABELS if one.casefold() == label.strip().casefold()), None)
+    value = " ".join(value.split()).strip(" .")
+    if known is None or not colon or not words(value) or Ground([text]).share(value) < 1:
+        return None
+    return f"{known}: {value}"[:_LONGEST_TRAIT]

@@ -1,0 +1,179 @@
+"""The model as a reasoner: each task to its endpoint, within the budget, and by rule where that ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+
+from mnemon.adapters.model import deriving, summarising
+from mnemon.adapters.model.answering import Answering
+from mnemon.adapters.model.asking import Asking
+from mnemon.adapters.model.endpoint import Endpoint
+from mnemon.adapters.model.purse import Purse
+from mnemon.domain.spending import Spent
+from mnemon.errors import ModelBudgetSpent, ModelUnavailable
+from mnemon.ports.model import ANSWER, DERIVE, SUMMARISE, Inquiry, Standing, Telling
+from mnemon.ports.reasoner import Entry, Fact, Reasoner, Statement, Told, Turn
+
+BROKEN_OFF = " … (the model broke off here)"
+
+
+class ModelReasoner:
+    """A `Model`. What it can't do for want of budget or of an endpoint, `plain` does."""
+
+    def __init__(
+        self,
+        endpoints: Mapping[str, Endpoint],
+        purse: Purse,
+        plain: Reasoner,
+        *,
+        count: Callable[[str], int],
+        window: int,
+        report: Callable[[str], None],
+    ) -> None:
+        self._endpoints = endpoints
+        self._purse = purse
+        self._count = count
+        self._window = window
+        self._report = report
+        self._lock = Lock()
+        self._told: dict[str, str] = {}
+        self.plain = plain
+        self.tasks: Mapping[str, str] = {task: one.model for task, one in endpoints.items()}
+        self.name = "model " + ", ".join(dict.fromkeys(self.tasks.values()))
+
+    def engaged(self, workspace: str) -> Engaged:
+        return Engaged(self, workspace)
+
+    def asking(self, task: str, workspace: str) -> Asking | None:
+        """The way to the endpoint of that task; None if it has none."""
+        endpoint = self._endpoints.get(task)
+        if endpoint is None:
+            return None
+        return Asking(endpoint, self._purse, workspace, count=self._count, window=self._window)
+
+    def standing(self, workspace: str) -> Standing:
+        spent, here, trouble = Spent(), Spent(), ""
+        try:
+            spent, here = self._purse.spent(workspace)
+            lacking = spent.lacks(self._purse.whole, 0) or here.lacks(self._purse.each, 0)
+            trouble = f"the {lacking} are spent" if lacking else ""
+        except ModelBudgetSpent as error:
+            trouble = error.detail
+        resting = (one.trouble for one in dict.fromkeys(self._endpoints.values()))
+        return Standing(
+            self.name,
+            self.tasks,
+            spent,
+            self._purse.whole,
+            here,
+            self._purse.each,
+            trouble or next(filter(None, resting), ""),
+        )
+
+    def note(self, task: str, error: ModelUnavailable) -> None:
+        """Say in the log that a task went without the model; the same trouble only once in a row."""
+        with self._lock:
+            if self._told.get(task) == error.detail:
+                return
+            self._told[task] = error.detail
+        self._report(f"{task} without the model: {error.detail}")
+
+    def well(self, task: str) -> None:
+        with self._lock:
+            self._told.pop(task, None)
+
+    def stop(self) -> None:
+        for endpoint in self._endpoints.values():
+            endpoint.stop()
+
+
+class Engaged:
+    """A `Dialectic`: the model on one workspace's account."""
+
+    deterministic = False
+
+    def __init__(self, model: ModelReasoner, workspace: str) -> None:
+        self._model = model
+        self._workspace = workspace
+        self.name = model.name
+        self.structured = ANSWER in model.tasks
+
+    def derive(self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> list[Fact]:
+        """Raises: ModelUnavailable, ModelUnusable."""
+        by_rule = self._model.plain.derive(turns, about, before)
+        asking = self._model.asking(DERIVE, self._workspace)
+        if asking is None:
+            return by_rule
+        try:
+            found = deriving.derive(asking, turns, about, before)
+        except ModelBudgetSpent as error:
+            self._model.note(DERIVE, error)
+            return by_rule
+        self._model.well(DERIVE)
+        return deriving.joined(found, by_rule)
+
+    def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
+        return self._model.plain.card(entries, news, most)
+
+    def summarise(
+        self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
+    ) -> str:
+        """Raises: ModelUnavailable, ModelUnusable."""
+        plain = self._model.plain.summarise(earlier, turns, most_tokens, count)
+        asking = self._model.asking(SUMMARISE, self._workspace)
+        if asking is None or not plain:
+            return plain
+        try:
+            summary = summarising.summarise(asking, earlier, turns, most_tokens, count)
+        except ModelBudgetSpent as error:
+            self._model.note(SUMMARISE, error)
+            return plain
+        self._model.well(SUMMARISE)
+        return summary
+
+    def answer(self, question: str, statements: Sequence[Statement], about: str | None) -> Told:
+        """The answer to a question that nobody waits for and nothing more is searched for."""
+        telling = self.tell(Inquiry(question, statements, about, _newest(statements)))
+        while True:
+            try:
+                next(telling)
+            except StopIteration as end:
+                told: Told = end.value
+                return told
+
+    def tell(self, inquiry: Inquiry) -> Telling:
+        """Raises: ModelUnavailable if the answer needs a shape; whatever the inquiry's search raises."""
+        asking = self._model.asking(ANSWER, self._workspace)
+        if asking is None or not (inquiry.statements or inquiry.card):
+            return (yield from self._by_rule(inquiry, ""))
+        telling = Answering(asking, inquiry, self.name).tell()
+        said = ""
+        while True:
+            try:
+                piece = next(telling)
+            except StopIteration as end:
+                self._model.well(ANSWER)
+                told: Told = end.value
+                return told
+            except ModelUnavailable as error:
+                self._model.note(ANSWER, error)
+                if inquiry.shape is not None:
+                    raise
+                if said and inquiry.streamed:
+                    yield BROKEN_OFF
+                    return Told(said + BROKEN_OFF, (), by=self.name, lacking=error.code)
+                return (yield from self._by_rule(inquiry, error.code))
+            said += piece
+            yield piece
+
+    def _by_rule(self, inquiry: Inquiry, lacking: str) -> Telling:
+        plain = self._model.plain
+        told = plain.answer(inquiry.question, inquiry.statements, inquiry.about)
+        if told.text:
+            yield told.text
+        return Told(told.text, told.cited, by=plain.name, lacking=lacking)
+
+
+def _newest(statements: Sequence[Statement]) -> int:
+    return max((one.said_at for one in statements), default=0)

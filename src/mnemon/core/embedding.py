@@ -1,0 +1,80 @@
+"""Embedding: give a room's lines their places in the embedder's space, outside any request."""
+
+from __future__ import annotations
+
+from mnemon.core.desk import Tools
+from mnemon.core.vault import RoomKeys
+from mnemon.domain.line import SealedLine
+from mnemon.domain.names import Room
+from mnemon.domain.seal import NONCE_BYTES
+from mnemon.domain.vector import seal_vector
+from mnemon.errors import MnemonError, Tampered
+from mnemon.ports.book import Book
+from mnemon.ports.embedder import Embedder
+
+_AT_ONCE = 64
+
+
+def embed_some(book: Book, tools: Tools) -> bool:
+    """Give some lines of a room that is behind their places; whether there was one.
+
+    Raises: Unavailable if the book is out of reach.
+    """
+    meaning = tools.meaning
+    embedder, room = meaning.embedder, meaning.next_room()
+    if embedder is None or room is None or not meaning.behind:
+        return False
+    lines, texts = _waiting(book, tools, room, embedder.space)
+    if not lines:
+        meaning.done(room)
+        return True
+    try:
+        vectors = embedder.passages(texts)
+    except MnemonError as error:
+        meaning.failed(error)
+        return False
+    meaning.trouble = ""
+    _keep(book, tools, room, embedder, dict(zip((line.id for line in lines), vectors, strict=True)))
+    return True
+
+
+def _waiting(book: Book, tools: Tools, room: Room, space: str) -> tuple[list[SealedLine], list[str]]:
+    """The next lines without a place, and what they say, as far as they open."""
+    with book.read() as tx:
+        keys = tools.vault.known(tx, room)
+        if keys is None:
+            return [], []
+        lines = tx.lines.get_all(room, tx.terms.lacking(room, space, _AT_ONCE))
+    opened = [(line, text) for line in lines if (text := _text(line, keys)) is not None]
+    return [line for line, _ in opened], [text for _, text in opened]
+
+
+def _text(line: SealedLine, keys: RoomKeys) -> str | None:
+    try:
+        return f"{line.room.owner}: {keys.open(line)}"
+    except Tampered:
+        return None
+
+
+def _keep(book: Book, tools: Tools, room: Room, embedder: Embedder, vectors: dict[str, bytes]) -> None:
+    with book.write(lasting=False) as tx:
+        keys = tools.vault.known(tx, room)
+        if keys is None:
+            return
+        key, epoch, space = keys.seals[keys.epoch], keys.epoch, embedder.space
+        sealed = [
+            (
+                line_id,
+                seal_vector(
+                    vector,
+                    room,
+                    line_id,
+                    space,
+                    key=key,
+                    epoch=epoch,
+                    nonce=tools.entropy.take(NONCE_BYTES),
+                ),
+            )
+            for line_id, vector in vectors.items()
+        ]
+        tx.terms.lie(room, space, sealed)

@@ -1,0 +1,50 @@
+"""Explaining: why a line came, told from its hit in the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from mnemon.core.desk import Desk
+from mnemon.domain.question import Question
+from mnemon.domain.relevance import WEIGHTS
+from mnemon.ports.index import Hit
+
+RELEVANCE = "relevance"
+PART = "part of a word"
+NEWEST = "newest"
+
+
+class Signal(Struct, frozen=True):
+    """One signal of `mnemon.domain.relevance`: its value, its weight, and what it added."""
+
+    value: float
+    weight: float
+    added: float
+
+
+class Explanation(Struct, frozen=True):
+    rank: int
+    """Its place among what was found, from 1."""
+    by: str
+    """What spoke for it: its relevance, a part of one of its words, or only that it is new."""
+    score: float | None = None
+    signals: Mapping[str, Signal] = {}
+    space: str | None = None
+    """Where meanings were compared; None if the search was by words alone."""
+
+
+def compared_in(desk: Desk, question: Question) -> str | None:
+    """The space in which the question's meaning is known, if it is."""
+    meaning = desk.tools.meaning
+    return None if meaning.vector(question.text) is None else meaning.space
+
+
+def explained(hit: Hit, rank: int, space: str | None) -> Explanation:
+    signals = {
+        name: Signal(round(value, 6), WEIGHTS[name], round(WEIGHTS[name] * value, 6))
+        for name, value in hit.signals.items()
+    }
+    told = sorted(signals.items(), key=lambda pair: abs(pair[1].added), reverse=True)
+    return Explanation(rank, RELEVANCE, round(hit.score, 6), dict(told), space)

@@ -1,0 +1,89 @@
+"""Finding: the lines of some rooms that answer a question best, ranked by the index."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
+
+from mnemon.core.desk import Desk
+from mnemon.core.vault import RoomKeys
+from mnemon.domain import calendar, signs, words
+from mnemon.domain import question as questions
+from mnemon.domain.courtesy import is_courtesy
+from mnemon.domain.question import Question
+from mnemon.domain.relevance import worth_showing
+from mnemon.ports.index import Asked, Hit, Inquiry
+
+_SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
+
+
+def understand(desk: Desk, text: str, at: int | None = None) -> Question:
+    """The question, as asked now or at that time (in milliseconds)."""
+    return questions.read(text, desk.now if at is None else at)
+
+
+def _days(question: Question) -> tuple[list[str], list[str]]:
+    """The marks of the days and months that the question speaks of, and of the days close to these."""
+    spoken_of = calendar.days(question.spans)
+    close = [day for day in calendar.days(map(calendar.widened, question.spans)) if day not in spoken_of]
+    days = [words.mark("day", day) for day in spoken_of]
+    days += [words.mark("month", month) for month in calendar.months(question.spans, long_only=True)]
+    return days, [words.mark("day", day) for day in close]
+
+
+def find(
+    desk: Desk,
+    rooms: Iterable[RoomKeys],
+    question: Question,
+    k: int,
+    *,
+    marks: Sequence[str] = (),
+    sessions: Collection[str] | None = None,
+    said: bool = False,
+    within: Collection[str] | None = None,
+    floor: bool = False,
+) -> list[Hit]:
+    """The k best of the rooms' lines that bear the marks and lie in the sessions, best first.
+
+    Lines beyond these bounds have no part in it, not even in how telling a word is.
+    With `floor`, nothing where nothing answers the question well enough to be shown to who did not ask.
+
+    Raises: Tampered.
+    """
+    rooms = list(rooms)
+    if not rooms or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
+        return []
+    named = questions.speakers(question, {keys.room.owner for keys in rooms})
+    told = [term for term in question.terms if not any(term in name for name in named.values())]
+    terms = told or list(question.terms)
+    days, near_days = _days(question)
+    meaning = desk.tools.meaning
+    space = meaning.space
+    inquiry = Inquiry(
+        rooms=[
+            Asked(
+                keys.room,
+                words.blind(keys.blind, terms),
+                words.blind(keys.blind, marks),
+                words.blind(keys.blind, _SIGNS),
+                words.blind(keys.blind, days),
+                words.blind(keys.blind, near_days),
+                partial(keys.open_vector, space=space),
+            )
+            for keys in rooms
+        ],
+        groups=range(len(terms)),
+        closeness=[1.0] * len(terms),
+        vector=meaning.vector(question.text),
+        space=space,
+        speakers=named if len(named) == 1 else (),
+        wants=question.wants,
+        spans=question.spans,
+        sessions=sessions,
+        said=said,
+    )
+    hits = desk.tools.index.search(desk.tx, inquiry, k, within)
+    by_meaning = inquiry.vector is not None
+    if floor and not worth_showing((hit.signals for hit in hits), by_meaning=by_meaning):
+        return []
+    return hits

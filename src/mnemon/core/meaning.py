@@ -1,0 +1,125 @@
+"""Meaning: where questions lie in the embedder's space, and which rooms have lines without a place there.
+
+An embedder takes a moment to load, and may be out of reach. Nobody waits for it longer than they said, and
+meanwhile search is by words.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+
+from mnemon.domain.names import Room
+from mnemon.errors import MnemonError
+from mnemon.ports.embedder import Embedder
+
+_MOST_REMEMBERED = 256
+_LONGEST_TEXT = 2_000
+_REST_MS = 30_000
+"""How long an embedder that failed is left alone."""
+
+
+class Meaning:
+    """Thread-safe; one per process. Without an embedder there is no meaning, and nothing to do."""
+
+    def __init__(
+        self,
+        embedder: Embedder | None,
+        *,
+        now: Callable[[], int] = lambda: 0,
+        patience: float = 0.0,
+        without: str = "none: search is by words alone",
+    ) -> None:
+        self._embedder = embedder
+        self._without = without
+        self._now = now
+        self._patience = patience
+        self._remembered: OrderedDict[str, bytes] = OrderedDict()
+        self._touched: dict[Room, None] = {}
+        self._lock = threading.Lock()
+        self._loaded = threading.Event()
+        self._loading = False
+        self._rests_until = 0
+        self.trouble = ""
+        """What the embedder last failed with; empty once it works."""
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedder
+
+    @property
+    def description(self) -> str:
+        """One line for people: what meanings are compared by."""
+        return self._without if self._embedder is None else self._embedder.description
+
+    @property
+    def space(self) -> str:
+        return "" if self._embedder is None else self._embedder.space
+
+    def vector(self, question: str) -> bytes | None:
+        """Where the question lies; None if that is not known, or not in time."""
+        embedder = self._embedder
+        if embedder is None or not self._ready(embedder):
+            return None
+        text = question[:_LONGEST_TEXT]
+        found = self._remembered.get(text)
+        if found is None:
+            found = self._asked(embedder, text)
+            if found is not None:
+                with self._lock:
+                    self._remembered[text] = found
+                    if len(self._remembered) > _MOST_REMEMBERED:
+                        self._remembered.popitem(last=False)
+        return found
+
+    def _ready(self, embedder: Embedder) -> bool:
+        if self._loaded.is_set():
+            return True
+        with self._lock:
+            if not self._loading:
+                self._loading = True
+                load = threading.Thread(
+                    target=self._load, args=(embedder,), name="mnemon-meaning", daemon=True
+                )
+                load.start()
+        return self._loaded.wait(self._patience)
+
+    def _load(self, embedder: Embedder) -> None:
+        self._asked(embedder, "")
+        self._loaded.set()
+
+    def _asked(self, embedder: Embedder, text: str) -> bytes | None:
+        if self._now() < self._rests_until:
+            return None
+        try:
+            found = embedder.question(text)
+        except MnemonError as error:
+            self.failed(error)
+            return None
+        self.trouble = ""
+        return found
+
+    def failed(self, error: MnemonError) -> None:
+        """Leave the embedder alone for a while."""
+        self.trouble = f"{error.code}: {error.detail}"
+        self._rests_until = self._now() + _REST_MS
+
+    def touch(self, rooms: Iterable[Room]) -> None:
+        """Remember that these rooms may have lines without a place."""
+        if self._embedder is not None:
+            with self._lock:
+                self._touched.update(dict.fromkeys(rooms))
+
+    @property
+    def behind(self) -> bool:
+        """Whether there is a room left that may have such lines."""
+        return bool(self._touched) and self._now() >= self._rests_until
+
+    def next_room(self) -> Room | None:
+        with self._lock:
+            return next(iter(self._touched), None)
+
+    def done(self, room: Room) -> None:
+        with self._lock:
+            self._touched.pop(room, None)

@@ -1,0 +1,19 @@
+"""Which embedder an installation is set to use."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+AUTO = "auto"
+NONE = "none"
+
+
+class EmbedderSettings(Struct, frozen=True):
+    choice: str = AUTO
+    """`auto`, `none`, `packaged`, `folder:PATH#SHA256`, `fastembed:MODEL` or `endpoint`."""
+    base_url: str | None = None
+    """Where an endpoint's API begins: what `/embeddings` is added to."""
+    api_key: str | None = None
+    """The key itself, or `@` and its file."""
+    model: str | None = None
+    dimensions: int | None = None

@@ -1,0 +1,44 @@
+"""What a question asks for: its terms, the names in it, its times, and the kind of answer it wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from mnemon.domain import when, words
+from mnemon.domain.pattern import pattern
+from mnemon.domain.relevance import Wants
+from mnemon.domain.when import Order, Span
+
+_COUNT = pattern(r"\bhow (?:many|much|often|long|old|far|tall|big)\b|\bnumber of\b|\btotal\b")
+_NAME = pattern(r"^\W*which\b|\b(?:where|who|whom|whose|name|named|called|city|country|place)\b")
+_MOST_TERMS = 64
+
+
+class Question(Struct, frozen=True):
+    text: str
+    terms: Sequence[str]
+    wants: Wants = Wants()
+    spans: Sequence[Span] = ()
+    order: Order = Order()
+
+
+def read(text: str, at: int) -> Question:
+    """The question, as it is understood when it is asked at that time (in milliseconds)."""
+    low = text.lower()
+    order = when.preference(text)
+    wants = Wants(
+        moment=order.asks in ("moment", "duration", "order"),
+        count=_COUNT.search(low) is not None,
+        name=_NAME.search(low) is not None,
+    )
+    return Question(text, words.asked(text)[:_MOST_TERMS], wants, tuple(when.spans(text, at)), order)
+
+
+def speakers(question: Question, owners: Iterable[str]) -> dict[str, set[str]]:
+    """Those of the owners that the question names, each with the terms that name it."""
+    asked = set(question.terms)
+    named = {owner: set(words.asked(" ".join(words.words(owner)))) for owner in owners}
+    found = {owner: name for owner, name in named.items() if name and name <= asked}
+    return {owner: name for owner, name in found.items() if not any(name < other for other in found.values())}

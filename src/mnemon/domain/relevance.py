@@ -1,0 +1,110 @@
+"""How well a line answers a question: signals between 0 and about 1, weighed and added up.
+
+Every index computes the same signals and takes the weights from here, so that they agree on every
+score, and an answer can say why it came. What each is worth was measured, not felt: see
+docs/explanation/recall.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import log
+from typing import Any
+
+from msgspec import Struct
+
+from mnemon.domain.when import Span
+
+WORDS = "words"
+"""How much of the question's terms the line holds, each by how telling it is."""
+BEFORE = "before"
+"""The same of the line together with the one before it in its session."""
+AROUND = "around"
+"""The same with the two before it and the one after it."""
+SESSION = "session"
+"""The same of its whole session."""
+MEANING = "meaning"
+"""How near the line lies to the question in meaning."""
+GIST = "gist"
+"""How near the nearest line of its session does."""
+SPEAKER = "speaker"
+"""The question names one speaker, and it is this one."""
+MOMENT = "moment"
+"""The question asks when, and the line speaks of time."""
+COUNT = "count"
+"""The question asks how many, and the line has a number."""
+WHO = "who"
+"""The question asks for a name or a place, and the line has a name."""
+WHEN = "when"
+"""The line was said in, or soon after, the time that the question speaks of."""
+THEN = "then"
+"""The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
+ASKS = "asks"
+SELF = "self"
+NUMBER = "number"
+TIME = "time"
+"""The line's signs: see `mnemon.domain.signs`."""
+RICH = "rich"
+"""How much the line tells: its terms, each by how rare it is in its room."""
+LONG = "long"
+"""How many terms the line has."""
+
+WEIGHTS: Mapping[str, float] = {
+    WORDS: 1.494,
+    BEFORE: 0.957,
+    AROUND: 3.521,
+    SESSION: 1.735,
+    MEANING: 4.547,
+    GIST: 5.079,
+    SPEAKER: 2.346,
+    MOMENT: 1.177,
+    COUNT: 0.735,
+    WHO: 0.439,
+    WHEN: 4.825,
+    THEN: 3.0,
+    ASKS: -0.481,
+    SELF: 0.785,
+    NUMBER: 0.407,
+    TIME: 0.384,
+    RICH: 0.4,
+    LONG: -0.1,
+}
+
+LEAST_MEANING = 0.2
+"""Meaning that is further away than this says nothing."""
+
+NEAR_DAY = 0.5
+LEAST_NEARNESS = 0.335
+LEAST_COVERAGE = 0.35
+"""What the best line must reach for anything to be worth showing unasked: in meaning, or where there are no
+vectors in terms."""
+ROUNDED = 6
+"""To how many digits meaning is told apart."""
+
+_DAY_MS = 86_400_000
+_LONGEST_SLACK_MS = 30 * _DAY_MS
+
+
+class Wants(Struct, frozen=True):
+    """What kind of thing a question asks for."""
+
+    moment: bool = False
+    count: bool = False
+    name: bool = False
+
+
+def idf(lines: int, holding: Any) -> float:
+    """How telling a term is that `holding` of `lines` lines hold."""
+    return log(1 + (lines - holding + 0.5) / (holding + 0.5))
+
+
+def worth_showing(signals: Iterable[Mapping[str, float]], *, by_meaning: bool) -> bool:
+    """Whether lines with these signals answer the question well enough to be shown to who did not ask."""
+    name, least = (MEANING, LEAST_NEARNESS) if by_meaning else (AROUND, LEAST_COVERAGE)
+    return any(one.get(name, 0.0) >= least or one.get(THEN, 0.0) > 0 for one in signals)
+
+
+def slack(span: Span) -> tuple[float, float]:
+    """By how many milliseconds before and after a span a line may be said until it counts only a third."""
+    width = max(span.end_ms - span.start_ms, _DAY_MS)
+    return 0.5 * width + _DAY_MS, min(width, _LONGEST_SLACK_MS) + _DAY_MS

@@ -1,0 +1,178 @@
+"""Which of what was said about a peer still stands: the newest word on a thing outdates the older ones.
+
+A thing is known by the label of its trait, as in 'Lives in: Lisbon'. Of some there is one at a time, so a
+newer value outdates an older one; liking and disliking the same outdate each other; of all else there may
+be many. A statement without a trait that denies an earlier one ('no longer lives in Berlin') outdates that.
+
+All of it is told by when things were said, never by when they came to be known.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from operator import attrgetter
+
+from msgspec import Struct
+
+from mnemon.domain.pattern import pattern
+from mnemon.domain.wording import plain
+
+_ONES = """
+name, age, birthday, born, pronouns, diet, relationship, email, phone, studies, partner, children, goes by,
+lives in, works as, works at, time zone, boyfriend, dad, father, fiance, fiancé, fiancee, fiancée, girlfriend,
+husband, mom, mother, mum, spouse, wife
+"""
+_ONE_AT_A_TIME = frozenset(one.strip() for one in _ONES.split(","))
+_SAME_LABEL = {
+    **dict.fromkeys(("city", "home", "home city", "location", "residence", "lives"), "lives in"),
+    **dict.fromkeys(("job", "occupation", "profession", "job title"), "works as"),
+    **dict.fromkeys(("employer", "company", "workplace"), "works at"),
+    **dict.fromkeys(("full name", "first name"), "name"),
+    "nickname": "goes by",
+    "marital status": "relationship",
+    "timezone": "time zone",
+    "e-mail": "email",
+}
+_OPPOSITES = frozenset(["likes", "dislikes"])
+_LONGEST_LABEL = 40
+
+_DENIAL = pattern(
+    r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave up|resigned|retired|broke up|divorced"
+    r"|moved (?:away|out)|sold|lost|died|passed away)\b|n't\b"
+)
+_LEAVING = r"work\w*|job|quit|left|resign\w*|fired|laid off|retired?|employed"
+_CUES = {
+    "lives in": pattern(r"\b(?:liv(?:e|es|ed|ing)|moved (?:away|out)|based)\b"),
+    "works as": pattern(rf"\b(?:{_LEAVING})\b"),
+    "works at": pattern(rf"\b(?:{_LEAVING})\b"),
+    "works in": pattern(rf"\b(?:{_LEAVING})\b"),
+    "studies": pattern(r"\b(?:stud(?:y|ies|ied|ying)|quit|dropped)\b"),
+    "pet": pattern(r"\b(?:have|has|had|owns?|sold|lost|died|passed away|gave)\b"),
+    "likes": pattern(r"\b(?:likes?|liked|loves?|loved|enjoys?|fond|into|fan)\b"),
+    "dislikes": pattern(r"\b(?:dislikes?|hates?|minds?)\b"),
+    "speaks": pattern(r"\b(?:speaks?|spoke)\b"),
+}
+_OTHERWISE = pattern(
+    r"\b(?:is|are|am|be|was|were|with|has|have)\b|(?:isn|aren|wasn|doesn|don|hasn|haven)'t\b"
+)
+"""What else denies a trait: being it, or having it."""
+
+
+class Stand(Struct, frozen=True):
+    """What a message says for a thing: the conclusion's trait or, if it denies one, the conclusion itself."""
+
+    text: str
+    source: str
+    """The conclusion."""
+    said: str
+    """The message."""
+    session: str
+    turn: int
+    """The message's number in its session, by which the order of what was said at once is told."""
+    at: int
+    denies: bool = False
+
+    @property
+    def when(self) -> tuple[int, int, str, str]:
+        """By which stands are put into the order in which they were said."""
+        return self.at, self.turn, self.said, self.source
+
+
+def label_of(trait: str) -> str:
+    """The label in lower case, one for all that mean the same; nothing for a trait that has none."""
+    label, colon, _ = trait.partition(": ")
+    folded = " ".join(label.lower().split())
+    if not colon or len(folded) > _LONGEST_LABEL:
+        return ""
+    return _SAME_LABEL.get(folded, folded.replace("favourite ", "favorite "))
+
+
+def value_of(trait: str) -> str:
+    """The value as it was said."""
+    return trait.partition(": ")[2].strip()
+
+
+def one_at_a_time(label: str) -> bool:
+    """Whether a newer value of that label takes the place of an older one."""
+    return label in _ONE_AT_A_TIME or label.startswith("favorite ")
+
+
+def is_denial(statement: str) -> bool:
+    """Whether a statement without a trait may deny one."""
+    return _DENIAL.search(plain(statement)) is not None
+
+
+def denies(statement: str, trait: str) -> bool:
+    """Whether that statement says that the trait is no longer so."""
+    told = f" {plain(statement)} "
+    return is_denial(statement) and _denied(trait) in told and _undoes(told, trait)
+
+
+def _denied(trait: str) -> str:
+    """What a denial of the trait must name, between spaces."""
+    return f" {plain(value_of(trait).partition(' (')[0])} "
+
+
+def _undoes(told: str, trait: str) -> bool:
+    """Whether a denial that names the value speaks of the same thing."""
+    return not _denied(trait).isspace() and _CUES.get(label_of(trait), _OTHERWISE).search(told) is not None
+
+
+def outdated(stands: Iterable[Stand]) -> dict[str, str]:
+    """For each conclusion that no longer stands, the one that outdates it; their order does not matter."""
+    newest: dict[str, Stand] = {}
+    for stand in stands:
+        known = newest.get(stand.source)
+        if known is None or stand.when > known.when:
+            newest[stand.source] = stand
+    traits = sorted((stand for stand in newest.values() if not stand.denies), key=attrgetter("when"))
+    found: dict[str, str] = {}
+    for rivals in _rivals(traits):
+        latest = rivals[-1]
+        for stand in rivals[:-1]:
+            if not _agree(stand.text, latest.text):
+                found[stand.source] = latest.source
+    named = [(stand, _denied(stand.text)) for stand in traits]
+    for denial in sorted((stand for stand in newest.values() if stand.denies), key=attrgetter("when")):
+        told = f" {plain(denial.text)} "
+        for stand, value in named:
+            if value in told and _undoes(told, stand.text):
+                if stand.when > denial.when:
+                    found[denial.source] = stand.source
+                else:
+                    found.setdefault(stand.source, denial.source)
+    return found
+
+
+def history(stands: Iterable[Stand]) -> list[tuple[str, str]]:
+    """Each change of a thing of which there is one: the conclusion before and the one after, oldest first."""
+    traits = sorted((stand for stand in stands if not stand.denies), key=attrgetter("when"))
+    steps = [
+        (later.when, before.source, later.source)
+        for rivals in _rivals(traits)
+        for before, later in pairwise(rivals)
+        if not _agree(before.text, later.text) and before.source != later.source
+    ]
+    return list(dict.fromkeys((before, later) for _, before, later in sorted(steps)))
+
+
+def _rivals(traits: Sequence[Stand]) -> list[list[Stand]]:
+    """Those that can't hold at once, in the order given."""
+    groups: dict[tuple[str, str], list[Stand]] = defaultdict(list)
+    for stand in traits:
+        label = label_of(stand.text)
+        if label in _OPPOSITES:
+            groups["taste", plain(value_of(stand.text))].append(stand)
+        elif one_at_a_time(label):
+            groups["one", label].append(stand)
+    return list(groups.values())
+
+
+def _agree(one: str, other: str) -> bool:
+    """Whether two traits of one thing say the same, one of them perhaps more closely."""
+    if label_of(one) != label_of(other):
+        return False
+    first, second = set(plain(value_of(one)).split()), set(plain(value_of(other)).split())
+    return first <= second or second <= first

@@ -1,0 +1,44 @@
+"""When: the times that a question or a line speaks of, and what a question wants to know about time.
+
+Pure functions of the text and of when it was said; nothing here reads a clock. The rules are loaded when
+they are first named, so that a module that only handles spans costs little to load.
+
+How doubtful phrases are read:
+
+- A bare weekday, month or day looks back or ahead as the nearest verb of its sentence does. Without a
+  verb that tells, a weekday is the coming one and a month or a day of a month the nearest one.
+- `this weekend` is that of the week the speaker is in, Sunday included; `next` means the following week,
+  Monday first; `last Friday` is the latest Friday before today.
+- 5/7/2023 has the month first unless only the other order is a date; 07.05.2023 has the day first, and
+  needs two digits each or a preposition, because 1.2.2023 may be a version.
+- Seasons are those of the northern half of the world; winter has the year in which it begins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mnemon.domain.when.span import EARLIEST, LATEST, Span, overlap
+
+if TYPE_CHECKING:
+    from mnemon.domain.when.asked import Order, Relative, preference, relative
+    from mnemon.domain.when.finding import spans
+
+__all__ = ["EARLIEST", "LATEST", "Order", "Relative", "Span", "overlap", "preference", "relative", "spans"]
+
+_HOMES = {
+    "Order": "asked",
+    "Relative": "asked",
+    "preference": "asked",
+    "relative": "asked",
+    "spans": "finding",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return found

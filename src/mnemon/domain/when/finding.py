@@ -1,0 +1,68 @@
+"""The times that a text speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mnemon.domain.pattern import pattern
+from mnemon.domain.when import dates, feasts, reckoning, tongues
+from mnemon.domain.when.framing import Hit, framed, narrowed
+from mnemon.domain.when.rule import NUMBER, Rule
+from mnemon.domain.when.said import Said, lowered
+from mnemon.domain.when.span import EARLIEST, LATEST, Span
+
+MOST_CHARACTERS = 8_000
+"""How much of a text is read."""
+
+_WORD = pattern(r"[^\W\d_]{2,}")
+_DIGIT = pattern(r"\d")
+_RULES = (*feasts.RULES, *dates.RULES, *tongues.RULES, *reckoning.RULES)
+_CUES = frozenset().union(*(rule.cues for rule in _RULES))
+
+
+def spans(text: str, at: int, offset_minutes: int = 0) -> list[Span]:
+    """The times that a text speaks of, in its order, as of when it was said (milliseconds UTC).
+
+    `offset_minutes` is how far the speaker's clock is ahead of UTC: it decides when their day begins.
+    """
+    low = lowered(text[:MOST_CHARACTERS])
+    cues = _CUES.intersection(_WORD.findall(low))
+    if _DIGIT.search(low):
+        cues |= {NUMBER}
+    if not cues:
+        return []
+    try:
+        said = Said(text, low, at + offset_minutes * 60_000)
+    except (ValueError, OverflowError):
+        return []
+    hits: list[Hit] = []
+    taken = bytearray(len(low))
+    for rule in _RULES:
+        if not rule.cues.isdisjoint(cues):
+            hits += _read(rule, said, taken)
+    return [_span(hit, text, offset_minutes) for hit in framed(hits, said)] if hits else []
+
+
+def _read(rule: Rule, said: Said, taken: bytearray) -> Iterator[Hit]:
+    """What the rule finds where no rule before it found anything; the characters become taken."""
+    for match in rule.shape.finditer(said.low):
+        begin, end = match.span("core" if "core" in match.re.groupindex else 0)
+        if 1 in taken[begin:end]:
+            continue
+        try:
+            time = rule.read(match, said)
+        except (ValueError, OverflowError):
+            continue
+        if time is not None:
+            hit = Hit(begin, end, time)
+            narrowed(hit, said, taken)
+            taken[hit.begin : hit.end] = b"\1" * (hit.end - hit.begin)
+            yield hit
+
+
+def _span(hit: Hit, text: str, offset_minutes: int) -> Span:
+    start, stop = (
+        edge if edge in (EARLIEST, LATEST) else edge - offset_minutes * 60_000
+        for edge in (hit.time.start, hit.time.stop)
+    )
+    return Span(start, stop, text[hit.begin : hit.end], hit.begin, hit.time.grain, hit.time.certainty)

@@ -1,0 +1,126 @@
+"""From text to search terms, and from terms to blinded tokens.
+
+Tokenising happens here and not in a database, because each database splits words its own
+way. A blinded token is an 8-byte keyed BLAKE2b under a key of the room, so the index holds no
+word, and the holder of another room's key can't even form the token.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from mnemon.domain.pattern import pattern
+from mnemon.domain.words import scripts
+from mnemon.domain.words.folding import folded
+from mnemon.domain.words.numbers import MONTHS, days
+from mnemon.domain.words.pieces import MOST, terms_of
+from mnemon.domain.words.stop import ASKING, STOP_WORDS
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+
+__all__ = ["STOP_WORDS", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
+
+VERSION = "2"
+"""Of the analysis: tokens that were made by another can't be compared with those that are made now."""
+
+_ASCII_WORD = pattern(r"[0-9a-z]+(?:'[0-9a-z]+)?")
+_WORD = pattern(r"[^\x00-/:-`{-\x7f]+(?:'[^\x00-/:-`{-\x7f]+)?")
+_MAX_COUNT = 255
+_PIECES = 1 << 13
+"""How many are kept in mind with their terms: the same few thousand come again and again."""
+_LONGEST = 48
+"""Longer pieces don't come again, and would fill the mind."""
+
+
+def words(text: str) -> list[str]:
+    """The text's words in order: case-folded, without accents; unspaced scripts by characters in pairs."""
+    if text.isascii():
+        return [word[:MOST] for word in _ASCII_WORD.findall(text.lower())]
+    return [
+        part[:MOST]
+        for word in _WORD.findall(folded(text).casefold())
+        for run, shape in scripts.runs(word)
+        for part in (scripts.pairs(run, shape) if shape else (run,))
+    ]
+
+
+def terms(text: str) -> dict[str, int]:
+    """How often each search term of a line occurs, up to 255; stop words only where there is nothing else."""
+    found = _found(text, _in_line) or words(text)
+    counted: dict[str, int] = {}
+    for term in found:
+        counted[term] = counted.get(term, 0) + 1
+    if len(found) > _MAX_COUNT:
+        return {term: min(count, _MAX_COUNT) for term, count in counted.items()}
+    return counted
+
+
+def asked(question: str) -> list[str]:
+    """The search terms of a question, each once, in the order in which they first occur.
+
+    Words that only ask are left out as well, unless there is nothing else.
+    """
+    found = _found(question, _in_question)
+    return list(dict.fromkeys([term for term in found if term not in ASKING] or found or words(question)))
+
+
+def _found(text: str, terms_of: _lru_cache_wrapper[tuple[str, ...]]) -> list[str]:
+    pieces_of_text = (text if text.isascii() else folded(text)).split()
+    found = [
+        term
+        for piece in pieces_of_text
+        for term in (terms_of(piece) if len(piece) < _LONGEST else terms_of.__wrapped__(piece))
+    ]
+    if not MONTHS.isdisjoint(found):
+        found.extend(days(found))
+    return found
+
+
+@lru_cache(_PIECES)
+def _in_line(piece: str) -> tuple[str, ...]:
+    return tuple(_terms(piece, scripts.singles))
+
+
+@lru_cache(_PIECES)
+def _in_question(piece: str) -> tuple[str, ...]:
+    return tuple(_terms(piece, scripts.lone))
+
+
+def _terms(piece: str, alone: Callable[[str, str], list[str]]) -> Iterator[str]:
+    if piece.isascii():
+        yield from terms_of(piece)
+        return
+    for run, shape in scripts.runs(piece):
+        if not shape:
+            yield from terms_of(run)
+            continue
+        yield from (pair[:MOST] for pair in scripts.pairs(run, shape))
+        if len(run) > 1:
+            yield from alone(run, shape)
+
+
+def mark(what: str, name: str) -> str:
+    """A term that no text has: it marks lines of one place among those of a room."""
+    return f"\0{what}\0{name}"
+
+
+def blind(key: bytes, found: Iterable[str]) -> array[int]:
+    """The blinded token of each term, in the same order: 64-bit numbers, little-endian when stored."""
+    keyed = blake2b(key=key, digest_size=8)
+    tokens = bytearray()
+    for term in found:
+        token = keyed.copy()
+        token.update(term.encode())
+        tokens += token.digest()
+    return array("Q", bytes(tokens))
+
+
+def contained(needles: Sequence[str], text: str) -> int:
+    """How many of the needles, terms of a question, begin or are inside a word of the text."""
+    haystack = " ".join(words(text))
+    return sum(needle.removesuffix("i") in haystack for needle in needles)

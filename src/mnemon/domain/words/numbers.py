@@ -1,0 +1,68 @@
+"""Numbers, times of day and dates as terms: one for each value, however it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mnemon.domain.pattern import pattern
+
+_YEAR = "january february march april may june july august september october november december"
+_MONTHS = _YEAR.split()
+MONTHS = frozenset(_MONTHS)
+"""Each is its own term."""
+
+_THOUSANDS = pattern(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_DECIMAL = pattern(r"[Vv]?([0-9]+(?:\.[0-9]+)+)([A-Za-z]{0,3})\Z")
+_CLOCK = pattern(r"([0-9]{1,2}):([0-9]{2})(?::[0-9]{2})?([A-Za-z]{0,2})\Z")
+_DATE = pattern(r"([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})(?:[Tt]([0-9:.]+)[Zz]?)?\Z")
+_MEASURE = pattern(r"([0-9]+)([a-z]{1,3})\Z")
+_ORDINAL = ("st", "nd", "rd", "th", "s")
+
+
+def ungrouped(text: str) -> str:
+    """The text with its thousands unparted: '1,200' as '1200'."""
+    return _THOUSANDS.sub("", text)
+
+
+def plain(digits: str) -> str:
+    """The number without leading zeros."""
+    return digits.lstrip("0") or "0"
+
+
+def number(chunk: str) -> Iterator[str]:
+    """The terms of '3.5', 'v1.2.3', '7:05pm', '2023-05-07'; none if it is something else."""
+    if date := _DATE.match(chunk):
+        yield from _date(date[1], int(date[3]), int(date[4]))
+        if date[5]:
+            yield from number(date[5])
+    elif decimal := _DECIMAL.match(chunk):
+        yield decimal[1].removesuffix(".00") if decimal[1].count(".") == 1 else decimal[1]
+        yield from filter(None, (decimal[2].lower(),))
+    elif clock := _CLOCK.match(chunk):
+        yield plain(clock[1]) if clock[2] == "00" else f"{plain(clock[1])}:{clock[2]}"
+        yield from filter(None, (clock[3].lower(),))
+
+
+def measure(word: str) -> Iterator[str]:
+    """The terms of '2nd', '1990s' and '5km': the number, and with a unit the whole and the unit as well."""
+    if found := _MEASURE.match(word):
+        yield plain(found[1])
+        if found[2] not in _ORDINAL:
+            yield word
+            if len(found[2]) > 1:
+                yield found[2]
+
+
+def days(found: Sequence[str]) -> list[str]:
+    """A term for each day of the year among a text's terms: '7 May' and 'May 7th' are the same."""
+    return [
+        f"{term} {beside}"
+        for at, term in enumerate(found)
+        if term in MONTHS
+        for beside in found[max(0, at - 1) : at + 2]
+        if beside.isdecimal() and len(beside) <= 2 and 1 <= int(beside) <= 31
+    ]
+
+
+def _date(year: str, month: int, day: int) -> Iterator[str]:
+    yield from (year, _MONTHS[month - 1] if 1 <= month <= 12 else str(month), str(day))

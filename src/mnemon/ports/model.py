@@ -1,0 +1,101 @@
+"""The model: a reasoner with a language model behind it, which costs something and may be out of reach.
+
+Contract, beside that of `mnemon.ports.reasoner`:
+
+- It is engaged for one workspace, on whose account it spends. What would break a budget is not asked.
+- A budget that is spent is no error: what can be done without a model is done so, and told.
+- Work (`derive`, `summarise`) that can't be done for now raises `ModelUnavailable`, and is asked again
+  later; `ModelUnusable` if the model answers with what can't be used.
+- A question is always answered, if need be without the model; `Told.by` says by whom, `Told.lacking`
+  why not by the model. Only an answer in the shape of a schema can't be given without one.
+- It sees what it is given and what the inquiry's own `search` finds, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from mnemon.domain.spending import Allowance, Spent
+from mnemon.ports.reasoner import Entry, Reasoner, Statement, Told
+
+DERIVE = "derive"
+SUMMARISE = "summarise"
+ANSWER = "answer"
+TASKS = (DERIVE, SUMMARISE, ANSWER)
+
+
+class Effort(Struct, frozen=True):
+    """How hard a question is thought about."""
+
+    searches: int = 0
+    """How often memory may be searched again while it is thought about."""
+    passes: int = 1
+    """How often the answer is gone through: all passes after the first check the one before."""
+    tokens: int = 500
+    """How long the answer may be."""
+
+
+class Inquiry(Struct, frozen=True):
+    """A question with everything that may be used to answer it."""
+
+    question: str
+    statements: Sequence[Statement]
+    about: str | None
+    asked_at: int
+    card: Sequence[Entry] = ()
+    """What the card of the peer says."""
+    effort: Effort = Effort()
+    search: Callable[[str], Sequence[Statement]] = lambda words: ()
+    """More statements that the asker may see, best first. Raises: MnemonError."""
+    shape: Mapping[str, Any] | None = None
+    """The JSON schema that the answer must follow; None for words."""
+    streamed: bool = False
+    """Whether the words are told as they come; if not, an answer that rests on nothing is not given."""
+
+
+Telling = Generator[str, None, Told]
+"""An answer as it is made: its pieces, and in the end the whole."""
+
+
+class Dialectic(Reasoner, Protocol):
+    """The model, engaged for one workspace."""
+
+    def tell(self, inquiry: Inquiry) -> Telling:
+        """Raises: ModelUnavailable if the answer needs a shape; whatever the inquiry's search raises."""
+        ...
+
+
+class Standing(Struct, frozen=True):
+    """How it stands with the model: who does what, what was spent, and what is wrong."""
+
+    reasoner: str
+    tasks: Mapping[str, str]
+    """The name of the model for each task; what is not named is done without one."""
+    spent: Spent
+    allowance: Allowance
+    spent_here: Spent
+    """What was spent on the account of the workspace."""
+    allowance_here: Allowance
+    trouble: str = ""
+    """Why the model is not asked for now; nothing if it is."""
+
+
+class Model(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def tasks(self) -> Mapping[str, str]:
+        """The name of the model for each task that it does."""
+        ...
+
+    def engaged(self, workspace: str) -> Dialectic: ...
+
+    def standing(self, workspace: str) -> Standing: ...
+
+    def stop(self) -> None:
+        """Break off what is being asked, and ask nothing more."""
+        ...

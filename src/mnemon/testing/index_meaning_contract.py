@@ -1,0 +1,277 @@
+"""What an index promises of meaning: vectors that come, are replaced and go, each space by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from mnemon.domain import relevance as r
+from mnemon.domain import ulid
+from mnemon.domain.names import ALL, Room
+from mnemon.domain.when import Span
+from mnemon.errors import Tampered
+from mnemon.ports.book import Book, Saying
+from mnemon.ports.index import Asked, Index, Inquiry
+from mnemon.testing.index_scenes import (
+    BOB,
+    EAST,
+    EVERYTHING,
+    IDS,
+    NORTH,
+    SPACE,
+    TEA,
+    TO_EAST,
+    TO_NORTH,
+    TRAVEL,
+    WEST,
+    WORK,
+    about,
+    add,
+    expect_same,
+    hits,
+    index_lines,
+    lie,
+    meaning,
+    packed,
+    pointing,
+    search,
+    signal,
+    talk,
+)
+from mnemon.testing.threads import in_many_threads
+
+_MANY = 450
+_THEN = 86_400_000
+
+
+def _opener(room: Room) -> Callable[[str, bytes], bytes]:
+    """Opens what `_sealed` closed, and nothing else."""
+
+    def opened(line_id: str, sealed: bytes) -> bytes:
+        place = f"{room} {line_id} ".encode()
+        if not sealed.startswith(place):
+            raise Tampered("not the vector of this line")
+        return sealed.removeprefix(place)
+
+    return opened
+
+
+def _sealed(room: Room, line_id: str, vector: bytes) -> bytes:
+    return f"{room} {line_id} ".encode() + vector
+
+
+def _many_lines_near_to_the_east(book: Book) -> list[str]:
+    """Their ids. The first is marked, was said long before the others, and lies half as near."""
+    ids = [ulid.compose(n, bytes(ulid.ENTROPY_BYTES)) for n in range(_MANY)]
+    with book.write() as tx:
+        add(tx, WORK, ids[0], {5: 1, 6: 0}, Saying(at=_THEN))
+        for line_id in ids[1:]:
+            add(tx, WORK, line_id, {5: 1}, Saying(at=100 * _THEN))
+    lie(book, {line_id: EAST if n else packed(32, 0) for n, line_id in enumerate(ids)})
+    return ids
+
+
+class MeaningContract:
+    def test_a_line_near_in_meaning_is_found_without_a_term(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {5: 1}, {5: 1}, {TEA: 1})
+        lie(book, {IDS[0]: EAST, IDS[1]: NORTH})
+        for tokens in ((), (7,)):
+            assert signal(book, index, meaning(TO_EAST, *tokens), r.MEANING) == {IDS[0]: 1.0}
+        assert signal(book, index, meaning(TO_NORTH, TEA), r.MEANING) == {IDS[1]: 1.0, IDS[2]: 0.0}
+
+    def test_the_nearer_comes_first(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, *[{5: 1}] * 4)
+        steps = (32, 64, 16, 48)
+        lie(book, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
+        found = hits(book, index, meaning(TO_EAST))
+        assert [hit.id for hit in found] == [IDS[1], IDS[3], IDS[0], IDS[2]]
+        assert [hit.signals[r.MEANING] for hit in found] == [1.0, 0.75, 0.5, 0.25]
+
+    def test_of_lines_equally_near_the_newest_comes_first(self, book: Book, index: Index) -> None:
+        ids = [ulid.compose(n, bytes(ulid.ENTROPY_BYTES)) for n in range(67)]
+        vector = packed(*(37 * n % 255 - 127 for n in range(96)))
+        question = pointing(*((53 * n % 199 - 99) / 1000 for n in range(96)))
+        with book.write() as tx:
+            for line_id in ids:
+                add(tx, WORK, line_id, {TEA: 1})
+        lie(book, dict.fromkeys(ids, vector))
+        assert search(book, index, meaning(question, TEA), k=100) == ids[::-1]
+
+    def test_what_lies_too_far_or_on_the_other_side_finds_nothing(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, *[{5: 1}] * 4)
+        lie(book, {IDS[0]: packed(13, 0), IDS[1]: packed(12, 0), IDS[2]: WEST, IDS[3]: NORTH})
+        assert 12 / 64 < r.LEAST_MEANING < 13 / 64
+        assert search(book, index, meaning(TO_EAST)) == [IDS[0]]
+        told = signal(book, index, meaning(TO_EAST, 5), r.MEANING)
+        assert told == {IDS[0]: 13 / 64, IDS[1]: 12 / 64, IDS[2]: 0.0, IDS[3]: 0.0}
+
+    def test_meaning_is_left_aside_where_the_question_lies_nowhere(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {5: 1})
+        without = hits(book, index, about(TEA))
+        lie(book, {IDS[0]: EAST, IDS[1]: EAST})
+        assert hits(book, index, about(TEA)) == without
+        assert search(book, index, meaning(TO_EAST, TEA)) == [IDS[0], IDS[1]]
+        assert hits(book, index, about(TEA)) == without
+
+    def test_the_gist_of_a_session_is_its_nearest_line(self, book: Book, index: Index) -> None:
+        talk(book, (WORK, {5: 1}), (BOB, {TEA: 1}), (WORK, {5: 1}), (WORK, {TEA: 1}))
+        with book.write() as tx:
+            add(tx, WORK, IDS[5], {TEA: 1})
+            add(tx, WORK, IDS[6], {TEA: 1}, Saying("another", 1))
+        lie(book, {IDS[0]: packed(32, 0), IDS[2]: packed(8, 0), IDS[5]: packed(4, 0)})
+        lie(book, {IDS[1]: packed(16, 0)}, BOB)
+        inquiry = meaning(TO_EAST, TEA, rooms=(WORK, BOB))
+        assert signal(book, index, inquiry, r.GIST) == {
+            **dict.fromkeys((IDS[0], IDS[1], IDS[3]), 0.5),
+            IDS[5]: 4 / 64,
+            IDS[6]: 0.0,
+        }
+        with book.write() as tx:
+            tx.terms.remove(WORK, (IDS[0],))
+        assert signal(book, index, inquiry, r.GIST)[IDS[3]] == 0.25
+
+    def test_a_vector_counts_as_soon_as_it_is_given_and_until_it_is_replaced(
+        self, book: Book, index: Index
+    ) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1})
+        inquiry = meaning(TO_EAST, TEA)
+        for vector, expected in (
+            (None, 0.0),
+            (EAST, 1.0),
+            (NORTH, 0.0),
+            (packed(32, 64), 0.5),
+            (EAST, 1.0),
+        ):
+            if vector is not None:
+                lie(book, {IDS[0]: vector})
+            assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: expected, IDS[1]: 0.0}
+        lie(book, {IDS[1]: EAST})
+        assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 1.0}
+
+    def test_a_vector_goes_with_its_line_and_does_not_come_back_with_it(
+        self, book: Book, index: Index
+    ) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1})
+        lie(book, {IDS[0]: EAST, IDS[1]: EAST})
+        inquiry = meaning(TO_EAST, TEA)
+        assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 1.0}
+        with book.write() as tx:
+            tx.terms.remove(WORK, (IDS[1],))
+        assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0}
+        with book.write() as tx:
+            add(tx, WORK, IDS[1], {TEA: 1})
+        assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 0.0}
+        lie(book, {IDS[1]: packed(32, 0)})
+        assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 0.5}
+
+    def test_a_vector_that_follows_a_removed_one_is_not_missed(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1})
+        lie(book, {IDS[0]: EAST})
+        assert search(book, index, meaning(TO_EAST, TEA)) == [IDS[0], IDS[1]]
+        with book.write() as tx:
+            tx.terms.remove(WORK, (IDS[0],))
+            tx.terms.lie(WORK, SPACE, [(IDS[1], EAST)])
+        assert signal(book, index, meaning(TO_EAST, TEA), r.MEANING) == {IDS[1]: 1.0}
+
+    def test_spaces_are_never_mixed(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1}, {TEA: 1})
+        lie(book, {IDS[0]: EAST, IDS[1]: EAST}, space="old")
+        lie(book, {IDS[1]: packed(0, 32, 0), IDS[2]: packed(0, 64, 0)}, space="new")
+        old = meaning(TO_EAST, TEA, space="old")
+        new = meaning(pointing(0, 1, 0), TEA, space="new")
+        for _ in range(2):
+            assert signal(book, index, old, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 1.0, IDS[2]: 0.0}
+            assert signal(book, index, new, r.MEANING) == {IDS[0]: 0.0, IDS[1]: 0.5, IDS[2]: 1.0}
+        assert set(signal(book, index, meaning(TO_EAST, TEA, space="third"), r.MEANING).values()) == {0.0}
+        lie(book, {IDS[2]: NORTH}, space="old")
+        lie(book, {IDS[0]: packed(0, 32, 0)}, space="new")
+        assert signal(book, index, old, r.MEANING)[IDS[2]] == 0.0
+        assert signal(book, index, new, r.MEANING)[IDS[0]] == 0.5
+
+    def test_a_space_that_was_left_is_searched_as_it_is_filled_again(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1})
+        lie(book, {IDS[0]: EAST, IDS[1]: EAST})
+        inquiry = meaning(TO_EAST, TEA)
+        assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 1.0}
+        with book.write() as tx:
+            assert tx.terms.leave(SPACE, EVERYTHING) == 2
+            tx.touch(ALL, rooms=True)
+        assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 0.0, IDS[1]: 0.0}
+        lie(book, {IDS[0]: packed(32, 0)})
+        assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 0.5, IDS[1]: 0.0}
+
+    def test_a_deleted_room_takes_its_vectors_along(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1})
+        lie(book, {IDS[0]: EAST})
+        assert search(book, index, meaning(TO_EAST)) == [IDS[0]]
+        with book.write() as tx:
+            tx.terms.delete_room(WORK)
+            tx.touch(WORK.workspace, rooms=True)
+        assert search(book, index, meaning(TO_EAST)) == []
+        index_lines(book, WORK, {TEA: 1})
+        assert signal(book, index, meaning(TO_EAST, TEA), r.MEANING) == {IDS[0]: 0.0}
+
+    def test_forgetting_what_is_cached_forgets_no_vector(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {5: 1})
+        lie(book, {IDS[1]: EAST})
+        before = hits(book, index, meaning(TO_EAST, TEA))
+        index.forget()
+        assert hits(book, index, meaning(TO_EAST, TEA)) == before
+        assert len(before) == 2
+
+    def test_each_room_opens_its_own_vectors(self, book: Book, index: Index) -> None:
+        rooms = (WORK, TRAVEL, BOB)
+        for room in rooms:
+            index_lines(book, room, {5: 1}, {5: 1})
+            lie(book, {IDS[0]: _sealed(room, IDS[0], EAST), IDS[1]: _sealed(room, IDS[1], NORTH)}, room)
+        asked = [Asked(room, [TEA], open=_opener(room)) for room in rooms]
+        inquiry = Inquiry(asked, [0], [1.0], TO_EAST, SPACE)
+        assert {hit[:2] for hit in hits(book, index, inquiry)} == {(room, IDS[0]) for room in rooms}
+
+    def test_a_vector_that_does_not_open_is_told_and_spoils_no_later_answer(
+        self, book: Book, index: Index, reference: Index
+    ) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1}, {5: 1})
+        inquiry = Inquiry([Asked(WORK, [TEA], open=_opener(WORK))], [0], [1.0], TO_EAST, SPACE)
+        lie(book, {IDS[0]: _sealed(WORK, IDS[0], EAST), IDS[1]: _sealed(WORK, IDS[0], EAST)})
+        for _ in range(2):
+            with pytest.raises(Tampered):
+                hits(book, index, inquiry)
+        assert search(book, index, about(TEA)) == [IDS[1], IDS[0]]
+        lie(book, {line_id: _sealed(WORK, line_id, EAST) for line_id in IDS[1:3]})
+        assert signal(book, index, inquiry, r.MEANING) == dict.fromkeys(IDS[:3], 1.0)
+        with book.read() as tx:
+            expect_same(index, reference, tx, inquiry)
+
+    def test_among_many_lines_near_in_meaning_none_that_was_asked_for_is_passed_over(
+        self, book: Book, index: Index
+    ) -> None:
+        ids = _many_lines_near_to_the_east(book)
+        assert search(book, index, meaning(TO_EAST, TEA), within=ids[:1]) == ids[:1]
+        marked = Inquiry([Asked(WORK, [TEA], [6])], [0], [1.0], TO_EAST, SPACE)
+        assert search(book, index, marked) == ids[:1]
+        assert search(book, index, meaning(TO_EAST, TEA), k=EVERYTHING) == [*ids[:0:-1], ids[0]]
+
+    def test_among_many_lines_near_in_meaning_one_that_all_else_speaks_for_comes_first(
+        self, book: Book, index: Index
+    ) -> None:
+        ids = _many_lines_near_to_the_east(book)
+        inquiry = meaning(TO_EAST, TEA, spans=(Span(_THEN, _THEN + 1),))
+        assert search(book, index, inquiry) == [ids[0], *ids[:-20:-1]]
+
+    def test_threads_that_ask_in_two_spaces_do_not_disturb_each_other(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, *[{TEA: 1}] * 8)
+        for n, line_id in enumerate(IDS):
+            lie(book, {line_id: packed(8 * n, 0)}, space="old")
+            lie(book, {line_id: packed(0, 0, 64 - 8 * n)}, space="new")
+        asked = (meaning(TO_EAST, space="old"), meaning(pointing(0, 0, 1), space="new"))
+        expected = [hits(book, index, inquiry) for inquiry in asked]
+
+        def ask(book: Book, thread: int) -> None:
+            for n in range(12):
+                which = (thread + n // 2) % 2
+                assert hits(book, index, asked[which]) == expected[which]
+
+        in_many_threads([book] * 4, ask)
+        assert expected[0] != expected[1]

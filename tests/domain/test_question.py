@@ -1,0 +1,116 @@
+"""What a question asks for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemon.domain import question, words
+from mnemon.domain.relevance import Wants
+
+NOW = 1_779_000_000_000
+"""A Sunday in May 2026."""
+DAY = 86_400_000
+steady = settings(deadline=None, derandomize=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "wants"),
+    [
+        ("When did I move?", Wants(moment=True)),
+        ("What date is the wedding?", Wants(moment=True)),
+        ("Which came first, the cat or the dog?", Wants(moment=True, name=True)),
+        ("How long did the repair take?", Wants(moment=True, count=True)),
+        ("How many cats do I have?", Wants(count=True)),
+        ("how much was the boat", Wants(count=True)),
+        ("And how often do I swim?", Wants(count=True)),
+        ("What is the total of my bills?", Wants(count=True)),
+        ("What's the number of my room?", Wants(count=True)),
+        ("How tall is she?", Wants(count=True)),
+        ("Where do I live?", Wants(name=True)),
+        ("Do you know where she lives?", Wants(name=True)),
+        ("Who came?", Wants(name=True)),
+        ("To whom did I write?", Wants(name=True)),
+        ("Whose boat is it?", Wants(name=True)),
+        ("Which film did I see?", Wants(name=True)),
+        ("What is my dog called?", Wants(name=True)),
+        ("What is her name?", Wants(name=True)),
+        ("In what city is the fair?", Wants(name=True)),
+        ("What did I cook?", Wants()),
+        ("Why did it rain, and how?", Wants()),
+        ("The film which I saw", Wants()),
+        ("I saw somewhere that renamed places have showhow", Wants()),
+        ("", Wants()),
+    ],
+)
+def test_a_question_wants_a_moment_a_number_or_a_name(text, wants):
+    assert question.read(text, NOW).wants == wants
+    assert question.read(text.upper(), NOW).wants == wants
+
+
+def test_the_terms_of_a_question_are_those_that_lines_are_found_by():
+    found = question.read("How many boats did Bob's sister buy in Oslo?", NOW)
+    assert found.terms == words.asked("How many boats did Bob's sister buy in Oslo?")
+    assert {"bob", "oslo"} <= set(found.terms)
+    assert "how" not in found.terms
+    assert found.text == "How many boats did Bob's sister buy in Oslo?"
+
+
+def test_a_question_has_only_so_many_terms():
+    first = " ".join(f"boat{n}x" for n in range(10))
+    found = question.read(f"{first} {first} " + " ".join(f"town{n}y" for n in range(5000)), NOW)
+    assert len(found.terms) == len(set(found.terms)) == 64
+    assert "town4999y" not in found.terms
+
+
+def test_a_question_speaks_of_times_as_of_when_it_is_asked():
+    (span,) = question.read("What did I cook yesterday?", NOW).spans
+    (later,) = question.read("What did I cook yesterday?", NOW + 7 * DAY).spans
+    assert span.start_ms <= NOW - DAY < span.end_ms <= NOW
+    assert later.start_ms - span.start_ms == 7 * DAY
+    assert question.read("What did I cook?", NOW).spans == ()
+
+
+def test_a_question_prefers_the_latest_or_the_first():
+    assert question.read("What is my most recent address?", NOW).order.prefers == "latest"
+    assert question.read("What was my first job?", NOW).order.prefers == "earliest"
+    assert question.read("What is my job?", NOW).order.prefers is None
+
+
+@pytest.mark.parametrize(
+    ("text", "owners", "named"),
+    [
+        ("What does Bob like?", ["bob", "ann"], {"bob": {"bob"}}),
+        ("What does bob like?", ["Bob"], {"Bob": {"bob"}}),
+        ("What did Bob's sister tell BOB?", ["bob"], {"bob": {"bob"}}),
+        ("What did Ann and Bob cook?", ["bob", "ann"], {"bob": {"bob"}, "ann": {"ann"}}),
+        ("What did José cook?", ["jose"], {"jose": {"jose"}}),
+        ("What does Ann Lee like?", ["Ann Lee"], {"Ann Lee": {"ann", "lee"}}),
+        ("What does Ann like?", ["Ann Lee"], {}),
+        ("What does bobby like?", ["bob"], {}),
+        ("What do I like?", ["bob", "ann"], {}),
+        ("What is it?", ["bob", "?!", "日"], {}),
+        ("What does Bob like?", [], {}),
+        ("", ["bob"], {}),
+    ],
+)
+def test_a_question_names_those_whose_whole_name_is_in_it(text, owners, named):
+    assert question.speakers(question.read(text, NOW), owners) == named
+
+
+def test_the_terms_that_name_someone_are_among_those_of_the_question():
+    asked = question.read("What does Ann Lee think of boats?", NOW)
+    (name,) = question.speakers(asked, ["Ann Lee", "bob"]).values()
+    assert name < set(asked.terms)
+    assert [term for term in asked.terms if term not in name] == question.read("think of boats", NOW).terms
+
+
+@steady
+@given(st.text(), st.integers(0, 4_000_000_000_000), st.lists(st.text(max_size=20), max_size=4))
+def test_every_text_is_understood_somehow(text, at, owners):
+    asked = question.read(text, at)
+    assert len(asked.terms) == len(set(asked.terms)) <= 64
+    for owner, name in question.speakers(asked, owners).items():
+        assert owner in owners
+        assert set() < name <= set(asked.terms)

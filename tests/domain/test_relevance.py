@@ -1,0 +1,105 @@
+"""How signals are weighed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemon.domain import relevance, signs
+from mnemon.domain.when import EARLIEST, LATEST, Span
+
+DAY = 86_400_000
+steady = settings(deadline=None, derandomize=True)
+moments = st.integers(EARLIEST, LATEST)
+LIMITS = {name for name in vars(relevance) if name.startswith("LEAST_")}
+
+
+def named_signals():
+    return {
+        name: value
+        for name, value in vars(relevance).items()
+        if name.isupper() and isinstance(value, str) and not name.startswith("_")
+    }
+
+
+def test_every_signal_has_a_weight_and_every_weight_a_signal():
+    assert set(relevance.WEIGHTS) == set(named_signals().values())
+    assert len(set(named_signals().values())) == len(named_signals())
+
+
+def test_a_sign_that_counts_by_itself_is_a_signal_of_the_same_name():
+    assert set(relevance.WEIGHTS) & set(signs.EVERY) == {signs.ASKS, signs.SELF, signs.NUMBER, signs.TIME}
+
+
+def test_only_asking_and_length_speak_against_a_line():
+    against = {name for name, weight in relevance.WEIGHTS.items() if weight < 0}
+    assert against == {relevance.ASKS, relevance.LONG}
+    assert all(relevance.WEIGHTS.values())
+
+
+def test_every_limit_lies_between_nothing_and_all():
+    assert LIMITS
+    assert all(0 < getattr(relevance, name) < 1 for name in LIMITS)
+
+
+@steady
+@given(st.integers(1, 10**6), st.data())
+def test_a_term_tells_something_and_the_less_the_more_lines_hold_it(lines, data):
+    holding = data.draw(st.integers(0, lines - 1))
+    assert relevance.idf(lines, holding) > relevance.idf(lines, holding + 1) > 0
+    assert relevance.idf(lines + 1, holding) > relevance.idf(lines, holding)
+
+
+@pytest.mark.parametrize(
+    ("days", "before", "after"),
+    [(0, 1.5, 2), (1, 1.5, 2), (2, 2, 3), (7, 4.5, 8), (30, 16, 31), (365, 183.5, 31)],
+)
+def test_a_span_has_room_on_both_sides(days, before, after):
+    assert relevance.slack(Span(10 * DAY, (10 + days) * DAY)) == (before * DAY, after * DAY)
+
+
+def test_up_to_some_months_there_is_more_room_afterwards():
+    for days in range(60):
+        before, after = relevance.slack(Span(0, days * DAY))
+        assert before < after
+
+
+@steady
+@given(moments, moments)
+def test_every_span_has_room_of_a_day_at_least(one, other):
+    before, after = relevance.slack(Span(min(one, other), max(one, other)))
+    assert before >= 1.5 * DAY
+    assert 2 * DAY <= after <= 31 * DAY
+
+
+def test_a_wider_span_has_no_less_room():
+    room = [relevance.slack(Span(0, hours * 3_600_000)) for hours in range(0, 24 * 400, 5)]
+    for (early, late), (earlier, later) in pairwise(room):
+        assert earlier >= early
+        assert later >= late
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+def test_what_nothing_speaks_for_is_not_worth_showing(by_meaning):
+    assert not relevance.worth_showing([], by_meaning=by_meaning)
+    unsupported = dict.fromkeys(relevance.WEIGHTS, 1.0)
+    for name in (relevance.MEANING, relevance.AROUND, relevance.THEN):
+        del unsupported[name]
+    assert not relevance.worth_showing([{}, unsupported], by_meaning=by_meaning)
+
+
+def test_the_best_line_decides_what_is_worth_showing():
+    near, far = relevance.LEAST_NEARNESS, relevance.LEAST_NEARNESS - 0.001
+    assert relevance.worth_showing([{relevance.MEANING: far}, {relevance.MEANING: near}], by_meaning=True)
+    assert not relevance.worth_showing([{relevance.MEANING: far, relevance.AROUND: 1.0}], by_meaning=True)
+    much, little = relevance.LEAST_COVERAGE, relevance.LEAST_COVERAGE - 0.001
+    assert relevance.worth_showing([{relevance.AROUND: little}, {relevance.AROUND: much}], by_meaning=False)
+    assert not relevance.worth_showing([{relevance.AROUND: little, relevance.MEANING: 1.0}], by_meaning=False)
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+def test_a_line_about_the_day_that_is_asked_for_is_worth_showing(by_meaning):
+    assert relevance.worth_showing([{}, {relevance.THEN: 1.0}], by_meaning=by_meaning)

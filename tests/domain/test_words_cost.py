@@ -1,0 +1,68 @@
+"""The analysis of a text takes time in proportion to its length, whatever the text."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+
+from mnemon.domain import words
+
+BEATS = (
+    "a",
+    "a.",
+    "a'",
+    "1,",
+    "1,111",
+    "1.",
+    "v1.1",
+    "a::",
+    "a://",
+    "a@",
+    "aA",
+    "AAa",
+    "c++",
+    "..a",
+    "2023-05-07T1",
+    "1:",
+    "é.",
+    "猫の",
+    "ก็",
+    "\u0e47",
+    "may 7 ",
+    "ing",
+    "our",
+    "a\u0316\u0301",
+    "\u0316\u0301",
+    "\u094d\u093c",
+)
+SHORT = 16_000
+LONG = 1 << 20
+SLACK = 3
+
+
+def cost(text):
+    """Seconds of the processor, at best of three."""
+
+    def once():
+        begun = process_time()
+        words.terms(text)
+        words.asked(text)
+        words.words(text)
+        return process_time() - begun
+
+    return min(once() for _ in range(3))
+
+
+def repeated(beat, length):
+    return (beat * (length // len(beat) + 1))[:length] + "!é"
+
+
+@pytest.mark.parametrize("beat", BEATS, ids=ascii)
+def test_twice_the_text_takes_about_twice_the_time(beat):
+    assert cost(repeated(beat, 2 * SHORT)) < SLACK * cost(repeated(beat, SHORT)) + 0.05
+
+
+@pytest.mark.parametrize("beat", ["a'.", "猫の", "\u0316\u0301"], ids=ascii)
+def test_a_megabyte_is_read_to_its_end(beat):
+    assert words.terms(repeated(beat, LONG) + " peanut").get("peanut") == 1

@@ -1,0 +1,285 @@
+"""The search terms of lines and questions: what finds what."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemon.domain import words
+
+KEY = bytes(range(32))
+steady = settings(deadline=None, derandomize=True)
+alphabets = st.one_of(
+    st.text(max_size=60),
+    st.text("abAB01279.,:;/\\@_-+#&'\"$%()\n éß’ʼ", max_size=60),
+    st.text("ab 猫のカ한국ก็ำပုំ\u200d\u0301\ufe0f👍١ال", max_size=60),
+    st.characters(codec=None).map(lambda char: f"a{char}b {char}"),
+)
+
+
+def finds(question, line):
+    """Whether every term of the question is one of the line."""
+    asked = words.asked(question)
+    return bool(asked) and set(asked) <= set(words.terms(line))
+
+
+def shares(question, line):
+    return bool(set(words.asked(question)) & set(words.terms(line)))
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("hiking", "We hiked up there and hike again"),
+        ("running", "he runs"),
+        ("go", "I went home"),
+        ("Did she buy shoes?", "bought a shoe"),
+        ("child", "three children"),
+        ("parties", "the party"),
+        ("movie", "two movies"),
+        ("studying", "I studied, she studies"),
+        ("colour organised travelling", "color organized traveled"),
+        ("leaving", "they left"),
+        ("Melanie", "Melanie's pottery"),
+        ("the dogs' bowls", "a dog and its bowl"),
+        ("Mum", "my mom"),
+        ("книга Москве", "купила книгу: Москва"),
+        ("قهوة", "شربت القَهْـوة"),
+    ],
+)
+def test_the_forms_of_a_word_find_each_other(question, line):
+    assert finds(question, line)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("car", "care"),
+        ("plan", "plane"),
+        ("even", "evening"),
+        ("new", "news"),
+        ("jean", "jeans"),
+        ("Julie", "July"),
+        ("win", "wine"),
+        ("king", "k"),
+        ("bus", "bu"),
+        ("need", "ne"),
+        ("Paris", "pari"),
+        ("universe", "university"),
+        ("C", "C++"),
+        ("C#", "C++"),
+        ("3.5", "35"),
+    ],
+)
+def test_other_words_do_not(one, other):
+    assert not shares(one, other)
+    assert not shares(other, one)
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("1200", "it cost 1,200 euros"),
+        ("1,234,567", "1234567"),
+        ("75 dollars", "paid $75.00 in dollars"),
+        ("2", "the 2nd, or two"),
+        ("1990", "in the 1990s"),
+        ("3.5", "3.5% more"),
+        ("version 1.2.3", "upgraded to version v1.2.3"),
+        ("5 km", "a 5km run"),
+        ("7 pm", "at 7pm"),
+        ("7:30 pm", "at 07:30pm"),
+        ("10 am", "10:00am"),
+        ("May 7th", "on 7 May"),
+        ("7th of May", "2023-05-07"),
+        ("2023-05-07", "May 7, 2023"),
+        ("2023/5/7", "at 2023-05-07T10:30:00Z"),
+        ("3 Sept", "September 3rd"),
+        ("٢٠٢٣", "in 2023"),
+    ],
+)
+def test_a_number_a_time_and_a_date_are_found_however_they_are_written(question, line):
+    assert finds(question, line)
+
+
+def test_a_day_is_told_from_the_same_numbers_elsewhere():
+    asked = set(words.asked("May 7"))
+    assert len(asked & set(words.terms("7 May"))) > len(asked & set(words.terms("7 cats in May")))
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("bob@corp.io", "write to Bob@Corp.io."),
+        ("corp.io", "bob@corp.io"),
+        ("bob", "<bob.smith@corp.io>"),
+        ("bob.smith", "bob.smith@corp.io"),
+        ("example.com", "see https://www.example.com/a?b=c"),
+        ("https://example.com/docs", "example.com/docs/"),
+        ("user name", "userName"),
+        ("username", "user_name"),
+        ("user_name", "userName, user-name"),
+        ("getUser", "call getUser()"),
+        ("HTTP server", "class HTTPServer"),
+        ("words.py", "src/mnemon/domain/words.py:12"),
+        ("/etc/passwd", "cat /etc/passwd"),
+        ("dry-run", "with --dry-run"),
+        ("std::vector", "a std::vector<int>"),
+        ("C++", "C++, not Rust"),
+        ("C#", "(C#)"),
+        (".NET", "runs on .NET"),
+        ("dotnet", "ASP and .NET"),
+        ("node.js", "NodeJS"),
+        ("GoVegan", "#GoVegan"),
+        ("vegan", "#GoVegan"),
+        ("ann", "@ann: hello"),
+        ("wellbeing", "well-being"),
+        ("well-being", "wellbeing and being well"),
+        ("email", "by e-mail"),
+        ("coworker", "my co-workers"),
+        ("O'Brien", "Mrs OBrien"),
+        ("Brien", "O'Brien's"),
+        ("amour", "l’amour"),
+        ("dont", "don't"),
+        ("AT&T", "at&t"),
+        ("U.S.", "moved to the US"),
+        ("5550199", "call 555-0199"),
+    ],
+)
+def test_a_compound_is_found_whole_and_by_its_parts(question, line):
+    assert shares(question, line)
+    assert set(words.asked(question)) & set(words.terms(line)) >= {words.asked(question)[-1]}
+
+
+def test_a_compound_adds_one_term_to_those_of_its_words():
+    assert (
+        words.terms("well-being") == {"well": 1, "be": 1, "wellbe": 1} or len(words.terms("well-being")) <= 3
+    )
+    assert len(words.terms("a_long_snake_of_many_words")) == 5
+    assert sum(words.terms("src/mnemon/domain/recall").values()) == 5
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("成都", "五月去成都旅行"),
+        ("猫", "私の猫の名前はタマです"),
+        ("私の猫", "私の猫は白い"),
+        ("한국어", "나는 한국어를 배운다"),
+        ("집", "집에 갔다"),
+        ("เชียงใหม่", "ฉันไปเชียงใหม่พรุ่งนี้"),
+        ("ភ្នំពេញ", "ខ្ញុំទៅភ្នំពេញថ្ងៃស្អែក"),
+        ("ရန်ကုန်", "မနက်ဖြန်ရန်ကုန်သွားမယ်"),
+        ("ວຽງຈັນ", "ຂ້ອຍໄປວຽງຈັນ"),
+        ("東京タワー", "来週は東京タワーへ行く"),
+        ("ガイド", "観光ｶﾞｲﾄﾞの本"),
+        ("हिन्दी", "मैं हिन्दी सीखता हूँ"),
+        ("iPhone", "用iPhone拍照"),
+        ("2024", "我在2024年搬家"),
+        ("ps5", "買了PS5遊戲機"),
+        ("bob", "email是bob@corp.io吗"),
+        ("Lodz", "Łódź"),
+        ("strasse", "Hauptstraße, Straße"),
+        ("שלום", "שָׁלוֹם"),
+        ("ελλαδα", "Ελλάδα"),
+    ],
+)
+def test_a_word_of_any_script_is_found_in_its_sentence(question, line):
+    assert finds(question, line)
+
+
+def test_single_characters_are_asked_for_only_where_they_stand_alone():
+    assert words.asked("成都") == ["成都"]
+    assert words.asked("猫") == ["猫"]
+    assert "猫" in words.asked("私の猫の名前")
+
+
+def test_stop_words_are_left_out_where_there_is_anything_else():
+    assert words.terms("Where am I going this weekend?") == {"go": 1, "weekend": 1}
+    assert words.terms("It's what I'm about") == {"it's": 1, "what": 1, "i'm": 1, "about": 1}
+    assert words.terms("the who") == {"the": 1, "who": 1}
+
+
+def test_words_that_only_ask_are_left_out_of_questions_where_there_is_anything_else():
+    assert words.asked("Can you tell me how many kinds of tea Ann mentioned?") == ["tea", "ann"]
+    assert words.asked("please tell me more") == ["pleas", "tell", "more"]
+    assert words.asked("who is it") == ["who", "is", "it"]
+    assert "tell" in words.terms("I will tell you")
+
+
+def test_terms_are_counted_in_the_order_they_first_occur():
+    assert list(words.terms("tea milk tea bread tea milk").items()) == [("tea", 3), ("milk", 2), ("bread", 1)]
+    assert words.asked("tea milk tea") == ["tea", "milk"]
+
+
+def test_a_count_never_outgrows_a_byte():
+    assert words.terms("tea " * 1000 + "milk") == {"tea": 255, "milk": 1}
+    assert words.terms("tea " * 255) == {"tea": 255}
+    assert words.terms("tea " * 256) == {"tea": 255}
+
+
+def test_signs_and_faces_are_no_terms():
+    assert words.terms("❤️ 👍🏽 👩‍👩‍👧 … -- '' .. €") == {}
+    assert words.terms("tea ❤️👍🏽") == {"tea": 1}
+
+
+def test_marks_are_terms_of_no_text():
+    mark = words.mark("session", "s1")
+    assert mark not in words.terms(f"{mark} {mark}é")
+    assert mark not in words.words(mark)
+
+
+@steady
+@given(alphabets)
+def test_every_term_of_any_text_can_be_blinded(text):
+    for found in (words.terms(text), words.asked(text), words.words(text)):
+        assert len(words.blind(KEY, found)) == len(found)
+        assert all(0 < len(term) <= 64 for term in found)
+    assert all(1 <= count <= 255 for count in words.terms(text).values())
+
+
+@steady
+@given(alphabets)
+def test_a_line_is_found_by_its_own_text(text):
+    stopped = words.terms(text).keys() <= words.STOP_WORDS
+    assert stopped or set(words.asked(text)) <= set(words.terms(text))
+
+
+@steady
+@given(alphabets)
+def test_the_terms_are_the_same_every_time_and_in_short_and_long_texts(text):
+    found = words.terms(text)
+    assert words.terms(text) == found
+    if not words.STOP_WORDS & set(found):
+        assert set(found) <= set(words.terms(text + "\n" + "tea " * 20))
+
+
+@steady
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=60))
+def test_plain_text_has_the_same_terms_beside_other_scripts(text):
+    if not words.STOP_WORDS & set(words.terms(text)):
+        assert words.terms(f"{text} é") == {**words.terms(text), "e": words.terms(text).get("e", 0) + 1}
+
+
+@steady
+@given(
+    st.lists(
+        st.sampled_from(["tea", "user_name", "7", "May", "O'Brien", "成都", "a.b@c.de", "don't"]), max_size=6
+    )
+)
+def test_the_terms_of_a_part_are_terms_of_the_whole(parts):
+    whole = words.terms(" and ".join(parts))
+    assert all(set(words.terms(part)) <= set(whole) for part in parts)
+
+
+def test_the_version_stands_for_these_terms():
+    """Whoever changes these changes `VERSION` as well, so that stored tokens are made again."""
+    line = (
+        "Ann's co-workers went hiking on 2023-05-07 near 成都; she paid bob@corp.io $1,200.50 via user_name"
+    )
+    assert (words.VERSION, " | ".join(words.terms(line))) == (
+        "2",
+        "ann | co | worker | coworker | go | hike | 2023 | may | 7 | near | 成都 | 成 | 都 | pay"
+        " | bob | corp | io | corpio | bobcorpio | 1200.50 | via | user | name | usernam | may 7",
+    )
