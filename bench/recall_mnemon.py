@@ -186,9 +186,7 @@ def _batches(turns: Sequence[Turn], at: datetime) -> Iterator[tuple[list[q.NewMe
 
 def search(house: House, credentials: Credentials, ask: Ask, limit: int) -> list[a.Message]:
     """The product's own search, asked when the question was."""
-    how = dict(
-        workspace_id=ask.workspace, query=ask.text, limit=limit, at=ask.at, floor=ask.guarded
-    )
+    how = dict(workspace_id=ask.workspace, query=ask.text, limit=limit, at=ask.at, floor=ask.guarded)
     if ask.peer is None:
         return house.gate.call(o.SEARCH_WORKSPACE, credentials, q.SearchWorkspace(**how)).messages
     of_peer = q.SearchPeer(peer_id=ask.peer, **how)

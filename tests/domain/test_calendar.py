@@ -23,7 +23,11 @@ def test_a_weekend_is_two_days_and_its_month():
 def test_a_season_is_months_and_no_days():
     summer = [Span(at(2025, 6, 1), at(2025, 9, 1))]
     assert calendar.days(summer) == []
-    assert calendar.months(summer) == calendar.months(summer, long_only=True) == ["2025-06", "2025-07", "2025-08"]
+    assert (
+        calendar.months(summer)
+        == calendar.months(summer, long_only=True)
+        == ["2025-06", "2025-07", "2025-08"]
+    )
 
 
 def test_months_go_on_over_the_year():

@@ -12,7 +12,8 @@ from mnemon.domain.courtesy import is_courtesy
     [
         "hi", "Hello there!", "Good morning", "thanks a lot", "ok, sounds good", "See you tomorrow!", "bye",
         "yes please", "How are you doing today?", "What's up?", "continue", "Great, thank you so much!",
-        "Danke!", "Bonjour", "Hola, ¿qué tal?", "你好", "ありがとう", "안녕하세요", "Привет, как дела?", "", "...", "👍",
+        "Danke!", "Bonjour", "Hola, ¿qué tal?",
+        "你好", "ありがとう", "안녕하세요", "Привет, как дела?", "", "...", "👍",
     ],
 )  # fmt: skip
 def test_a_courtesy_is_one(text):

@@ -7,6 +7,7 @@ SKEW = PROOF_AGE = 60
 RIGHTS = {f"memory.{op}": op for op in ("put", "get", "list", "snapshot", "invalidate", "forget")}
 RIGHTS |= {f"audit.{part}": "audit" for part in ("list", "checkpoint", "proof")}
 RIGHTS |= {"memory.line": "get", "status": "list", "caps.mint": "grant", "caps.revoke": "revoke"}
+RIGHTS |= {"reindex": "put"}
 ONE_OF = {"memory.forget": {"id", "namespace", "owner"}, "caps.revoke": {"jti", "sub", "kid"}}
 NAMES_ACTOR = {"memory.forget": "owner", "caps.mint": "sub", "caps.revoke": "sub"}
 
@@ -38,7 +39,14 @@ def rights(cap, request, state):
     said, right = cap["blocks"][-1], RIGHTS.get(request["operation"])
     if right and right not in said.get("ops", ()):
         return "cap_op_mismatch"
-    return None if said.get("data_class") in ("memory", "*") else "cap_data_class_mismatch"
+    if said.get("data_class") not in ("memory", "*"):
+        return "cap_data_class_mismatch"
+    return "cap_scope_mismatch" if request["operation"] == "reindex" and not operates(said) else None
+
+
+def operates(said):
+    """Whether it is the installation's own."""
+    return said["wid"] == "*" and "*" in reach(said) and "*" in said.get("namespaces_allowed", ())
 
 
 def reading(cap, request, state):
@@ -72,8 +80,8 @@ def work(cap, request, state):
         long = len(body["text"].encode()) > state["line_bytes"]
         return "invalid_input" if not body["text"].strip() else "line_too_long" if long else "ok"
     if operation == "caps.revoke" and "kid" in body:
-        operates = said["wid"] == "*" and "*" in reach(said) and "*" in said.get("namespaces_allowed", ())
-        return "cap_scope_mismatch" if not operates else "conflict" if body["kid"] == state["kid"] else "ok"
+        taken = "conflict" if body["kid"] == state["kid"] else "ok"
+        return taken if operates(said) else "cap_scope_mismatch"
     if operation in ("caps.mint", "caps.attenuate"):
         made = asked_for(said, body, mint=operation == "caps.mint")
         unknown = set(made.get("ops", ())) - set(RIGHTS.values())

@@ -74,6 +74,7 @@ def requests(line):
         o.EXAMINE: m.Examine("default", "owner", "travel"),
         o.RECONCILE: m.Reconcile("default"),
         o.SCRUB: m.Scrub(),
+        o.REINDEX: m.Reindex(),
     }
 
 

@@ -209,6 +209,7 @@ BODIES = {
     "audit.list": lambda r: r.choice([{}, {"first": 3, "limit": 2}]),
     "audit.checkpoint": lambda r: {},
     "audit.proof": lambda r: {"old": 0},
+    "reindex": lambda r: r.choice([{}, {"begin": False}, {"workspace": "default"}]),
 }
 UNREADABLE = [b"", b"{", b"[]", b'{"colour": 1}', b'{"namespaces": 7}', b'{"text": 7}', b"\xff", b'{"k": 21}']
 

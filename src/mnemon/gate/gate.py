@@ -61,6 +61,8 @@ class Asked(Struct, gc=False):
     """The workspace whose log tells of it."""
     namespaces: Sequence[str] = ()
     """What the request reaches for, as soon as that is known."""
+    counted: bool = False
+    """Whether it was counted against the cap's rate: it may be looked at twice, before a write."""
 
 
 class Gate:
@@ -161,7 +163,9 @@ class Gate:
         reach = operation.reach(message)
         asked.namespaces = reach.namespaces or ()
         scope = check_reach(grant, reach)
-        self._rate.check(asked.chain.blocks[0].jti, asked.now)
+        if not asked.counted:
+            self._rate.check(asked.chain.blocks[0].jti, asked.now)
+            asked.counted = True
         desk = Desk(tx, scope, grant.jti, asked.now, self._tools)
         token = asked.credentials.token or ""
 

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from mnemon.adapters.embed.network import failures
+from mnemon.adapters.embed.quiet import keep_quiet
 from mnemon.adapters.embed.rest import Rest
 from mnemon.adapters.embed.vectors import packed
 from mnemon.errors import Misconfigured, Unavailable
@@ -38,6 +39,7 @@ class FastEmbedder:
 
     @property
     def dimensions(self) -> int:
+        keep_quiet()
         from fastembed import TextEmbedding
 
         try:
@@ -71,6 +73,7 @@ class FastEmbedder:
             return self._loaded
 
     def _load(self) -> Any:
+        keep_quiet()
         from fastembed import TextEmbedding
 
         dimensions = self.dimensions

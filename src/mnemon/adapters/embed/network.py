@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from mnemon.adapters.embed.quiet import keep_quiet
 from mnemon.adapters.embed.vectors import packed
 from mnemon.adapters.embed.wordpiece import tokens
 from mnemon.errors import Misconfigured
@@ -74,6 +75,7 @@ class Network:
 
 def _session(model: bytes, beside: Mapping[str, bytes]) -> Any:
     """Raises: Misconfigured if this runtime can't run the model."""
+    keep_quiet()
     import onnxruntime  # type: ignore[import-untyped]
 
     onnxruntime.disable_telemetry_events()
@@ -99,6 +101,7 @@ def _session(model: bytes, beside: Mapping[str, bytes]) -> Any:
 
 def failures() -> tuple[type[Exception], ...]:
     """What the runtime raises: a kind for each of its codes, and no base for them."""
+    keep_quiet()
     from onnxruntime.capi import onnxruntime_pybind11_state as runtime  # type: ignore[import-untyped]
 
     kinds = vars(runtime).values()

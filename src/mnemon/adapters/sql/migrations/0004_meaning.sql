@@ -21,7 +21,7 @@ CREATE TABLE vectors (
     seq BIGINT NOT NULL,
     id TEXT NOT NULL,
     sealed {blob} NOT NULL,
-    PRIMARY KEY (workspace, owner, namespace, space, seq)
+    PRIMARY KEY (workspace, owner, namespace, seq)
 ){clustered};
 
 CREATE UNIQUE INDEX vectors_by_line ON vectors (workspace, owner, namespace, id, space);
