@@ -22,7 +22,7 @@ def embed_some(book: Book, tools: Tools) -> bool:
     """
     meaning = tools.meaning
     embedder, room = meaning.embedder, meaning.next_room()
-    if embedder is None or room is None or not meaning.behind:
+    if embedder is None or room is None:
         return False
     lines, texts = _waiting(book, tools, room, embedder.space)
     if not lines:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from mnemon.domain.names import Room
 from mnemon.errors import MnemonError
@@ -16,8 +17,17 @@ from mnemon.ports.embedder import Embedder
 
 _MOST_REMEMBERED = 256
 _LONGEST_TEXT = 2_000
+_COMMITTED_MS = 5_000
+"""How long a line that is being written may take until others see it."""
 _REST_MS = 30_000
 """How long an embedder that failed is left alone."""
+
+
+class _Touch(NamedTuple):
+    """When to look for lines without a place, and when what was being written must have been committed."""
+
+    due: int
+    committed: int
 
 
 class Meaning:
@@ -36,7 +46,7 @@ class Meaning:
         self._now = now
         self._patience = patience
         self._remembered: OrderedDict[str, bytes] = OrderedDict()
-        self._touched: dict[Room, None] = {}
+        self._touched: dict[Room, _Touch] = {}
         self._lock = threading.Lock()
         self._loaded = threading.Event()
         self._loading = False
@@ -109,17 +119,24 @@ class Meaning:
         """Remember that these rooms may have lines without a place."""
         if self._embedder is not None:
             with self._lock:
-                self._touched.update(dict.fromkeys(rooms))
+                now = self._now()
+                self._touched.update(dict.fromkeys(rooms, _Touch(now, now + _COMMITTED_MS)))
 
     @property
     def behind(self) -> bool:
         """Whether there is a room left that may have such lines."""
-        return bool(self._touched) and self._now() >= self._rests_until
+        return self.next_room() is not None
 
     def next_room(self) -> Room | None:
+        now = self._now()
+        if now < self._rests_until:
+            return None
         with self._lock:
-            return next(iter(self._touched), None)
+            return next((room for room, touch in self._touched.items() if touch.due <= now), None)
 
     def done(self, room: Room) -> None:
+        """No line of the room lacks its place for now; one that was written just now may yet appear."""
         with self._lock:
-            self._touched.pop(room, None)
+            touch = self._touched.pop(room, None)
+            if touch is not None and self._now() < touch.committed:
+                self._touched[room] = _Touch(touch.committed, touch.committed)

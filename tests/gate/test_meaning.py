@@ -1,0 +1,108 @@
+"""Meaning: who waits for the embedder, what happens when it fails, and which rooms are still to be seen to."""
+
+import threading
+
+from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
+from mnemon.core.meaning import Meaning
+from mnemon.domain.names import Room
+from mnemon.errors import Unavailable
+
+ANN, BOB = Room("home", "ann", "default"), Room("home", "bob", "default")
+PATIENT = 30.0
+
+
+class Clock:
+    def __init__(self):
+        self.ms = 1_000_000
+
+    def now(self):
+        return self.ms
+
+
+class Slow(ReferenceEmbedder):
+    """Answers when it is let go, and counts what it is asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.go = threading.Event()
+        self.answered = threading.Event()
+        self.asked = []
+
+    def question(self, text):
+        self.go.wait(PATIENT)
+        self.asked.append(text)
+        self.answered.set()
+        return super().question(text)
+
+
+class Moody(ReferenceEmbedder):
+    fails = True
+
+    def question(self, text):
+        if self.fails:
+            raise Unavailable("it is out of reach")
+        return super().question(text)
+
+
+def test_without_an_embedder_nothing_means_anything():
+    meaning = Meaning(None)
+    meaning.touch([ANN])
+    assert meaning.vector("hello") is None
+    assert not meaning.behind
+
+
+def test_nobody_waits_for_the_embedder_longer_than_they_said():
+    slow = Slow()
+    meaning = Meaning(slow)
+    assert meaning.vector("hello") is None
+    slow.go.set()
+    assert slow.answered.wait(PATIENT)
+
+
+def test_who_is_patient_gets_the_vector_and_a_question_is_embedded_once():
+    slow = Slow()
+    slow.go.set()
+    meaning = Meaning(slow, patience=PATIENT)
+    assert meaning.vector("hello") == meaning.vector("hello") == ReferenceEmbedder().question("hello")
+    assert slow.asked == ["", "hello"]
+
+
+def test_an_embedder_that_fails_is_told_of_left_alone_and_asked_again():
+    moody, clock = Moody(), Clock()
+    meaning = Meaning(moody, now=clock.now, patience=PATIENT)
+    meaning.touch([ANN])
+    assert meaning.vector("hello") is None
+    assert "out of reach" in meaning.trouble
+    assert not meaning.behind
+    moody.fails = False
+    assert meaning.vector("hello") is None
+    clock.ms += 60_000
+    assert meaning.vector("hello") is not None
+    assert meaning.trouble == ""
+    assert meaning.behind
+
+
+def test_rooms_are_seen_to_one_after_the_other():
+    clock = Clock()
+    meaning = Meaning(ReferenceEmbedder(), now=clock.now)
+    meaning.touch([ANN, BOB, ANN])
+    clock.ms += 60_000
+    assert meaning.next_room() == ANN
+    meaning.done(ANN)
+    assert meaning.next_room() == BOB
+    meaning.done(BOB)
+    assert not meaning.behind
+
+
+def test_a_room_that_was_being_written_to_is_looked_at_once_more():
+    """A line is told of before its transaction ends, and may not be seen at once."""
+    clock = Clock()
+    meaning = Meaning(ReferenceEmbedder(), now=clock.now)
+    meaning.touch([ANN])
+    meaning.done(ANN)
+    assert not meaning.behind
+    clock.ms += 10_000
+    assert meaning.next_room() == ANN
+    meaning.done(ANN)
+    clock.ms += 10_000
+    assert not meaning.behind
