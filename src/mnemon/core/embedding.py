@@ -8,8 +8,8 @@ from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.seal import NONCE_BYTES
 from mnemon.domain.vector import seal_vector
-from mnemon.errors import IntegrityError, MnemonError, Tampered
-from mnemon.ports.book import Book, Transaction
+from mnemon.errors import MnemonError, Tampered
+from mnemon.ports.book import Book
 from mnemon.ports.embedder import Embedder
 
 _AT_ONCE = 64
@@ -41,20 +41,12 @@ def embed_some(book: Book, tools: Tools) -> bool:
 def _waiting(book: Book, tools: Tools, room: Room, space: str) -> tuple[list[SealedLine], list[str]]:
     """The next lines without a place, and what they say, as far as they open."""
     with book.read() as tx:
-        keys = _keys(tx, tools, room)
+        keys = tools.vault.left(tx, room)
         if keys is None:
             return [], []
         lines = tx.lines.get_all(room, tx.terms.lacking(room, space, _AT_ONCE))
     opened = [(line, text) for line in lines if (text := _text(line, keys)) is not None]
     return [line for line, _ in opened], [text for _, text in opened]
-
-
-def _keys(tx: Transaction, tools: Tools, room: Room) -> RoomKeys | None:
-    """The room's keys; None if it is gone, or they are."""
-    try:
-        return tools.vault.known(tx, room)
-    except IntegrityError:
-        return None
 
 
 def _text(line: SealedLine, keys: RoomKeys) -> str | None:
@@ -66,7 +58,7 @@ def _text(line: SealedLine, keys: RoomKeys) -> str | None:
 
 def _keep(book: Book, tools: Tools, room: Room, embedder: Embedder, vectors: dict[str, bytes]) -> None:
     with book.write(lasting=False) as tx:
-        keys = _keys(tx, tools, room)
+        keys = tools.vault.left(tx, room)
         if keys is None:
             return
         key, epoch, space = keys.seals[keys.epoch], keys.epoch, embedder.space

@@ -80,7 +80,7 @@ def renew_some(book: Book, tools: Tools) -> bool:
         if debt is None:
             return False
         entries = tx.renewal.lines(debt, _AT_ONCE)
-        keys = _keys(tx, tools, debt.room)
+        keys = tools.vault.left(tx, debt.room)
         lines = [] if keys is None else tx.lines.get_all(debt.room, [line_id for _, line_id in entries])
     made = [] if keys is None else _made(entries, lines, keys)
     with book.write(lasting=False) as tx:
@@ -91,14 +91,6 @@ def renew_some(book: Book, tools: Tools) -> bool:
             tx.renewal.settle(debt.room)
             tx.touch(debt.room.workspace, rooms=True)
     return True
-
-
-def _keys(tx: Transaction, tools: Tools, room: Room) -> RoomKeys | None:
-    """The room's keys; None if they are lost, and with them whatever could be made anew."""
-    try:
-        return tools.vault.known(tx, room)
-    except IntegrityError:
-        return None
 
 
 def _made(

@@ -18,7 +18,7 @@ from mnemon.domain.line import Line, SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, seal
 from mnemon.domain.vector import open_vector
-from mnemon.errors import Tampered
+from mnemon.errors import IntegrityError, Tampered
 from mnemon.ports.book import Transaction, WrappedKey
 from mnemon.ports.clock import Entropy
 from mnemon.ports.keyring import Keyring
@@ -81,6 +81,13 @@ class Vault:
         """
         found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
         return self._room_keys(room, found) if found else None
+
+    def left(self, tx: Transaction, room: Room) -> RoomKeys | None:
+        """The keys of the room; None if it does not exist, or they are lost, and with them what it holds."""
+        try:
+            return self.known(tx, room)
+        except IntegrityError:
+            return None
 
     def room(self, tx: Transaction, room: Room) -> RoomKeys:
         """The keys of a room, which is made if it does not exist."""
