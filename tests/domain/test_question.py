@@ -114,3 +114,24 @@ def test_every_text_is_understood_somehow(text, at, owners):
     for owner, name in question.speakers(asked, owners).items():
         assert owner in owners
         assert set() < name <= set(asked.terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker", "put"),
+    [
+        ("When did Caroline move?", "Caroline", "When did I move?"),
+        ("What is caroline's dog called?", "Caroline", "What is my dog called?"),
+        ("Where does Ann Smith work?", "ann-smith", "Where does I work?"),
+        ("What is Ann Smith’s job?", "ann_smith", "What is my job?"),
+        ("Who is Anna?", "ann", "Who is Anna?"),
+        ("Who is it?", "???", "Who is it?"),
+        ("Is C++ hers?", "c++", "Is I++ hers?"),
+    ],
+)
+def test_a_question_about_a_speaker_is_put_as_they_would(text, speaker, put):
+    assert question.in_their_words(text, speaker) == put
+
+
+@given(st.text(), st.text(max_size=40))
+def test_any_question_can_be_put_so(text, speaker):
+    assert isinstance(question.in_their_words(text, speaker), str)

@@ -57,6 +57,7 @@ def find(
     told = [term for term in question.terms if not any(term in name for name in named.values())]
     terms = told or list(question.terms)
     days, near_days = _days(question)
+    text = question.text if len(named) != 1 else questions.in_their_words(question.text, *named)
     meaning = desk.tools.meaning
     space = meaning.space
     inquiry = Inquiry(
@@ -74,7 +75,7 @@ def find(
         ],
         groups=range(len(terms)),
         closeness=[1.0] * len(terms),
-        vector=meaning.vector(question.text),
+        vector=meaning.vector(text),
         space=space,
         speakers=named if len(named) == 1 else (),
         wants=question.wants,

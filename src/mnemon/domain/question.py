@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -34,6 +35,15 @@ def read(text: str, at: int) -> Question:
         name=_NAME.search(low) is not None,
     )
     return Question(text, words.asked(text)[:_MOST_TERMS], wants, tuple(when.spans(text, at)), order)
+
+
+def in_their_words(text: str, speaker: str) -> str:
+    """A question about a speaker as that speaker would put it: people say "I", and not their own names."""
+    name = r"[\W_]+".join(map(re.escape, words.words(speaker)))
+    if not name:
+        return text
+    text = re.sub(rf"\b{name}(?:'s|’s)(?!\w)", "my", text, flags=re.IGNORECASE)
+    return re.sub(rf"\b{name}\b", "I", text, flags=re.IGNORECASE)
 
 
 def speakers(question: Question, owners: Iterable[str]) -> dict[str, set[str]]:
