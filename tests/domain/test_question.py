@@ -117,21 +117,23 @@ def test_every_text_is_understood_somehow(text, at, owners):
 
 
 @pytest.mark.parametrize(
-    ("text", "speaker", "put"),
+    ("text", "speaker", "told"),
     [
-        ("When did Caroline move?", "Caroline", "When did I move?"),
-        ("What is caroline's dog called?", "Caroline", "What is my dog called?"),
-        ("Where does Ann Smith work?", "ann-smith", "Where does I work?"),
-        ("What is Ann Smith’s job?", "ann_smith", "What is my job?"),
-        ("Who is Anna?", "ann", "Who is Anna?"),
-        ("Who is it?", "???", "Who is it?"),
-        ("Is C++ hers?", "c++", "Is I++ hers?"),
+        ("When did Caroline move?", "Caroline", "I move"),
+        ("What is caroline's dog called?", "Caroline", "my dog called"),
+        ("Where does Ann Smith work?", "ann-smith", "I work"),
+        ("Tell me Ann Smith’s job", "ann_smith", "Tell me my job"),
+        ("How many musical instruments do I own?", None, "musical instruments do I own"),
+        ("Who is Anna?", "ann", "Anna"),
+        ("Who?", None, "Who?"),
+        ("Is C++ hers?", "c++", "I++ hers"),
+        ("", None, ""),
     ],
 )
-def test_a_question_about_a_speaker_is_put_as_they_would(text, speaker, put):
-    assert question.in_their_words(text, speaker) == put
+def test_a_question_is_compared_as_its_answer_may_be_put(text, speaker, told):
+    assert question.as_told(text, speaker) == told
 
 
 @given(st.text(), st.text(max_size=40))
 def test_any_question_can_be_put_so(text, speaker):
-    assert isinstance(question.in_their_words(text, speaker), str)
+    assert isinstance(question.as_told(text, speaker), str)

@@ -1,4 +1,4 @@
-"""Meaning: who waits for the embedder, what happens when it fails, and which rooms are still to be seen to."""
+"""Meaning: who waits for the embedder, what follows when it fails, and which rooms are left to be seen to."""
 
 import threading
 

@@ -57,7 +57,7 @@ def find(
     told = [term for term in question.terms if not any(term in name for name in named.values())]
     terms = told or list(question.terms)
     days, near_days = _days(question)
-    text = question.text if len(named) != 1 else questions.in_their_words(question.text, *named)
+    speaker = next(iter(named)) if len(named) == 1 else None
     meaning = desk.tools.meaning
     space = meaning.space
     inquiry = Inquiry(
@@ -75,9 +75,9 @@ def find(
         ],
         groups=range(len(terms)),
         closeness=[1.0] * len(terms),
-        vector=meaning.vector(text),
+        vector=meaning.vector(questions.as_told(question.text, speaker)),
         space=space,
-        speakers=named if len(named) == 1 else (),
+        speakers=() if speaker is None else (speaker,),
         wants=question.wants,
         spans=question.spans,
         sessions=sessions,

@@ -14,6 +14,12 @@ from mnemon.domain.when import Order, Span
 
 _COUNT = pattern(r"\bhow (?:many|much|often|long|old|far|tall|big)\b|\bnumber of\b|\btotal\b")
 _NAME = pattern(r"^\W*which\b|\b(?:where|who|whom|whose|name|named|called|city|country|place)\b")
+_ASKING = pattern(
+    r"^\W*(?:(?:what|which|who|whom|whose|where|when|why|how)(?:\s+(?:many|much|long|often|old|far))?"
+    r"|did|do|does|is|are|was|were|can|could|would|has|have|had)\b\s*"
+    r"(?:(?:did|do|does|is|are|was|were|has|have|had|kind of|type of)\b\s*)?",
+    re.IGNORECASE,
+)
 _MOST_TERMS = 64
 
 
@@ -37,13 +43,16 @@ def read(text: str, at: int) -> Question:
     return Question(text, words.asked(text)[:_MOST_TERMS], wants, tuple(when.spans(text, at)), order)
 
 
-def in_their_words(text: str, speaker: str) -> str:
-    """A question about a speaker as that speaker would put it: people say "I", and not their own names."""
-    name = r"[\W_]+".join(map(re.escape, words.words(speaker)))
-    if not name:
-        return text
-    text = re.sub(rf"\b{name}(?:'s|’s)(?!\w)", "my", text, flags=re.IGNORECASE)
-    return re.sub(rf"\b{name}\b", "I", text, flags=re.IGNORECASE)
+def as_told(text: str, speaker: str | None = None) -> str:
+    """The question as its answer may be put, for the comparison of meanings.
+
+    Who tells something does not ask, and says "I" and not their own name; embedders mind such words most.
+    """
+    name = r"[\W_]+".join(map(re.escape, words.words(speaker or "")))
+    if name:
+        text = re.sub(rf"\b{name}(?:'s|’s)(?!\w)", "my", text, flags=re.IGNORECASE)
+        text = re.sub(rf"\b{name}\b", "I", text, flags=re.IGNORECASE)
+    return _ASKING.sub("", text, count=1).rstrip(" ?") or text
 
 
 def speakers(question: Question, owners: Iterable[str]) -> dict[str, set[str]]:
