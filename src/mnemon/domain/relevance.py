@@ -74,8 +74,8 @@ LEAST_MEANING = 0.2
 """Meaning that is further away than this says nothing."""
 
 NEAR_DAY = 0.5
-LEAST_NEARNESS = 0.335
-LEAST_COVERAGE = 0.35
+LEAST_NEARNESS = 0.3
+LEAST_COVERAGE = 0.2
 """What the best line must reach for anything to be worth showing unasked: in meaning, or where there are no
 vectors in terms."""
 ROUNDED = 6
