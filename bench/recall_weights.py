@@ -70,7 +70,7 @@ _ENOUGH = 1e-10
 _NONE = 1e-9
 """A signal that differs less than this says nothing, and weighs nothing."""
 _MOST_STEPS = 60
-_NAME_WIDTH = 32
+_NAME_WIDTH = 40
 
 Array = NDArray[np.float64]
 Weights = Mapping[str, float]

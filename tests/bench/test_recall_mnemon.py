@@ -16,6 +16,7 @@ from recall_mnemon import Ask, Shelf
 
 RECALL = Path(__file__).resolve().parents[2] / "bench" / "recall.py"
 AT = datetime(2024, 3, 1, 9, tzinfo=UTC)
+BY_WORDS = {"MNEMON_EMBEDDER": "none"}
 LONG = "filler " * 4000 + "ends with a walrus"
 
 
@@ -49,12 +50,12 @@ def test_a_corpus_that_is_stored_is_not_stored_again(shelf, corpus, filled):
 
 def test_nothing_of_the_datasets_ids_is_stored(shelf, filled):
     asks = [Ask(filled.workspace, name, AT) for name in ("D2:1", "D2", "second")]
-    assert [one.ids for one in shelf.ask(asks, 0, {}).replies] == [[], [], []]
+    assert [one.ids for one in shelf.ask(asks, 0, BY_WORDS).replies] == [[], [], []]
 
 
 def test_what_is_asked_is_told_with_its_tokens_times_and_memory(shelf, filled):
     asks = [Ask(filled.workspace, "Which boat?", AT), Ask(filled.workspace, "a walrus", AT, peer="Bob")]
-    told = shelf.ask(asks, 2, {})
+    told = shelf.ask(asks, 2, BY_WORDS)
     assert [[filled.turns[one] for one in reply.ids] for reply in told.replies] == [["D2:1"], ["D2:2"]]
     assert [(len(one.seconds), one.same) for one in told.replies] == [(2, True), (2, True)]
     assert told.replies[0].tokens < told.replies[1].tokens
