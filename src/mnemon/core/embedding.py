@@ -22,7 +22,7 @@ def embed_some(book: Book, tools: Tools) -> bool:
     """
     meaning = tools.meaning
     embedder, room = meaning.embedder, meaning.next_room()
-    if embedder is None or room is None:
+    if embedder is None or room is None or not meaning.behind:
         return False
     lines, texts = _waiting(book, tools, room, embedder.space)
     if not lines:

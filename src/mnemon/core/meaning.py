@@ -124,13 +124,12 @@ class Meaning:
 
     @property
     def behind(self) -> bool:
-        """Whether there is a room left that may have such lines."""
-        return self.next_room() is not None
+        """Whether there is something to do now: a room left, and an embedder that is not left alone."""
+        return self._now() >= self._rests_until and self.next_room() is not None
 
     def next_room(self) -> Room | None:
+        """The next room that may have such lines."""
         now = self._now()
-        if now < self._rests_until:
-            return None
         with self._lock:
             return next((room for room, touch in self._touched.items() if touch.due <= now), None)
 
