@@ -72,12 +72,6 @@ def test_a_question_speaks_of_times_as_of_when_it_is_asked():
     assert question.read("What did I cook?", NOW).spans == ()
 
 
-def test_a_question_prefers_the_latest_or_the_first():
-    assert question.read("What is my most recent address?", NOW).order.prefers == "latest"
-    assert question.read("What was my first job?", NOW).order.prefers == "earliest"
-    assert question.read("What is my job?", NOW).order.prefers is None
-
-
 @pytest.mark.parametrize(
     ("text", "owners", "named"),
     [

@@ -9,6 +9,7 @@ import pytest
 
 from gate.world import KINDS, World, each_kind
 from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
+from mnemon.core.embedding import embed_some
 from mnemon.domain.relevance import WEIGHTS
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
@@ -67,6 +68,8 @@ def test_with_an_embedder_an_explanation_names_the_space_that_meanings_were_comp
     world = World(embedder=ReferenceEmbedder("a-space"))
     cap = world.issue()
     world.put(cap, "hotel in Chengdu")
+    assert world.get(cap, "hotel", explain=True)[0].explanation.space is None
+    assert embed_some(world.book, world.tools)
     assert world.get(cap, "hotel", explain=True)[0].explanation.space == "a-space"
 
 

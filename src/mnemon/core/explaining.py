@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from mnemon.core.desk import Desk
-from mnemon.domain.question import Question
-from mnemon.domain.relevance import WEIGHTS
+from mnemon.domain.relevance import MEANING, WEIGHTS
 from mnemon.ports.index import Hit
 
 RELEVANCE = "relevance"
@@ -35,10 +34,9 @@ class Explanation(Struct, frozen=True):
     """Where meanings were compared; None if the search was by words alone."""
 
 
-def compared_in(desk: Desk, question: Question) -> str | None:
-    """The space in which the question's meaning is known, if it is."""
-    meaning = desk.tools.meaning
-    return None if meaning.vector(question.text) is None else meaning.space
+def compared_in(desk: Desk, hits: Iterable[Hit]) -> str | None:
+    """The space in which the meaning of any of these was compared with the question's."""
+    return desk.tools.meaning.space if any(MEANING in hit.signals for hit in hits) else None
 
 
 def explained(hit: Hit, rank: int, space: str | None) -> Explanation:

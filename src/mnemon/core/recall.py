@@ -91,7 +91,7 @@ def _by_relevance(
     if wish.since is not None or wish.until is not None or desk.scope.sessions is not None:
         within = frozenset(desk.tx.lines.ids(_widened(span)))
     hits = find(desk, rooms.values(), question, wish.k, within=within, floor=wish.floor)
-    space = compared_in(desk, question) if wish.explain else None
+    space = compared_in(desk, hits) if wish.explain else None
     for hit in hits:
         line = desk.tx.lines.get(hit.room, hit.id)
         if line is not None and line.invalidated_by is None and desk.scope.sees(line.session):

@@ -48,11 +48,11 @@ def notice(book: Book) -> None:
 
 def _catch_up(tx: Transaction) -> None:
     if tx.renewal.analysis() != ANALYSIS:
-        tx.renewal.owe(_rooms(tx))
+        tx.renewal.owe(every_room(tx))
         tx.renewal.analyse_by(ANALYSIS)
 
 
-def _rooms(tx: Transaction, workspace: str | None = None) -> list[Room]:
+def every_room(tx: Transaction, workspace: str | None = None) -> list[Room]:
     """Every room, or those of that workspace, in order."""
     return sorted({key.room for key in tx.keys.every() if workspace in (None, key.room.workspace)})
 
@@ -63,7 +63,7 @@ def begin(tx: Transaction, tools: Tools, workspace: str | None = None) -> None:
     If such work is under way there, it is gone on with instead.
     """
     within = () if workspace is None else (workspace,)
-    rooms = _rooms(tx, workspace)
+    rooms = every_room(tx, workspace)
     _catch_up(tx)
     if tx.renewal.next(*within) is None:
         tx.renewal.owe(rooms)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from mnemon.domain import when, words
 from mnemon.domain.pattern import pattern
 from mnemon.domain.relevance import Wants
-from mnemon.domain.when import Order, Span
+from mnemon.domain.when import Span
 
 _COUNT = pattern(r"\bhow (?:many|much|often|long|old|far|tall|big)\b|\bnumber of\b|\btotal\b")
 _NAME = pattern(r"^\W*which\b|\b(?:where|who|whom|whose|name|named|called|city|country|place)\b")
@@ -28,19 +28,17 @@ class Question(Struct, frozen=True):
     terms: Sequence[str]
     wants: Wants = Wants()
     spans: Sequence[Span] = ()
-    order: Order = Order()
 
 
 def read(text: str, at: int) -> Question:
     """The question, as it is understood when it is asked at that time (in milliseconds)."""
     low = text.lower()
-    order = when.preference(text)
     wants = Wants(
-        moment=order.asks in ("moment", "duration", "order"),
+        moment=when.preference(text).asks in ("moment", "duration", "order"),
         count=_COUNT.search(low) is not None,
         name=_NAME.search(low) is not None,
     )
-    return Question(text, words.asked(text)[:_MOST_TERMS], wants, tuple(when.spans(text, at)), order)
+    return Question(text, words.asked(text)[:_MOST_TERMS], wants, tuple(when.spans(text, at)))
 
 
 def as_told(text: str, speaker: str | None = None) -> str:

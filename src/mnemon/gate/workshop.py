@@ -29,7 +29,7 @@ from mnemon.core.conversation.place import Changes
 from mnemon.core.conversation.summarise import keep_summary, read_stretch
 from mnemon.core.desk import Desk, Tools
 from mnemon.core.embedding import embed_some
-from mnemon.core.reindex import notice, renew_some
+from mnemon.core.reindex import every_room, notice, renew_some
 from mnemon.domain.audit import OK, Event
 from mnemon.domain.delivery import retry_after_ms, sign
 from mnemon.domain.policy import Scope
@@ -116,7 +116,7 @@ class Workshop:
         notice(self._book)
         if self._tools.meaning.embedder is not None:
             with self._book.read() as tx:
-                self._tools.meaning.touch(sorted({key.room for key in tx.keys.every()}))
+                self._tools.meaning.touch(every_room(tx))
 
     def work_once(self) -> bool:
         """Do the next piece of work; whether there was one.

@@ -131,7 +131,7 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
         said=True,
         floor=how.floor,
     )
-    space = compared_in(desk, question) if how.explain else None
+    space = compared_in(desk, (hit for _, hit in best)) if how.explain else None
     found = [
         Found(Message(line, opener.text(line)), explained(hit, rank, space) if how.explain else None)
         for rank, (line, hit) in enumerate(best, 1)
