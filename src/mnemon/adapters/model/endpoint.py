@@ -7,7 +7,6 @@ import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import Any
 
@@ -16,6 +15,7 @@ import msgspec
 
 from mnemon.adapters.model.dialect import Dialect
 from mnemon.adapters.model.wire import Gathering, Prompt, Reply, events
+from mnemon.domain.retry_after import seconds_to_wait
 from mnemon.errors import Misconfigured
 from mnemon.version import __version__
 
@@ -232,19 +232,8 @@ def _refusal(response: httpx.Response, chunks: Iterator[bytes]) -> Failed:
         f"the model's endpoint answered {response.status_code}",
         status=response.status_code,
         complaint=complaint,
-        wait=None if wait is None else _seconds(wait),
+        wait=None if wait is None else seconds_to_wait(wait, now=time.time(), most=_LONGEST_WAIT_SECONDS),
     )
-
-
-def _seconds(told: str) -> int:
-    """How long a Retry-After says to wait, in either of its forms."""
-    if told.isascii() and told.isdigit():
-        return min(int(told), _LONGEST_WAIT_SECONDS)
-    try:
-        left = parsedate_to_datetime(told).timestamp() - time.time()
-    except ValueError:
-        return 1
-    return max(1, min(int(left) + 1, _LONGEST_WAIT_SECONDS))
 
 
 def _words(error: httpx.HTTPError) -> str:

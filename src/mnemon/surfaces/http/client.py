@@ -9,7 +9,6 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
@@ -20,6 +19,7 @@ from msgspec import Struct
 
 from mnemon import errors as e
 from mnemon.domain.proof import Bound
+from mnemon.domain.retry_after import seconds_to_wait
 from mnemon.gate.admission import Credentials
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
@@ -237,7 +237,9 @@ def _raised(answer: _Answered, route: Route, with_cap: bool) -> e.MnemonError:
     kind = kind or _by_status(answer.status, route, with_cap)
     hint = hint if isinstance(hint, str) else None
     if kind is e.RateLimited:
-        wait = _seconds(answer.headers.get("retry-after", ""))
+        wait = seconds_to_wait(
+            answer.headers.get("retry-after", ""), now=time.time(), most=_LONGEST_WAIT_SECONDS
+        )
         return e.RateLimited(detail, retry_after=wait, hint=hint)
     return kind(detail, hint=hint)
 
@@ -285,17 +287,6 @@ def _problem(one: Any) -> str:
     where = one.get("loc")
     steps = ".".join(str(step) for step in where) if isinstance(where, list) else ""
     return f"{steps}: {one.get('msg', '')}".strip(": ")
-
-
-def _seconds(told: str) -> int:
-    """How long a Retry-After says to wait, in either of its forms."""
-    if told.isascii() and told.isdigit():
-        return min(int(told), _LONGEST_WAIT_SECONDS)
-    try:
-        left = parsedate_to_datetime(told).timestamp() - time.time()
-    except ValueError:
-        return 1
-    return max(1, min(int(left) + 1, _LONGEST_WAIT_SECONDS))
 
 
 def _every(kind: type[e.MnemonError]) -> Iterator[type[e.MnemonError]]:
