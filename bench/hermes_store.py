@@ -19,8 +19,8 @@ from mnemon.config import settings_from
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
-from mnemon.hermes.gated import members_of
-from mnemon.hermes.seat import Seat
+from mnemon.turns.gated import members_of
+from mnemon.turns.seat import Seat
 
 WORKSPACE = "hermes"
 USER, AI = "ann", "hermes"

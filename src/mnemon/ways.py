@@ -109,7 +109,7 @@ def _looked_at(configuration: Configuration) -> tuple[bool | None, str]:
     from mnemon.gate.conversation import asks as q
     from mnemon.gate.conversation import operations as o
     from mnemon.hermes.identity import agent_peer
-    from mnemon.hermes.seat import Seat
+    from mnemon.turns.seat import Seat
 
     if configuration.url is None and not Settings(configuration.store).book.exists():
         return None, "nothing is stored yet"
@@ -184,7 +184,7 @@ def _embedded(settings: Settings) -> Way:
 def _way(gate: Any, token: Callable[[], str], where: str, **more: Any) -> Way:
     from mnemon.adapters.system import SystemClock, SystemEntropy
     from mnemon.hermes.letters import Carrier
-    from mnemon.hermes.passes import Passes
+    from mnemon.turns.passes import Passes
 
     passes = Passes(token, SystemClock(), SystemEntropy())
     return Way(gate, passes, Carrier(gate, passes), where, **more)

@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemon.errors import MnemonError, NotFound
 from mnemon.hermes.configuration import Configuration
-from mnemon.hermes.memory import USER, Known, Note, Passage, Portrait, Snapshot
+from mnemon.turns.memory import USER, Known, Note, Passage, Portrait, Snapshot
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 HOME = Path("/home/ann/.hermes")

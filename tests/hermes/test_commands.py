@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from environments import client_program
 from mnemon.hermes.breaker import Health
-from mnemon.hermes.configuration import Namespaces
 from mnemon.hermes.files import read_configuration, write_setting
 from mnemon.hermes.setup.commands import hermes_group
 from mnemon.hermes.setup.door import register_cli
 from mnemon.hermes.setup.inspection import Findings
 from mnemon.ports.outbox import Standing
 from mnemon.surfaces.cli.main import ended
+from mnemon.turns.seat import Namespaces
 
 PATIENCE_SECONDS = 120
 KEY = "hch-v3-0123456789-SECRET"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemon.hermes.configuration import Flags, Observation
 from mnemon.hermes.files import Complaint, read_configuration
+from mnemon.turns.seat import Flags, Observation
 
 OFF = "memory is off until it is corrected"
 DEFAULT = "the default is used"

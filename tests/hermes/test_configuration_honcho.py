@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from environments import client_program
-from mnemon.hermes.configuration import Flags, Observation
 from mnemon.hermes.files import read_configuration, write_setting
+from mnemon.turns.seat import Flags, Observation
 
 FILE = {
     "apiKey": "hch-v3-0a1b2c3d",

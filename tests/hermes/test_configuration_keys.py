@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.hermes.configuration import Configuration, Flags, Namespaces, Observation
+from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import read_configuration
 from mnemon.hermes.keys import KEYS, NOT_NEEDED
+from mnemon.turns.seat import Flags, Namespaces, Observation
 
 ON, OFF = Flags(True, True), Flags(False, False)
 UNIFIED = Observation(Flags(True, False), Flags(False, True))

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from hermes.forgeries import nasty
 from hermes.scene import NOW, configured, said
 from mnemon.domain.representation import Conclusion, render
-from mnemon.hermes.budget import cut, excerpt
-from mnemon.hermes.cleaning import clean
-from mnemon.hermes.injection import DEFAULT_TOKENS, base, inject, join
-from mnemon.hermes.memory import Known, Portrait
+from mnemon.hermes.injection import inject
+from mnemon.turns.budget import cut, excerpt
+from mnemon.turns.cleaning import clean
+from mnemon.turns.injection import DEFAULT_TOKENS, base, join
+from mnemon.turns.memory import Known, Portrait
 
 ASKED = "Where do I fly in May?"
 FULL = Known(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemon.domain import cap
-from mnemon.hermes.secrets import redact
+from mnemon.turns.secrets import redact
 
 LETTERS = ascii_letters + digits
 HEX = "0123456789abcdef"

@@ -12,8 +12,8 @@ from hermes.forgeries import nasty
 from hermes.scene import NOW, Shelf, configured, said
 from mnemon.errors import InvalidInput, NamespaceDenied, ServerUnreachable
 from mnemon.hermes.configuration import LEVELS
-from mnemon.hermes.memory import Note
 from mnemon.hermes.tools import handle, nobody, refused, schemas
+from mnemon.turns.memory import Note
 
 FIVE = ["profile", "search", "context", "reasoning", "conclude"]
 

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemon.errors import InvalidInput, Misconfigured
-from mnemon.hermes.configuration import Namespaces
 from mnemon.hermes.files import read_configuration, write_setting
 from mnemon.hermes.setup import hostconfig
 from mnemon.hermes.setup.console import Abandoned
@@ -26,6 +25,7 @@ from mnemon.hermes.setup.inspection import Findings
 from mnemon.hermes.setup.people import Mapped
 from mnemon.hermes.setup.profiles import profile_at
 from mnemon.hermes.setup.wizard import Given, activation, post_setup, set_up
+from mnemon.turns.seat import Namespaces
 
 LEAVES = object()
 PATIENCE_SECONDS = 60

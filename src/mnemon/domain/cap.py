@@ -38,6 +38,9 @@ SKEW_SECONDS = 60
 MAX_TOKEN_CHARS = 16 * 1024
 MAX_BLOCKS = 8
 
+SIGNED_IN = "hch-at-"
+"""What may stand before a cap that a sign-in gave: clients of Honcho tell access tokens from keys by it."""
+
 OPS = ("put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit")
 DATA_CLASSES = ("memory", "credentials", "config")
 
@@ -245,7 +248,7 @@ def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], aud
 def key_id(token: str | None) -> str:
     """The id of the issuer's key that the cap says it was signed with; "" if it can't be read."""
     try:
-        return _header((token or "").split("~", 1)[0]).kid
+        return _header((token or "").removeprefix(SIGNED_IN).split("~", 1)[0]).kid
     except CapMalformed:
         return ""
 
@@ -333,7 +336,7 @@ def read_unverified(token: str) -> tuple[list[Claims], bool]:
 def _split(token: str) -> tuple[list[str], Ed25519PrivateKey | None]:
     if len(token) > MAX_TOKEN_CHARS:
         raise CapMalformed("the cap is too long")
-    parts = token.split("~")
+    parts = token.removeprefix(SIGNED_IN).split("~")
     secret = None
     if len(parts) > 1 and "." not in parts[-1]:
         try:

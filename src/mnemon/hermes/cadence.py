@@ -9,8 +9,8 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mnemon.hermes.cleaning import is_trivial
 from mnemon.hermes.configuration import Configuration
+from mnemon.turns.cleaning import is_trivial
 
 _MOST_WIDENED = 8
 """However often memory had no answer, it is asked again after so many times the cadence."""

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from mnemon.turns.seat import Namespaces, Observation
+
 RecallMode = Literal["hybrid", "context", "tools"]
 Level = Literal["minimal", "low", "medium", "high", "max"]
 LEVELS: tuple[Level, ...] = ("minimal", "low", "medium", "high", "max")
@@ -15,30 +17,6 @@ SessionStrategy = Literal["per-directory", "per-session", "per-repo", "global"]
 InjectionFrequency = Literal["every-turn", "first-turn"]
 WriteFrequency = Literal["async", "turn", "session"] | int
 ToolNames = Literal["mnemon", "honcho"]
-
-
-class Flags(Struct, frozen=True):
-    """What a peer takes part in as an observer and as the observed."""
-
-    observe_me: bool = True
-    observe_others: bool = True
-
-
-class Observation(Struct, frozen=True):
-    user: Flags = Flags()
-    ai: Flags = Flags()
-
-
-class Namespaces(Struct, frozen=True):
-    """What the provider may read, and the one namespace that it may write to; None for none."""
-
-    read: tuple[str, ...] = ("default",)
-    write: str | None = "default"
-
-    @property
-    def need_a_gate(self) -> bool:
-        """Whether a server has to tell namespaces apart for it."""
-        return not {*self.read, self.write} <= {"default", None}
 
 
 class Configuration(Struct, frozen=True, kw_only=True):

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from mnemon.errors import MnemonError
-from mnemon.hermes.budget import cut
-from mnemon.hermes.cleaning import clean, is_trivial
 from mnemon.hermes.configuration import LEVELS, Configuration, Level
+from mnemon.turns.budget import cut
+from mnemon.turns.cleaning import clean, is_trivial
 
 COLD = (
     "Who is this person? What are their preferences, goals, and working style? "

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from mnemon.hermes.letters import Page, Statement
-from mnemon.hermes.memory import AI, USER
-from mnemon.hermes.seat import Seat
-from mnemon.hermes.secrets import redact
+from mnemon.turns.memory import AI, USER
+from mnemon.turns.seat import Seat
+from mnemon.turns.secrets import redact
 
 _MOST_BYTES = 200_000
 _FILES = (("memories/MEMORY.md", AI), ("memories/USER.md", USER), ("SOUL.md", AI))

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Set
-from hashlib import sha256
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from msgspec import Struct
 
-from mnemon.domain.framing import frame
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.host import PERSONAL, Conversation
-from mnemon.hermes.memory import AI, USER
+from mnemon.turns.memory import AI, USER
+from mnemon.turns.naming import MOST_CHARS, escalated, is_plain, sanitised
 
 HTTP = "api_server"
 """The platform whose callers name themselves."""
-MOST_CHARS = 100
-"""Of the name of a peer or of a session."""
-
 Rung = Literal["pin", "alias", "alias-alt", "prefix", "id", "name", "key"]
 """The seven rungs, highest first."""
 
-_DIGITS = (16, 24, 32, 64)
-"""Of a digest in a name. Eight would let chance merge people whose names are all hyphens once sanitised; with
-twelve, every UUID would look escalated."""
-_ESCALATED = re.compile(r".-(?:[0-9a-f]{16}|[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{64})\Z")
-_PLAIN = re.compile(r"[a-zA-Z0-9_-]{1,100}\Z")
 _HTTP_LEAD = "api-"
 _CONVENTION = "user"
 _GATEWAY_HEAD = 3
@@ -85,7 +74,7 @@ def agent_peer(configuration: Configuration) -> str:
     """The peer that the agent itself is."""
     text = configuration.ai_peer.strip() or configuration.host
     stem = sanitised(text)
-    return stem if len(stem) <= MOST_CHARS else _escalated(stem, frozenset(), "name", text)
+    return stem if len(stem) <= MOST_CHARS else escalated(stem, frozenset(), "name", text)
 
 
 def claimed(key: str | None) -> Claim | None:
@@ -107,16 +96,6 @@ def claimed(key: str | None) -> Claim | None:
     if not ids and start and len(segments) in (5, 6) and segments[2] and segments[3] == "dm":
         return Claim(segments[2], _decoded(segments[4]))
     return None
-
-
-def sanitised(text: str) -> str:
-    """The text with a hyphen for every character that a name can't have: one for one."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "-", text)
-
-
-def digest(*fields: str) -> str:
-    """Of the fields, byte for byte, in hexadecimal; lone surrogates included."""
-    return sha256(frame(*(field.encode("utf-8", "surrogatepass") for field in fields))).hexdigest()
 
 
 class _Names:
@@ -141,7 +120,7 @@ class _Names:
         alone = stem == text or self._alike[stem] == 1
         if alone and stem not in self._agent and len(stem) <= MOST_CHARS:
             return stem
-        return _escalated(stem, self._stems, "name", text)
+        return escalated(stem, self._stems, "name", text)
 
     def alias(self, spelled: str) -> str | None:
         target = _given(self._aliases.get(spelled))
@@ -152,21 +131,21 @@ class _Names:
         raw = self._prefix + runtime_id
         if self._free(raw) and not runtime_id.startswith(_HTTP_LEAD):
             return raw
-        return _escalated(sanitised(raw), self._taken, "id", raw)
+        return escalated(sanitised(raw), self._taken, "id", raw)
 
     def claimed(self, claim: Claim) -> str:
         """The peer of a caller of the HTTP API: never that of an id on another platform."""
         raw = f"{self._prefix}{_HTTP_LEAD}{claim.channel}-{claim.id}"
         if self._free(raw) and "-" not in claim.channel:
             return raw
-        return _escalated(sanitised(raw), self._taken, "claim", self._prefix, *claim)
+        return escalated(sanitised(raw), self._taken, "claim", self._prefix, *claim)
 
     def keyed(self, kind: str, key: str, chat: str) -> str:
         """The peer of a session key that names no person: its own."""
-        return _escalated(sanitised(f"user-{chat}"), self._taken, kind, key)
+        return escalated(sanitised(f"user-{chat}"), self._taken, kind, key)
 
     def _free(self, raw: str) -> bool:
-        return bool(_PLAIN.match(raw)) and raw not in self._taken and not _ESCALATED.search(raw)
+        return is_plain(raw) and raw not in self._taken
 
 
 def _caller(names: _Names, claim: Claim | None, key: str | None) -> Person | None:
@@ -196,10 +175,3 @@ def _decoded(segment: str) -> str:
 
 def _given(text: str | None) -> str | None:
     return (text or "").strip() or None
-
-
-def _escalated(stem: str, taken: Set[str], *original: str) -> str:
-    """The stem and as much of the original's digest as it takes to be nobody else."""
-    whole = digest(*original)
-    names = [f"{stem[: MOST_CHARS - 1 - digits]}-{whole[:digits]}" for digits in _DIGITS]
-    return next((name for name in names if name not in taken), names[-1])

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from mnemon.hermes.configuration import Configuration, Flags, Observation
+from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.keys import KEYS, NOT_NEEDED, Key, find, nearest_key
 from mnemon.hermes.kinds import PEER_NAME, SPELLED, Wrong, did_you_mean, said
+from mnemon.turns.seat import Flags, Observation
 
 HOST_VARIABLE = "HERMES_HONCHO_HOST"
 DEFAULT_HOST = "hermes"

@@ -15,7 +15,8 @@ from msgspec import Struct
 from mnemon.domain import names
 from mnemon.domain.pattern import pattern
 from mnemon.errors import InvalidInput
-from mnemon.hermes.configuration import LEVELS, Namespaces
+from mnemon.hermes.configuration import LEVELS
+from mnemon.turns.seat import Namespaces
 
 Panel = Literal["text", "select", "secret", "bool", "number", "json"]
 """How a form asks for a value, in the words of the host's desktop panel."""

@@ -24,10 +24,10 @@ from mnemon.errors import (
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
-from mnemon.hermes.gated import Gate, GatedMemory, members_of
-from mnemon.hermes.passes import Passes
-from mnemon.hermes.seat import Seat
 from mnemon.ports.outbox import Letter, Refused
+from mnemon.turns.gated import Gate, GatedMemory, members_of
+from mnemon.turns.passes import Passes
+from mnemon.turns.seat import Seat
 
 _MARK = "mnemon_letter"
 """Under which a message's metadata names the letter that brought it."""

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from msgspec import Struct
 
 from mnemon.hermes.cadence import Pace
-from mnemon.hermes.memory import Known
+from mnemon.turns.memory import Known
 
 _MOST_WRITTEN = 200
 

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.host import PERSONAL, Conversation
-from mnemon.hermes.identity import HTTP, MOST_CHARS, Person, digest, sanitised
+from mnemon.hermes.identity import HTTP, Person
+from mnemon.turns.naming import MOST_CHARS, digest, sanitised
 
 _DIGITS = 16
 _MARKED = re.compile(r".--[0-9a-f]{16}\Z")

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from mnemon.errors import MnemonError
 from mnemon.hermes import tools
-from mnemon.hermes.cleaning import chunks, clean, spoken
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import write_setting
 from mnemon.hermes.host import Conversation
@@ -30,9 +29,10 @@ from mnemon.hermes.live import Live
 from mnemon.hermes.naming import session_name
 from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.recall import Recall
-from mnemon.hermes.seat import Seat
-from mnemon.hermes.secrets import redact
 from mnemon.hermes.station import Station
+from mnemon.turns.cleaning import chunks, clean, spoken
+from mnemon.turns.seat import Seat
+from mnemon.turns.secrets import redact
 
 NAME = "mnemon"
 

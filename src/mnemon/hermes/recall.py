@@ -12,12 +12,14 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from mnemon.errors import MnemonError
-from mnemon.hermes import cadence, dialectic, injection
+from mnemon.hermes import cadence, dialectic
 from mnemon.hermes.configuration import Configuration
+from mnemon.hermes.injection import inject
 from mnemon.hermes.live import Live, Supplement
-from mnemon.hermes.memory import Known
-from mnemon.hermes.seat import Seat
 from mnemon.hermes.station import Station
+from mnemon.turns import injection
+from mnemon.turns.memory import Known
+from mnemon.turns.seat import Seat
 
 _COLD_SECONDS = 3.0
 """How long the first look into a store takes at worst, once in a process: its index is read into memory."""
@@ -53,7 +55,7 @@ class Recall:
             self._ask(message, number, warm=warm)
         supplement = self._supplement(began + supplement_wait) or earlier
         base = "" if known is None else self._rendered(known, message)
-        return injection.inject(self._configuration, base, supplement)
+        return inject(self._configuration, base, supplement)
 
     def at_once(self, message: str) -> str:
         """The first layer for the message, whichever turn it is."""

@@ -26,15 +26,15 @@ from mnemon.errors import (
     Unavailable,
 )
 from mnemon.hermes.breaker import Breaker
-from mnemon.hermes.gated import Gate, GatedMemory, one_by_one
 from mnemon.hermes.hands import Hands
 from mnemon.hermes.letters import Carrier, Content, body_of, lane_of
 from mnemon.hermes.live import Live
 from mnemon.hermes.notebook import Notebook
-from mnemon.hermes.passes import Passes
 from mnemon.hermes.postman import Postman
-from mnemon.hermes.seat import Seat
 from mnemon.ports.outbox import Letter, Outbox, Refused, Standing
+from mnemon.turns.gated import Gate, GatedMemory, one_by_one
+from mnemon.turns.passes import Passes
+from mnemon.turns.seat import Seat
 
 _HANDS = 12
 _MOST_LIVE = 1_000

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from mnemon.domain.representation import fitting
 from mnemon.errors import Disabled, InvalidInput, MnemonError, NotFound, Unauthenticated
-from mnemon.hermes.background import day, entries, lines, remarks, search_terms
-from mnemon.hermes.budget import CHARACTERS_PER_TOKEN, cut, excerpt
-from mnemon.hermes.cleaning import clean
 from mnemon.hermes.configuration import LEVELS, Configuration, Level
-from mnemon.hermes.fence import defuse
-from mnemon.hermes.memory import AI, USER, Memory, Note, Passage
+from mnemon.turns.background import day, entries, lines, remarks, search_terms
+from mnemon.turns.budget import CHARACTERS_PER_TOKEN, cut, excerpt
+from mnemon.turns.cleaning import clean
+from mnemon.turns.fence import defuse
+from mnemon.turns.memory import AI, USER, Memory, Note, Passage
 
 SEARCH_TOKENS = 800
 MOST_SEARCH_TOKENS = 2000

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from mnemon.errors import InvalidInput
-from mnemon.hermes.configuration import Flags, Observation
 from mnemon.hermes.keys import find
 from mnemon.hermes.kinds import Wrong
+from mnemon.turns.seat import Flags, Observation
 
 _T = TypeVar("_T")
 

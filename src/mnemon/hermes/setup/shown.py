@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from mnemon.hermes.configuration import Observation
 from mnemon.hermes.setup.answers import PRESETS
+from mnemon.turns.seat import Observation
 
 _LIMITS = ("contextTokens", "dialecticMaxChars")
 _ENDLESS = 1_000_000_000

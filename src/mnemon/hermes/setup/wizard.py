@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct, to_builtins
 
 from mnemon.errors import InvalidInput, Misconfigured, MnemonError
-from mnemon.hermes.configuration import Configuration, Namespaces
+from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import read_configuration, write_setting
 from mnemon.hermes.keys import find
 from mnemon.hermes.kinds import peer_name
@@ -24,6 +24,7 @@ from mnemon.hermes.setup.install import is_placed
 from mnemon.hermes.setup.people import Mapped, ask_identity
 from mnemon.hermes.setup.profiles import DEFAULT, Profile, profile_at
 from mnemon.hermes.setup.shown import address, plain, shown
+from mnemon.turns.seat import Namespaces
 
 Connection = Literal["embedded", "server", "cloud"]
 

@@ -6,7 +6,8 @@ what a right request would be.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -27,6 +28,7 @@ from mnemon.errors import (
     NotFound,
 )
 from mnemon.gate.gate import Gate
+from mnemon.surfaces.http.door import Door
 from mnemon.surfaces.http.exchange import (
     HEADERS,
     Hands,
@@ -50,12 +52,16 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def make_app(
-    gate: Gate, *, allowed_hosts: Collection[str] | None = None, trusted: str | None = None
+    gate: Gate,
+    *,
+    allowed_hosts: Collection[str] | None = None,
+    trusted: str | None = None,
+    doors: Sequence[Door] = (),
 ) -> Guarded:
     """The ASGI application.
 
     `allowed_hosts` None means that it is served on loopback only; `trusted` is the cap that a
-    client on this machine gets for the word 'local'.
+    client on this machine gets for the word 'local'; `doors` are those beyond Mnemon's own API and Honcho's.
     """
     description: list[bytes] = []
     hands = Hands()
@@ -68,12 +74,21 @@ def make_app(
             description.append(encode(describe((*ROUTES, *HONCHO_ROUTES), __version__)))
         return Response(description[0], media_type="application/json", headers=HEADERS)
 
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for door in doors:
+                await stack.enter_async_context(door.open())
+            yield
+
     app = Starlette(
         routes=[
             WebRoute("/health", health),
             WebRoute("/openapi.json", openapi),
             Table([*own_routes(gate, hands), *honcho_routes(gate, hands)]),
+            *(route for door in doors for route in door.routes(gate, hands)),
         ],
+        lifespan=lifespan,
         exception_handlers={
             MnemonError: _refused,
             HTTPException: _unrouted,

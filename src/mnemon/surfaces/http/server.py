@@ -14,6 +14,7 @@ import uvicorn
 from mnemon.errors import Misconfigured
 from mnemon.gate.gate import Gate
 from mnemon.surfaces.http.app import make_app
+from mnemon.surfaces.http.door import Door
 from mnemon.surfaces.http.guard import is_loopback
 
 _LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, never listened on
@@ -31,6 +32,7 @@ def serve(
     trusted: str | None,
     working: Callable[[], AbstractContextManager[None]],
     announced: Callable[[str], AbstractContextManager[None]],
+    doors: Sequence[Door] = (),
 ) -> None:
     """Serve until interrupted. `trusted` is the cap that programs on this machine get for 'local'.
 
@@ -51,12 +53,12 @@ def serve(
     listener = _listen(host, port)
     allowed = None if is_loopback(host) else frozenset(name.lower() for name in host_names)
     config = uvicorn.Config(
-        make_app(gate, allowed_hosts=allowed, trusted=trusted),
+        make_app(gate, allowed_hosts=allowed, trusted=trusted, doors=doors),
         log_level="warning",
         access_log=False,
         server_header=False,
         date_header=True,
-        lifespan="off",
+        lifespan="on",
         timeout_graceful_shutdown=5,
     )
     bound_host, bound_port = listener.getsockname()[:2]

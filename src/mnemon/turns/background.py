@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
 from mnemon.domain.words import asked, terms, words
-from mnemon.hermes.budget import cut
-from mnemon.hermes.cleaning import clean
-from mnemon.hermes.fence import defuse
+from mnemon.turns.budget import cut
+from mnemon.turns.cleaning import clean
+from mnemon.turns.fence import defuse
 
 _DATED = pattern(r"\s*(?:\d+[.)]\s*)?\[(\d{4}-\d\d-\d\d)[^\]]{0,40}\]\s*(.*)")
 _PREMISE = pattern(r"\s+[-*•]\s")

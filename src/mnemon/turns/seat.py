@@ -4,8 +4,31 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from mnemon.hermes.configuration import Namespaces, Observation
-from mnemon.hermes.memory import AI, USER
+from mnemon.turns.memory import AI, USER
+
+
+class Flags(Struct, frozen=True):
+    """What a peer takes part in as an observer and as the observed."""
+
+    observe_me: bool = True
+    observe_others: bool = True
+
+
+class Observation(Struct, frozen=True):
+    user: Flags = Flags()
+    ai: Flags = Flags()
+
+
+class Namespaces(Struct, frozen=True):
+    """What the provider may read, and the one namespace that it may write to; None for none."""
+
+    read: tuple[str, ...] = ("default",)
+    write: str | None = "default"
+
+    @property
+    def need_a_gate(self) -> bool:
+        """Whether a server has to tell namespaces apart for it."""
+        return not {*self.read, self.write} <= {"default", None}
 
 
 class Seat(Struct, frozen=True):

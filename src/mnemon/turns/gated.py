@@ -13,10 +13,10 @@ from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
-from mnemon.hermes.memory import AI, USER, Known, Note, Passage, Portrait, Snapshot
-from mnemon.hermes.passes import Errand
-from mnemon.hermes.seat import Seat
-from mnemon.hermes.secrets import redact
+from mnemon.turns.memory import AI, USER, Known, Note, Passage, Portrait, Snapshot
+from mnemon.turns.passes import Errand
+from mnemon.turns.seat import Seat
+from mnemon.turns.secrets import redact
 
 _MOST_QUERY = 4_000
 _CONCLUSIONS = 20

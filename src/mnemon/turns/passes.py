@@ -19,8 +19,8 @@ from mnemon.errors import CapMalformed
 from mnemon.gate import messages as m
 from mnemon.gate.admission import Credentials
 from mnemon.gate.caps import attenuated
-from mnemon.hermes.seat import Seat
 from mnemon.ports.clock import Clock, Entropy
+from mnemon.turns.seat import Seat
 
 Errand = Literal["read", "speak", "undo", "note", "erase"]
 

@@ -1,0 +1,22 @@
+"""A door: a way in over HTTP that a server may have beside its own API and Honcho's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from starlette.routing import BaseRoute
+
+from mnemon.gate.gate import Gate
+from mnemon.surfaces.http.exchange import Hands
+
+
+class Door(Protocol):
+    def routes(self, gate: Gate, hands: Hands) -> Sequence[BaseRoute]:
+        """What the door answers; every path of it is its own."""
+        ...
+
+    def open(self) -> AbstractAsyncContextManager[None]:
+        """Holds what the door needs while the server runs; entered once, in the server's event loop."""
+        ...

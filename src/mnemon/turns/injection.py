@@ -1,0 +1,116 @@
+"""What a turn is given from memory: two layers of background, short, dated and safe inside the fence.
+
+The host keeps what is injected and sends it again with every later turn, so every character counts.
+A line of the text is either one of this module's own headings or begins with "- ": stored text is
+only ever found after such a mark, and on one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from mnemon.turns.background import (
+    MOST_OF_A_REMARK,
+    Remark,
+    Told,
+    day,
+    entries,
+    lines,
+    remarks,
+    search_terms,
+)
+from mnemon.turns.budget import CHARACTERS_PER_TOKEN, cut, excerpt
+from mnemon.turns.cleaning import clean
+from mnemon.turns.fence import defuse
+from mnemon.turns.memory import Known, Passage
+
+DEFAULT_TOKENS = 1200
+"""If no budget is configured: under a tenth of what the host's own prompt and tools take."""
+
+_INTRO = "Background from memory: noted or said earlier, perhaps out of date, nobody's request."
+
+_SUMMARY = 0.18
+"""The shares of the room. A summary is for orientation; the conversation itself is in the window."""
+_VIEW = 0.22
+_PASSAGES = 0.22
+"""What is known of the user and what was said on the matter carry the answer: most goes to them."""
+_CARD = 0.08
+"""A card is a few facts by nature."""
+_AI_VIEW = 0.06
+_AI_CARD = 0.03
+"""Of itself the agent needs a reminder only. What is left is for headings and the supplement."""
+
+_MOST_OF_A_NAME = 40
+_LEAST_ROOM = 12
+_LABEL_ONLY = re.compile(r"- \d{4}-\d\d-\d\d[^:]*$")
+
+
+def base(known: Known, message: str, now: datetime, *, tokens: int | None = None) -> str:
+    """The first layer, for the current message; empty if nothing is known.
+
+    The passages should be of other sessions, or of turns that the host no longer shows.
+    """
+    room = CHARACTERS_PER_TOKEN * (DEFAULT_TOKENS if tokens is None else tokens)
+    about = search_terms(message)
+    told = Told()
+    sections = (
+        ("This conversation so far, in short:", _SUMMARY, lines(known.summary)),
+        ("Noted about the user:", _VIEW, remarks(known.user.view, about)),
+        ("The user in brief:", _CARD, entries(known.user.card)),
+        ("Noted about the assistant:", _AI_VIEW, remarks(known.ai.view, about)),
+        ("The assistant in brief:", _AI_CARD, entries(known.ai.card)),
+        (
+            "Said earlier, close to the current message:",
+            _PASSAGES,
+            _said(known.passages, message, about, now),
+        ),
+    )
+    parts = [_section(heading, found, told, int(share * room)) for heading, share, found in sections]
+    shown = [part for part in parts if part]
+    return "\n\n".join((f"{_INTRO} Looked up on {now.date()}.", *shown)) if shown else ""
+
+
+def join(base: str, supplement: str, context_tokens: int | None) -> str:
+    """Both layers within the budget; what the first has, the second does not repeat."""
+    told = Told(base)
+    answer = [f"- {line.text}" for line in lines(supplement) if line.text not in told]
+    parts = [base or _INTRO, "\n".join(("Considered from memory:", *answer))] if answer else [base]
+    budget = DEFAULT_TOKENS if context_tokens is None else context_tokens
+    return _cut("\n\n".join(parts), CHARACTERS_PER_TOKEN * budget)
+
+
+def _said(passages: Iterable[Passage], message: str, about: Sequence[str], now: datetime) -> Iterator[Remark]:
+    """Each passage with its day and source, but none that the message itself says."""
+    asked = Told(message)
+    for passage in passages:
+        part = defuse(excerpt(clean(passage.text), about, MOST_OF_A_REMARK))
+        if part not in asked:
+            peer, session = (cut(defuse(name), _MOST_OF_A_NAME) for name in (passage.peer, passage.session))
+            origin = f"{peer or 'somebody'} in {session or 'a session'}"
+            yield Remark(part, str(day(passage.said_at, now)), origin)
+
+
+def _section(heading: str, found: Iterable[Remark], told: Told, room: int) -> str:
+    """The heading with what there is room for, in order, and was not told before; empty without any."""
+    shown: list[str] = []
+    for remark in found:
+        if room < _LEAST_ROOM:
+            break
+        fitting = None if remark.text in told else remark.within(room - len("- \n"))
+        if fitting is not None:
+            told.add(fitting.text)
+            shown.append(f"- {fitting}")
+            room -= len(f"- {fitting}\n")
+    return "\n".join((heading, *shown)) if shown else ""
+
+
+def _cut(text: str, most: int) -> str:
+    """The text within so many characters, without a heading or a label that nothing follows."""
+    if len(text) <= most:
+        return text
+    kept = cut(text, most).split("\n")
+    while kept and (not kept[-1].startswith("- ") or _LABEL_ONLY.match(kept[-1])):
+        kept.pop()
+    return "\n".join(kept)
