@@ -60,12 +60,18 @@ class House:
     _model: Model | None = None
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Do the work behind the requests in a thread of its own meanwhile."""
+    def working(self, after: float = 0.0) -> Iterator[None]:
+        """Do the work behind the requests in a thread of its own meanwhile.
+
+        It begins when a request leaves some, at the latest after so many seconds.
+        """
         stopped = threading.Event()
-        worker = threading.Thread(
-            target=self.workshop.run, args=(stopped,), name="mnemon-workshop", daemon=True
-        )
+
+        def work() -> None:
+            self.workshop.bell.wait(after)
+            self.workshop.run(stopped)
+
+        worker = threading.Thread(target=work, name="mnemon-workshop", daemon=True)
         self.gate.bell = self.workshop.bell
         try:
             worker.start()
@@ -101,6 +107,7 @@ class House:
             rest.wait(_SETTLING_STEP_SECONDS)
 
     def close(self) -> None:
+        self._meaning.stop()
         self._book.close()
 
 

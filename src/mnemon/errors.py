@@ -3,7 +3,8 @@
     MnemonError                     code, detail, hint, retryable
      |- InvalidInput                the request is not well formed
      |- Unauthenticated             CapMissing, CapMalformed, CapSigInvalid, CapExpired,
-     |                              CapRevoked, CapPopInvalid
+     |                              CapRevoked, CapPopInvalid,
+     |                              SignInFailed: SignInDenied, SignInExpired, SignInEnded
      |- Denied                      CapOpMismatch, CapDataClassMismatch, CapScopeMismatch,
      |                              NamespaceDenied, HostRefused
      |- NotFound                    also the answer for what the caller may not see
@@ -78,6 +79,26 @@ class CapRevoked(Unauthenticated):
 class CapPopInvalid(Unauthenticated):
     code = "cap_pop_invalid"
     default_hint = "Sign a fresh proof over this method, path and body with the cap's holder key."
+
+
+class SignInFailed(Unauthenticated):
+    code = "sign_in_failed"
+    default_hint = "Nothing was stored. Try again: mnemon login."
+
+
+class SignInDenied(SignInFailed):
+    code = "sign_in_denied"
+    default_hint = "Nobody is signed in. Run 'mnemon login' again and allow it."
+
+
+class SignInExpired(SignInFailed):
+    code = "sign_in_expired"
+    default_hint = "Nobody answered in time. Try again: mnemon login."
+
+
+class SignInEnded(SignInFailed):
+    code = "sign_in_ended"
+    default_hint = "Sign in again: mnemon login."
 
 
 class Denied(MnemonError):

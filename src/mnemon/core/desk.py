@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -63,6 +64,8 @@ class Desk(Struct, frozen=True, gc=False):
     cap: str
     now: int
     tools: Tools
+    worked_out: dict[Hashable, Any] = field(default_factory=dict)
+    """What this request found out at some expense, and may need again."""
 
     def fresh_id(self) -> str:
         return ulid.compose(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES))

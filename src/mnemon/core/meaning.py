@@ -19,6 +19,8 @@ _MOST_REMEMBERED = 256
 _LONGEST_TEXT = 2_000
 _COMMITTED_MS = 5_000
 """How long a line that is being written may take until others see it."""
+_LEAVE_ALONE_SECONDS = 1.0
+"""Where nobody waits for the embedder, how long it lets those go first who asked when it was not loaded."""
 _REST_MS = 30_000
 """How long an embedder that failed is left alone."""
 
@@ -49,7 +51,8 @@ class Meaning:
         self._touched: dict[Room, _Touch] = {}
         self._lock = threading.Lock()
         self._loaded = threading.Event()
-        self._loading = False
+        self._ended = threading.Event()
+        self._loading: threading.Thread | None = None
         self._rests_until = 0
         self.trouble = ""
         """What the embedder last failed with; empty once it works."""
@@ -87,17 +90,26 @@ class Meaning:
         if self._loaded.is_set():
             return True
         with self._lock:
-            if not self._loading:
-                self._loading = True
-                load = threading.Thread(
+            if self._loading is None and not self._ended.is_set():
+                self._loading = threading.Thread(
                     target=self._load, args=(embedder,), name="mnemon-meaning", daemon=True
                 )
-                load.start()
+                self._loading.start()
         return self._loaded.wait(self._patience)
 
     def _load(self, embedder: Embedder) -> None:
+        if not self._patience and self._ended.wait(_LEAVE_ALONE_SECONDS):
+            return
         self._asked(embedder, "")
         self._loaded.set()
+
+    def stop(self) -> None:
+        """Load nothing more, and wait for what is being loaded: a process must not end in the midst of it."""
+        self._ended.set()
+        with self._lock:
+            loading = self._loading
+        if loading is not None:
+            loading.join()
 
     def _asked(self, embedder: Embedder, text: str) -> bytes | None:
         if self._now() < self._rests_until:

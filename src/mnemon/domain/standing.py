@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import attrgetter
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -129,13 +130,13 @@ def outdated(stands: Iterable[Stand]) -> dict[str, str]:
             newest[stand.source] = stand
     traits = sorted((stand for stand in newest.values() if not stand.denies), key=attrgetter("when"))
     found: dict[str, str] = {}
-    for rivals in _rivals(traits):
-        latest = rivals[-1]
-        for stand in rivals[:-1]:
-            if not _agree(stand.text, latest.text):
-                found[stand.source] = latest.source
-    named = [(stand, _denied(stand.text)) for stand in traits]
-    for denial in sorted((stand for stand in newest.values() if stand.denies), key=attrgetter("when")):
+    for *earlier, latest in _rivals(traits):
+        for claim in earlier:
+            if not claim.agrees(latest):
+                found[claim.source] = latest.source
+    denials = sorted((stand for stand in newest.values() if stand.denies), key=attrgetter("when"))
+    named = [(stand, _denied(stand.text)) for stand in traits] if denials else []
+    for denial in denials:
         told = f" {plain(denial.text)} "
         for stand, value in named:
             if value in told and _undoes(told, stand.text):
@@ -153,26 +154,34 @@ def history(stands: Iterable[Stand]) -> list[tuple[str, str]]:
         (later.when, before.source, later.source)
         for rivals in _rivals(traits)
         for before, later in pairwise(rivals)
-        if not _agree(before.text, later.text) and before.source != later.source
+        if not before.agrees(later) and before.source != later.source
     ]
     return list(dict.fromkeys((before, later) for _, before, later in sorted(steps)))
 
 
-def _rivals(traits: Sequence[Stand]) -> list[list[Stand]]:
+class _Claim(NamedTuple):
+    """A trait of which not every value can hold at once."""
+
+    when: tuple[int, int, str, str]
+    source: str
+    label: str
+    value: str
+
+    def agrees(self, other: _Claim) -> bool:
+        """Whether both say the same, one of them perhaps more closely."""
+        if self.label != other.label:
+            return False
+        one, another = set(self.value.split()), set(other.value.split())
+        return one <= another or another <= one
+
+
+def _rivals(traits: Sequence[Stand]) -> list[list[_Claim]]:
     """Those that can't hold at once, in the order given."""
-    groups: dict[tuple[str, str], list[Stand]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[_Claim]] = defaultdict(list)
     for stand in traits:
         label = label_of(stand.text)
-        if label in _OPPOSITES:
-            groups["taste", plain(value_of(stand.text))].append(stand)
-        elif one_at_a_time(label):
-            groups["one", label].append(stand)
+        if label not in _OPPOSITES and not one_at_a_time(label):
+            continue
+        claim = _Claim(stand.when, stand.source, label, plain(value_of(stand.text)))
+        groups[("taste", claim.value) if label in _OPPOSITES else ("one", label)].append(claim)
     return list(groups.values())
-
-
-def _agree(one: str, other: str) -> bool:
-    """Whether two traits of one thing say the same, one of them perhaps more closely."""
-    if label_of(one) != label_of(other):
-        return False
-    first, second = set(plain(value_of(one)).split()), set(plain(value_of(other)).split())
-    return first <= second or second <= first

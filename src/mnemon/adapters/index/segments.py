@@ -107,7 +107,7 @@ def loaded(feed: Feed, code: Coder) -> Segment:
     held = np.repeat(np.arange(size, dtype=np.uint32), widths)
     codes = {session: _NOWHERE if session is None else code(session) for session in set(feed.sessions)}
     lines = Lines(
-        ids=np.array([line_id.encode() for line_id in feed.ids], dtype="S26"),
+        ids=np.frombuffer("".join(feed.ids).encode(), dtype="S26"),
         lengths=np.bincount(held, weights=counts, minlength=size).astype(np.float64),
         sessions=np.fromiter(map(codes.__getitem__, feed.sessions), dtype=np.int64, count=size),
         turns=np.array([_NOWHERE if turn is None else turn for turn in feed.turns], dtype=np.int64),

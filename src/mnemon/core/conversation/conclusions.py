@@ -381,18 +381,19 @@ class _Outdating:
 
     def __init__(self, desk: Desk, sessions: Collection[str] | None = None) -> None:
         self._desk = desk
-        self._sessions = sessions
-        self._known: dict[tuple[str, str], dict[str, str]] = {}
+        self._sessions = None if sessions is None else frozenset(sessions)
 
     def of(self, line: SealedLine) -> str | None:
         """Raises: Tampered."""
-        ends = line.room.owner, line.about or ""
-        if ends not in self._known:
-            stands = stands_of(self._desk, *ends)
+        key = (_Outdating, line.room.owner, line.about or "", self._sessions)
+        known = self._desk.worked_out.get(key)
+        if known is None:
+            stands = stands_of(self._desk, line.room.owner, line.about or "")
             if self._sessions is not None:
                 stands = [stand for stand in stands if stand.session in self._sessions]
-            self._known[ends] = outdated(stands)
-        return self._known[ends].get(line.id)
+            known = self._desk.worked_out[key] = outdated(stands)
+        found: str | None = known.get(line.id)
+        return found
 
 
 class _Row(Mapping[str, Any]):
