@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
+from mnemon.adapters.thesaurus import PackagedThesaurus
 from mnemon.domain.moments import to_datetime
 from mnemon.errors import InvalidInput
 from mnemon.gate import messages as m
@@ -235,3 +236,28 @@ def test_both_kinds_of_parts_tell_the_same_lines_with_the_same_scores(tmp_path):
             found = [world.get(cap, query, k=20) for query in ("harbour 3", "walk note", "arbou", "nothing")]
             answers.append([[(line.text, line.score, line.matched) for line in lines] for lines in found])
     assert answers[0] == answers[1]
+
+
+def test_of_two_statements_about_the_same_thing_the_newest_comes_first_and_the_other_stays(world):
+    cap = world.issue()
+    told(world, cap, "I live in a flat in Berlin, near the airport", "Mara plays chess", "I live in Lisbon")
+    told(world, cap, *(f"note {number} on something else" for number in range(20)))
+    found = world.texts(cap, "Where do I live now?", k=2)
+    assert found == ["I live in Lisbon", "I live in a flat in Berlin, near the airport"]
+
+
+def test_who_asks_for_the_first_of_something_gets_the_oldest(world):
+    cap = world.issue()
+    told(world, cap, "my job at the mill", "my job at the bakery", "my job at the harbour")
+    assert world.texts(cap, "What was my first job?", k=1) == ["my job at the mill"]
+    assert world.texts(cap, "What was my most recent job?", k=1) == ["my job at the harbour"]
+
+
+def test_a_word_finds_what_is_close_to_it_where_there_is_a_thesaurus(tmp_path):
+    plain, knowing = on_sqlite(tmp_path / "a.db"), on_sqlite(tmp_path / "b.db", thesaurus=PackagedThesaurus())
+    for world in (plain, knowing):
+        cap = world.issue()
+        told(world, cap, "the dog needs a walk", "lunch with Mara")
+        (found, *_) = world.get(cap, "any pets?", k=1)
+        assert (found.text == "the dog needs a walk" and found.matched) == (world is knowing)
+        world.book.close()

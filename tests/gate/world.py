@@ -31,6 +31,7 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
+from mnemon.ports.thesaurus import NoThesaurus
 from parrot import Parrot
 
 INSTANCE = "urn:mnemon:test"
@@ -160,6 +161,7 @@ class World:
         reasoner=None,
         courier=None,
         embedder=None,
+        thesaurus=None,
     ):
         self.entropy = entropy or SeededEntropy(seed)
         self.clock = clock or FakeClock()
@@ -174,6 +176,7 @@ class World:
             reader=Documents(),
             courier=courier or HttpCourier(),
             limits=limits or Limits(),
+            thesaurus=thesaurus or NoThesaurus(),
             meaning=Meaning(embedder, now=self.clock.now, patience=_PATIENCE_SECONDS),
         )
         self.gate = Gate(book=self.book, keyring=self.keyring, clock=self.clock, tools=self.tools)

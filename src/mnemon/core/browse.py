@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from mnemon.core.desk import Desk, opened
 from mnemon.domain import ulid
 from mnemon.domain.limits import LIST_MOST, SNAPSHOT_BYTES
-from mnemon.domain.line import PROFILE, Line, SealedLine
+from mnemon.domain.line import DIGESTS, PROFILE, Line, SealedLine
 from mnemon.domain.moments import day
 from mnemon.ports.book import ALL_BEFORE, Span
 
@@ -74,7 +74,7 @@ def snapshot(desk: Desk) -> tuple[str, list[str]]:
         limit=_SNAPSHOT_LINES,
     )
     profile = desk.tx.lines.walk(replace(span, profile=True))
-    others = [line for line in desk.tx.lines.walk(span) if line.kind != PROFILE]
+    others = [line for line in desk.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
     told: list[str] = []
     ids: list[str] = []
     room_left = SNAPSHOT_BYTES

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mnemon.core.desk import Tools
 from mnemon.core.vault import RoomKeys
 from mnemon.domain.line import SealedLine
@@ -9,7 +11,7 @@ from mnemon.domain.names import Room
 from mnemon.domain.seal import NONCE_BYTES
 from mnemon.domain.vector import seal_vector
 from mnemon.errors import MnemonError, Tampered
-from mnemon.ports.book import Book
+from mnemon.ports.book import Book, Transaction
 from mnemon.ports.embedder import Embedder
 
 _AT_ONCE = 64
@@ -39,14 +41,27 @@ def embed_some(book: Book, tools: Tools) -> bool:
 
 
 def _waiting(book: Book, tools: Tools, room: Room, space: str) -> tuple[list[SealedLine], list[str]]:
-    """The next lines without a place, and what they say, as far as they open."""
+    """The next lines without a place, and what they say; those that do not open are passed over."""
     with book.read() as tx:
         keys = tools.vault.left(tx, room)
         if keys is None:
             return [], []
-        lines = tx.lines.get_all(room, tx.terms.lacking(room, space, _AT_ONCE))
-    opened = [(line, text) for line in lines if (text := _text(line, keys)) is not None]
-    return [line for line, _ in opened], [text for _, text in opened]
+        for ids in _batches(tx, tools, room, space):
+            lines = tx.lines.get_all(room, ids)
+            opened = [(line, text) for line in lines if (text := _text(line, keys)) is not None]
+            if opened:
+                return [line for line, _ in opened], [text for _, text in opened]
+    return [], []
+
+
+def _batches(tx: Transaction, tools: Tools, room: Room, space: str) -> Iterator[list[str]]:
+    """The lines whose places were lost, and then those that never had one, some at a time."""
+    if lost := tools.meaning.take_lost(room, _AT_ONCE):
+        yield lost
+    beyond = 0
+    while lacking := tx.terms.lacking(room, space, _AT_ONCE, beyond):
+        yield lacking
+        beyond += len(lacking)
 
 
 def _text(line: SealedLine, keys: RoomKeys) -> str | None:

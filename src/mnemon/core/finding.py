@@ -6,13 +6,16 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 
 from mnemon.core.desk import Desk
+from mnemon.core.meaning import Meaning
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import calendar, signs, words
 from mnemon.domain import question as questions
 from mnemon.domain.courtesy import is_courtesy
 from mnemon.domain.question import Question
 from mnemon.domain.relevance import worth_showing
+from mnemon.errors import Tampered
 from mnemon.ports.index import Asked, Hit, Inquiry
+from mnemon.ports.thesaurus import Thesaurus
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 
@@ -31,6 +34,27 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
     return days, [words.mark("day", day) for day in close]
 
 
+def _with_kin(thesaurus: Thesaurus, terms: Sequence[str]) -> tuple[list[str], list[int], list[float]]:
+    """The terms and their kin; of each the number of its term, and how close it is to that."""
+    spelt, groups, closeness = list(terms), list(range(len(terms))), [1.0] * len(terms)
+    for at, term in enumerate(terms):
+        for kin, close in thesaurus.kin(term):
+            if kin not in terms:
+                spelt.append(kin)
+                groups.append(at)
+                closeness.append(close)
+    return spelt, groups, closeness
+
+
+def _vector(meaning: Meaning, keys: RoomKeys, space: str, line_id: str, sealed: bytes) -> bytes | None:
+    """A line's packed vector; one that does not open is none, and will be made anew."""
+    try:
+        return keys.open_vector(line_id, sealed, space)
+    except Tampered:
+        meaning.lost(keys.room, line_id)
+        return None
+
+
 def find(
     desk: Desk,
     rooms: Iterable[RoomKeys],
@@ -47,8 +71,6 @@ def find(
 
     Lines beyond these bounds have no part in it, not even in how telling a word is.
     With `floor`, nothing where nothing answers the question well enough to be shown to who did not ask.
-
-    Raises: Tampered.
     """
     rooms = list(rooms)
     if not rooms or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
@@ -56,6 +78,7 @@ def find(
     named = questions.speakers(question, {keys.room.owner for keys in rooms})
     told = [term for term in question.terms if not any(term in name for name in named.values())]
     terms = told or list(question.terms)
+    spelt, groups, closeness = _with_kin(desk.tools.thesaurus, terms)
     days, near_days = _days(question)
     speaker = next(iter(named)) if len(named) == 1 else None
     meaning = desk.tools.meaning
@@ -64,17 +87,17 @@ def find(
         rooms=[
             Asked(
                 keys.room,
-                words.blind(keys.blind, terms),
+                words.blind(keys.blind, spelt),
                 words.blind(keys.blind, marks),
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
-                partial(keys.open_vector, space=space),
+                partial(_vector, meaning, keys, space),
             )
             for keys in rooms
         ],
-        groups=range(len(terms)),
-        closeness=[1.0] * len(terms),
+        groups=groups,
+        closeness=closeness,
         vector=meaning.vector(questions.as_told(question.text, speaker)),
         space=space,
         speakers=() if speaker is None else (speaker,),

@@ -49,6 +49,7 @@ class Meaning:
         self._patience = patience
         self._remembered: OrderedDict[str, bytes] = OrderedDict()
         self._touched: dict[Room, _Touch] = {}
+        self._lost: dict[Room, set[str]] = {}
         self._lock = threading.Lock()
         self._loaded = threading.Event()
         self._ended = threading.Event()
@@ -133,6 +134,20 @@ class Meaning:
             with self._lock:
                 now = self._now()
                 self._touched.update(dict.fromkeys(rooms, _Touch(now, now + _COMMITTED_MS)))
+
+    def lost(self, room: Room, line_id: str) -> None:
+        """Remember that a line's place can't be read any more."""
+        with self._lock:
+            self._lost.setdefault(room, set()).add(line_id)
+        self.touch((room,))
+
+    def take_lost(self, room: Room, most: int) -> list[str]:
+        """Some lines of the room whose places can't be read, each told once."""
+        with self._lock:
+            lost = self._lost.get(room, set())
+            taken = sorted(lost)[:most]
+            lost.difference_update(taken)
+            return taken
 
     @property
     def behind(self) -> bool:

@@ -18,12 +18,14 @@ from mnemon.core.finding import find, understand
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import ulid, words
 from mnemon.domain.limits import RECALL_MOST
-from mnemon.domain.line import Line
+from mnemon.domain.line import DIGESTS, Line, SealedLine
 from mnemon.domain.question import Question
 from mnemon.ports.book import ALL_BEFORE, Span
 
 _SUBSTRING_WINDOW = 500
 _SHORTEST_SUBSTRING = 3
+_MOST_DIGESTS = 100
+"""How many of the newest lines may be digests of others, which are passed over."""
 _EVERYTHING = 1 << 31
 
 
@@ -80,7 +82,7 @@ def _candidates(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span) 
     if not wish.floor:
         yield from _by_substring(desk, wish, rooms, span, question.terms)
         why = Explanation(0, NEWEST) if wish.explain else None
-        for line in desk.tx.lines.walk(span):
+        for line in _memories(desk, _widened(span, wish.k + _MOST_DIGESTS)):
             yield Recalled(opened(line, rooms[line.room.namespace]), None, matched=False, explanation=why)
 
 
@@ -106,7 +108,7 @@ def _by_substring(
     if not needles:
         return
     holding = []
-    for sealed in desk.tx.lines.walk(_widened(span, _SUBSTRING_WINDOW)):
+    for sealed in _memories(desk, _widened(span, _SUBSTRING_WINDOW)):
         line = opened(sealed, rooms[sealed.room.namespace])
         if held := words.contained(needles, line.text):
             holding.append((held, line))
@@ -114,6 +116,10 @@ def _by_substring(
     why = Explanation(0, PART, 0.0) if wish.explain else None
     for _, line in holding:
         yield Recalled(line, 0.0, True, why)
+
+
+def _memories(desk: Desk, span: Span) -> Iterator[SealedLine]:
+    return (line for line in desk.tx.lines.walk(span) if line.kind not in DIGESTS)
 
 
 def _span(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys]) -> Span:

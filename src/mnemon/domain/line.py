@@ -23,6 +23,8 @@ DOCUMENT = "document"
 
 SUMMARY = "summary"
 CARD = "card"
+DIGESTS = frozenset([SUMMARY, CARD])
+"""What is made of other lines for a purpose of its own, and is no memory by itself."""
 CONCLUSIONS = {
     "explicit": "conclusion",
     "deductive": "deduction",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -20,6 +20,13 @@ _ASKING = pattern(
     r"(?:(?:did|do|does|is|are|was|were|has|have|had|kind of|type of)\b\s*)?",
     re.IGNORECASE,
 )
+_PRESENT = pattern(
+    r"\b(?:now|currently|current|still|these days|nowadays|at the moment|any ?more)\b"
+    r"|\bwhere (?:do|does) \w+(?: \w+)? (?:live|work|study)\b|\bhow old (?:am|is)\b"
+    r"|\bwhat(?:'s| is) (?:my|his|her|their|\w+'s) (?:job|address|number|phone|e-?mail|weight|salary|title)\b"
+)
+"""How questions ask for something of which there is one at a time."""
+_LATEST: Mapping[str | None, float] = {"latest": 1.0, "earliest": -1.0}
 _MOST_TERMS = 64
 
 
@@ -33,10 +40,12 @@ class Question(Struct, frozen=True):
 def read(text: str, at: int) -> Question:
     """The question, as it is understood when it is asked at that time (in milliseconds)."""
     low = text.lower()
+    order = when.preference(text)
     wants = Wants(
-        moment=when.preference(text).asks in ("moment", "duration", "order"),
+        moment=order.asks in ("moment", "duration", "order"),
         count=_COUNT.search(low) is not None,
         name=_NAME.search(low) is not None,
+        latest=_LATEST.get(order.prefers, 1.0 if _PRESENT.search(low) else 0.0),
     )
     return Question(text, words.asked(text)[:_MOST_TERMS], wants, tuple(when.spans(text, at)))
 

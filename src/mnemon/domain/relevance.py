@@ -23,6 +23,12 @@ AROUND = "around"
 """The same with the two before it and the one after it."""
 SESSION = "session"
 """The same of its whole session."""
+KIN = "kin"
+"""As `WORDS`, but what is close to a term counts too, for as much as it is close."""
+KIN_AROUND = "kin_around"
+"""The same of the line with the two before it and the one after it."""
+KIN_SESSION = "kin_session"
+"""The same of its whole session."""
 MEANING = "meaning"
 """How near the line lies to the question in meaning."""
 GIST = "gist"
@@ -39,6 +45,9 @@ WHEN = "when"
 """The line was said in, or soon after, the time that the question speaks of."""
 THEN = "then"
 """The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
+ORDER = "order"
+"""The question asks for the latest or the first of something, or for how things are now: how late or early
+the line was said among those that answer it about as well, by how much of the question's terms it holds."""
 ASKS = "asks"
 SELF = "self"
 NUMBER = "number"
@@ -53,15 +62,19 @@ WEIGHTS: Mapping[str, float] = {
     WORDS: 1.494,
     BEFORE: 0.957,
     AROUND: 3.521,
-    SESSION: 1.735,
-    MEANING: 4.547,
-    GIST: 5.079,
+    SESSION: 0.9,
+    KIN: 2.0,
+    KIN_AROUND: 1.0,
+    KIN_SESSION: 0.7,
+    MEANING: 5.5,
+    GIST: 7.0,
     SPEAKER: 2.346,
     MOMENT: 1.177,
     COUNT: 0.735,
     WHO: 0.439,
     WHEN: 4.825,
     THEN: 3.0,
+    ORDER: 1.0,
     ASKS: -0.481,
     SELF: 0.785,
     NUMBER: 0.407,
@@ -70,10 +83,12 @@ WEIGHTS: Mapping[str, float] = {
     LONG: -0.1,
 }
 
-LEAST_MEANING = 0.2
+LEAST_MEANING = 0.1
 """Meaning that is further away than this says nothing."""
 
 NEAR_DAY = 0.5
+RIVAL = 0.5
+"""Lines answer a question about as well if they hold this much of what the best holds of its terms."""
 LEAST_NEARNESS = 0.3
 LEAST_COVERAGE = 0.2
 """What the best line must reach for anything to be worth showing unasked: in meaning, or where there are no
@@ -91,6 +106,8 @@ class Wants(Struct, frozen=True):
     moment: bool = False
     count: bool = False
     name: bool = False
+    latest: float = 0.0
+    """How much it asks for what is newest; below 0, for what is oldest."""
 
 
 def idf(lines: int, holding: Any) -> float:

@@ -36,8 +36,9 @@ class Asked(NamedTuple):
     """The blinded tokens of the days and months that the question speaks of."""
     near_days: Sequence[int] = ()
     """Those of the days close to these."""
-    open: Callable[[str, bytes], bytes] = lambda line_id, sealed: sealed
-    """From a line's id and its sealed vector to the packed one (`mnemon.domain.vector`). Raises: Tampered."""
+    open: Callable[[str, bytes], bytes | None] = lambda line_id, sealed: sealed
+    """From a line's id and its sealed vector to the packed one (`mnemon.domain.vector`); None if it does not
+    open: then the line has none."""
 
 
 class Inquiry(Struct, frozen=True):

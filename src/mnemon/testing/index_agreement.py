@@ -106,7 +106,7 @@ _ASKED = st.tuples(
     _FEW,
     st.booleans(),
     _FEW,
-    st.integers(0, 7).map(lambda bits: Wants(*(bool(bits & bit) for bit in (1, 2, 4)))),
+    st.builds(Wants, st.booleans(), st.booleans(), st.booleans(), st.sampled_from((0.0, 1.0, -1.0))),
     st.sampled_from([(), ("ann",), ("bob", "ann")]),
     st.lists(_SPANS, max_size=2),
     st.sampled_from([None, None, None, (), ("s",), ("t", "never", "s")]),

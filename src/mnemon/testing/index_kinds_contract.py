@@ -153,3 +153,28 @@ class KindsContract:
         _spoken(book, -719_162, 0)
         span = Span(-719_162 * _DAY, -719_161 * _DAY)
         assert search(book, index, about(TEA, spans=(span,))) == [IDS[0], IDS[1]]
+
+    @pytest.mark.parametrize(
+        ("latest", "expected"), [(1.0, [0.0, 0.5, 1.0]), (-1.0, [1.0, 0.5, 0.0]), (0.0, [0.0, 0.0, 0.0])]
+    )
+    def test_a_question_for_the_latest_or_the_first_prefers_what_was_said_late_or_early(
+        self, book: Book, index: Index, latest: float, expected: list[float]
+    ) -> None:
+        _spoken(book, 1, 400, 401)
+        inquiry = Inquiry([Asked(WORK, [TEA])], [0], [1.0], wants=Wants(latest=latest))
+        told = signal(book, index, inquiry, r.ORDER)
+        assert [told[line_id] for line_id in IDS[:3]] == expected
+
+    def test_order_counts_by_how_much_of_the_question_a_line_holds(self, book: Book, index: Index) -> None:
+        with book.write() as tx:
+            add(tx, WORK, IDS[0], {TEA: 1}, Saying(at=0))
+            add(tx, WORK, IDS[1], {5: 1}, Saying(at=_DAY))
+        inquiry = Inquiry([Asked(WORK, [TEA, 5])], [0, 0], [1.0, 0.5], wants=Wants(latest=1.0))
+        assert signal(book, index, inquiry, r.ORDER) == {IDS[0]: 0.0, IDS[1]: 0.5}
+
+    def test_lines_out_of_bounds_have_no_place_in_the_order(self, book: Book, index: Index) -> None:
+        _spoken(book, 1, 2, 3)
+        inquiry = Inquiry([Asked(WORK, [TEA])], [0], [1.0], wants=Wants(latest=1.0))
+        with book.read() as tx:
+            found = index.search(tx, inquiry, 9, within=IDS[:2])
+        assert [hit.signals.get(r.ORDER, 0.0) for hit in found] == [1.0, 0.0]

@@ -185,6 +185,8 @@ class VectorsContract:
         left = [IDS[2], IDS[1], IDS[4]]
         for most in range(5):
             assert lacking(book, most) == left[:most]
+            with book.read() as tx:
+                assert tx.terms.lacking(ROOM, SPACE, 2, most) == left[most : most + 2]
         assert lacking(book, space="other") == [IDS[2], IDS[0], IDS[4]]
         lie(book, *left)
         assert lacking(book) == []

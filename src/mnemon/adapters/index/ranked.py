@@ -138,7 +138,7 @@ class _Scoring:
         """The lines that are there for this question."""
         self._nearness = np.zeros(view.size) if nearness is None else nearness * self._open
         self._terms = max(inquiry.groups, default=-1) + 1
-        self._matches = np.zeros((self._terms, view.size + 1))
+        self._near = np.zeros((self._terms, view.size + 1))
         """How near each line comes to each term; behind the last line there is one that holds nothing."""
         self._holding = np.zeros(self._terms)
         self._then = np.zeros(view.size)
@@ -179,7 +179,7 @@ class _Scoring:
                 lines = held[at]
                 if lines is not None:
                     lines = lines[self._open[offset + lines]]
-                    self._matches[inquiry.groups[at], offset + lines] = inquiry.closeness[at]
+                    self._near[inquiry.groups[at], offset + lines] = inquiry.closeness[at]
                     if inquiry.closeness[at] == 1.0:
                         self._holding[inquiry.groups[at]] += len(lines)
 
@@ -210,7 +210,7 @@ class _Scoring:
     def _candidates(self) -> NDArray[np.int64]:
         """The lines that something speaks for."""
         view = self._view
-        holding = np.any(self._matches, axis=0)
+        holding = np.any(self._near, axis=0)
         asking = np.append(self._signs.get(signs.ASKS, np.zeros(view.size, dtype=bool)), False) & holding
         found = holding[:-1] | asking[view.before]
         found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
@@ -226,17 +226,20 @@ class _Scoring:
         return found
 
     def _signals(self, lines: NDArray[np.int64]) -> dict[str, Array]:
-        view, wants, matches = self._view, self._inquiry.wants, self._matches
-        own = matches[:, lines]
-        both = np.maximum(own, matches[:, view.before[lines]])
-        beyond = np.maximum(matches[:, view.after[lines]], matches[:, view.before_that[lines]])
+        view, wants, near = self._view, self._inquiry.wants, self._near
+        own = near[:, lines]
+        both = np.maximum(own, near[:, view.before[lines]])
+        beyond = np.maximum(near[:, view.after[lines]], near[:, view.before_that[lines]])
         around = np.maximum(both, beyond)
-        held = np.array([view.in_session(term)[lines] for term in matches[:, :-1]]).reshape(own.shape)
+        held = np.array([view.in_session(term)[lines] for term in near[:, :-1]]).reshape(own.shape)
         found = {
-            r.WORDS: self._worth @ own,
-            r.BEFORE: self._worth @ both,
-            r.AROUND: self._worth @ around,
-            r.SESSION: self._worth @ held,
+            r.WORDS: self._worth @ (own == 1.0),
+            r.BEFORE: self._worth @ (both == 1.0),
+            r.AROUND: self._worth @ (around == 1.0),
+            r.SESSION: self._worth @ (held == 1.0),
+            r.KIN: self._worth @ own,
+            r.KIN_AROUND: self._worth @ around,
+            r.KIN_SESSION: self._worth @ held,
             r.MEANING: self._nearness[lines],
             r.GIST: view.in_session(self._nearness)[lines],
             r.RICH: view.rich(self._open)[lines],
@@ -244,6 +247,8 @@ class _Scoring:
             r.WHEN: self._in_time(lines),
             r.THEN: self._then[lines],
         }
+        if wants.latest:
+            found[r.ORDER] = self._ordered(lines) * found[r.KIN]
         if self._signs:
             sign = {name: bears[lines].astype(np.float64) for name, bears in self._signs.items()}
             found[r.ASKS], found[r.SELF] = sign[signs.ASKS], sign[signs.SELF]
@@ -254,6 +259,14 @@ class _Scoring:
         speaks = np.array([room.owner in self._inquiry.speakers for room in view.rooms], dtype=np.float64)
         found[r.SPEAKER] = speaks[view.room[lines]]
         return found
+
+    def _ordered(self, lines: NDArray[np.int64]) -> Array:
+        """How late each line was said among those that hold about as much, or how early, as is asked for."""
+        times, held = self._view.lines.times, self._worth @ self._near[:, :-1]
+        rivals = np.sort(times[(held >= r.RIVAL * held.max()) & (held > 0)])
+        late = np.minimum(1.0, np.searchsorted(rivals, times[lines]) / max(1, len(rivals) - 1))
+        latest = self._inquiry.wants.latest
+        return latest * late if latest > 0 else -latest * (1 - late)
 
     def _in_time(self, lines: NDArray[np.int64]) -> Array:
         times = self._view.lines.times[lines].astype(np.float64)

@@ -30,15 +30,18 @@ class Meanings:
         """In bytes."""
         return int(self._matrix.nbytes)
 
-    def follow(self, vectors: list[Vector], opened: Callable[[str, bytes], bytes]) -> None:
+    def follow(self, vectors: list[Vector], opened: Callable[[str, bytes], bytes | None]) -> None:
         for vector in vectors:
+            packed = opened(vector.id, vector.sealed)
+            if packed is None:
+                self.forget(vector.id)
+                continue
             line_id = vector.id.encode()
             row = self._rows.setdefault(line_id, self._used)
             if row == self._used:
                 self._used += 1
             if row == len(self._matrix):
                 self._matrix = np.concatenate([self._matrix, np.zeros_like(self._matrix)])
-            packed = opened(vector.id, vector.sealed)
             scale = np.frombuffer(packed, dtype="<f4", count=1)
             self._matrix[row] = np.frombuffer(packed, dtype=np.int8, offset=SCALE_BYTES) * scale
         self.seq = vectors[-1].seq

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from math import exp, log1p
@@ -48,6 +49,11 @@ class ReferenceIndex:
         sessions = defaultdict(list)
         for line in lines:
             sessions[line.asked.room.workspace, line.said.session].append(line)
+        held = [_covered(worth, [line], kin=True) for line in lines]
+        rivals = [
+            line for line, much in zip(lines, held, strict=True) if much >= r.RIVAL * max(held) and much > 0
+        ]
+        times = sorted(line.said.at for line in rivals)
         hits = []
         for line in lines:
             place = (line.asked.room.workspace, line.said.session)
@@ -61,12 +67,16 @@ class ReferenceIndex:
                 r.BEFORE: _covered(worth, [line, before]),
                 r.AROUND: _covered(worth, [line, before, before_that, after]),
                 r.SESSION: _covered(worth, whole),
+                r.KIN: _covered(worth, [line], kin=True),
+                r.KIN_AROUND: _covered(worth, [line, before, before_that, after], kin=True),
+                r.KIN_SESSION: _covered(worth, whole, kin=True),
                 r.MEANING: line.nearness,
                 r.GIST: max(one.nearness for one in whole),
                 r.RICH: line.rich,
                 r.LONG: log1p(sum(line.counts.values())),
                 r.WHEN: _in_time(line.said.at, inquiry.spans),
                 r.THEN: _then(line),
+                r.ORDER: _ordered(line, times, inquiry.wants) * _covered(worth, [line], kin=True),
                 r.SPEAKER: float(line.asked.room.owner in inquiry.speakers),
                 **_signed(line, inquiry),
             }
@@ -114,7 +124,10 @@ def _lines(tx: Transaction, asked: Asked, inquiry: Inquiry, within: Collection[s
         for vector in tx.terms.vectors(asked.room, inquiry.space, 0):
             if vector.id not in found:
                 continue
-            there = unpack(asked.open(vector.id, vector.sealed))
+            packed = asked.open(vector.id, vector.sealed)
+            if packed is None:
+                continue
+            there = unpack(packed)
             nearness = float(sum(one * other for one, other in zip(question, there, strict=True)))
             found[vector.id].nearness = round(max(0.0, nearness), r.ROUNDED)
     holding: dict[int, int] = defaultdict(int)
@@ -136,12 +149,17 @@ def _matches(counts: dict[int, int], asked: Asked, inquiry: Inquiry) -> list[flo
     return found
 
 
-def _covered(worth: Sequence[float], lines: Sequence[_Line | None]) -> float:
-    """How much of the question's terms the lines hold together."""
+def _covered(worth: Sequence[float], lines: Sequence[_Line | None], *, kin: bool = False) -> float:
+    """How much of the question's terms the lines hold together, or of the terms and their kin."""
     there = [line.matches for line in lines if line is not None]
-    return sum(
-        (one * max(matches) for one, matches in zip(worth, zip(*there, strict=True), strict=True)), 0.0
-    )
+    held = (max(matches) for matches in zip(*there, strict=True))
+    return sum((one * (most if kin else most == 1.0) for one, most in zip(worth, held, strict=True)), 0.0)
+
+
+def _ordered(line: _Line, times: Sequence[int], wants: r.Wants) -> float:
+    """How late, or early, the line was said among those times, if the question asks for that."""
+    late = min(1.0, bisect_left(times, line.said.at) / max(1, len(times) - 1))
+    return wants.latest * late if wants.latest > 0 else -wants.latest * (1 - late)
 
 
 def _signed(line: _Line, inquiry: Inquiry) -> dict[str, float]:

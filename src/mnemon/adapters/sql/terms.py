@@ -17,7 +17,7 @@ _SINCE = f"""SELECT seq, id, tokens, counts, session, turn, at FROM terms
 _LACKING = """SELECT t.id FROM terms t LEFT JOIN vectors v
     ON v.workspace = t.workspace AND v.owner = t.owner AND v.namespace = t.namespace AND v.id = t.id
     AND v.space = ? WHERE t.workspace = ? AND t.owner = ? AND t.namespace = ? AND t.tokens IS NOT NULL
-    AND v.id IS NULL ORDER BY t.seq LIMIT ?"""
+    AND v.id IS NULL ORDER BY t.seq LIMIT ? OFFSET ?"""
 _INDEXED = f"SELECT id FROM terms WHERE {_ROOM} AND tokens IS NOT NULL AND id IN "
 _LIE = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
@@ -76,8 +76,8 @@ class SqlTerms:
         rows = self._session.rows(_VECTORS, (*room, space, seq))
         return [Vector(number, line_id, as_bytes(sealed)) for number, line_id, sealed in rows]
 
-    def lacking(self, room: Room, space: str, most: int) -> list[str]:
-        return [row[0] for row in self._session.rows(_LACKING, (space, *room, most))]
+    def lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[str]:
+        return [row[0] for row in self._session.rows(_LACKING, (space, *room, most, beyond))]
 
     def spaces(self) -> dict[str, int]:
         return dict(self._session.rows("SELECT space, COUNT(*) FROM vectors GROUP BY space"))

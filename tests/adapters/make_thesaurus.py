@@ -1,0 +1,60 @@
+"""Makes `src/mnemon/adapters/thesaurus.bin`: which common English words are close to which, by their vectors.
+
+    python tests/adapters/make_thesaurus.py
+
+The words are the first of the vocabulary that the packaged embedder reads by, which has the common ones
+first. Words of one term count as one, by their closest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mnemon.adapters.embed import packaged
+from mnemon.adapters.thesaurus import _FILE, packed
+from mnemon.domain import words
+from mnemon.domain.words.stop import ASKING, STOP_WORDS
+
+WORDS = 12_000
+MOST_KIN = 12
+LEAST_NEARNESS = 0.5
+NOTHING_ALIKE = 0.25
+"""How near the vectors of two words lie that have nothing to do with each other."""
+
+
+def common() -> dict[str, str]:
+    """Words and the terms that they are found by, the commonest first."""
+    vocabulary = Path(packaged.__file__).with_name("bert-uncased.txt").read_text("utf-8").split("\n")
+    spelt = [word for word in vocabulary if re.fullmatch("[a-z]{3,}", word) and word not in STOP_WORDS]
+    terms = {word: words.asked(word) for word in spelt}
+    known = {word: found[0] for word, found in terms.items() if len(found) == 1 and found[0] not in ASKING}
+    return dict(list(known.items())[:WORDS])
+
+
+def close(terms: dict[str, str]) -> dict[str, Sequence[tuple[str, int]]]:
+    embedder = packaged.packaged()
+    vectors = np.array([np.frombuffer(one, "<f4") for one in embedder.passages(list(terms))])
+    named = list(terms.values())
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for term, vector in zip(named, vectors, strict=True):
+        nearness = vectors @ vector
+        for at in np.nonzero(nearness >= LEAST_NEARNESS)[0]:
+            if named[at] != term:
+                found[term][named[at]] = max(found[term].get(named[at], 0.0), float(nearness[at]))
+    return {
+        term: [
+            (other, round(100 * (near - NOTHING_ALIKE) / (1 - NOTHING_ALIKE)))
+            for other, near in sorted(kin.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_KIN]
+        ]
+        for term, kin in found.items()
+    }
+
+
+if __name__ == "__main__":
+    _FILE.write_bytes(packed(close(common())))
+    print(_FILE.stat().st_size, "bytes")

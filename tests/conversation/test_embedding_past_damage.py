@@ -1,0 +1,93 @@
+"""Lines that do not open keep no others from their vectors, nor does a damaged vector spoil a search."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from gate.world import on_sqlite
+from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
+from mnemon.core.embedding import _AT_ONCE
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.workshop import Workshop
+
+
+@pytest.fixture
+def book(tmp_path):
+    return tmp_path / "book.db"
+
+
+@pytest.fixture
+def world(book):
+    world = on_sqlite(book, embedder=ReferenceEmbedder())
+    yield world
+    world.book.close()
+
+
+def spoil(book, sql, *values):
+    with closing(sqlite3.connect(book)) as raw, raw:
+        assert raw.execute(sql, values).rowcount > 0
+
+
+def tidy(world):
+    shop = Workshop(
+        book=world.book, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
+    )
+    shop.look_round()
+    while shop.tidy():
+        pass
+
+
+def waiting(world, cap):
+    return world.call(o.STATUS, cap, m.Status()).waiting
+
+
+@pytest.mark.parametrize("damaged", [_AT_ONCE, _AT_ONCE + 1, 3 * _AT_ONCE])
+def test_lines_that_can_not_be_opened_keep_no_others_from_their_vectors(world, book, damaged):
+    cap = world.issue()
+    for number in range(damaged):
+        world.put(cap, f"note {number}")
+    spoil(book, "UPDATE lines SET sealed = zeroblob(60)")
+    world.put(cap, "hotel in Chengdu")
+    tidy(world)
+    assert waiting(world, cap) == damaged
+
+
+def test_lines_of_every_other_place_are_reached_past_damaged_ones(world, book):
+    cap = world.issue()
+    lines = [world.put(cap, f"note {number}") for number in range(4 * _AT_ONCE)]
+    for number, line in enumerate(lines):
+        if number % 4:
+            spoil(book, "UPDATE lines SET sealed = zeroblob(60) WHERE id = ?", line)
+    tidy(world)
+    with world.book.read() as tx:
+        assert sum(tx.terms.spaces().values()) == _AT_ONCE
+
+
+@pytest.mark.parametrize("damage", ["zeroblob(60)", "x''", "substr(sealed, 1, 20)"])
+def test_a_damaged_vector_costs_its_own_line_and_no_other(world, book, damage):
+    cap = world.issue()
+    hotel = world.put(cap, "hotel in Chengdu")
+    world.put(cap, "lunch with Mara")
+    tidy(world)
+    spoil(book, f"UPDATE vectors SET sealed = {damage} WHERE id = ?", hotel)
+    world.tools.index.forget()
+    found = world.get(cap, "lunch with Mara", explain=True)
+    assert found[0].text == "lunch with Mara"
+    assert found[0].explanation.signals["meaning"].value > 0
+    assert "hotel in Chengdu" in world.texts(cap, "hotel")
+
+
+def test_a_damaged_vector_is_made_again(world, book):
+    cap = world.issue()
+    hotel = world.put(cap, "hotel in Chengdu")
+    tidy(world)
+    spoil(book, "UPDATE vectors SET sealed = zeroblob(60) WHERE id = ?", hotel)
+    world.tools.index.forget()
+    world.get(cap, "a place in Chengdu")
+    tidy(world)
+    found = world.get(cap, "a place in Chengdu", explain=True)
+    assert found[0].explanation.signals["meaning"].value > 0
