@@ -32,6 +32,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -43,6 +44,7 @@ from mnemon.config import settings_from
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
+from mnemon.gate.conversation.answers import Conclusion
 from mnemon.ports.reasoner import Turn
 from usermodel_rules import RULES, Line, judge
 
@@ -51,9 +53,10 @@ COVERAGE_LEAST = 0.70
 PRECISION_LEAST = 0.90
 DERIVE_MOST_MS = 1.0
 
-_CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 _BATCH = 100
 _PATIENCE_SECONDS = 600.0
+_STEP_SECONDS = 0.02
 _ROUNDS = 3
 
 
@@ -76,12 +79,20 @@ class Concluded(NamedTuple):
     times: int
 
 
+class Question(NamedTuple):
+    """A question with the turns that its answer is in."""
+
+    text: str
+    category: int
+    evidence: frozenset[str]
+
+
 @dataclass
 class Conversation:
     name: str
     speakers: list[str]
     said: list[Said]
-    evidence: dict[int, set[str]]
+    questions: list[Question]
     concluded: list[Concluded] = field(default_factory=list)
     derive_ms: float = 0.0
     stored_ms: float = 0.0
@@ -90,9 +101,10 @@ class Conversation:
     def by_turn(self) -> dict[str, Said]:
         return {said.turn: said for said in self.said}
 
-    @property
-    def gold(self) -> set[str]:
-        return set().union(*self.evidence.values())
+    def gold(self, categories: Sequence[int]) -> set[str]:
+        """The turns that are evidence of a question of these categories."""
+        asked = (one.evidence for one in self.questions if one.category in categories)
+        return set[str]().union(*asked)
 
 
 class Verdict(NamedTuple):
@@ -119,31 +131,56 @@ def conversations(file: Path, only: Sequence[str]) -> Iterator[Conversation]:
                 )
                 before = turn["text"]
         known = {line.turn for line in said}
-        evidence = {
-            category: {
-                turn for asked in one["qa"] if asked["category"] == category for turn in asked["evidence"]
-            }
-            & known
-            for category in _CATEGORIES
-        }
-        yield Conversation(one["id"], one["speakers"], said, evidence)
+        questions = [
+            Question(asked["question"], asked["category"], frozenset(asked["evidence"]) & known)
+            for asked in one["qa"]
+            if asked["category"] in CATEGORIES
+        ]
+        yield Conversation(one["id"], one["speakers"], said, questions)
 
 
 def store(conversation: Conversation, folder: Path) -> None:
     """Let the product read the conversation, and list what it concludes."""
-    house = open_house(settings_from({"MNEMON_REQUESTS_PER_MINUTE": "1000000000"}, str(folder)))
-    try:
+    with opened(folder) as house:
         began = time.perf_counter()
         with house.working():
-            turns = _added(house, conversation)
-            house.settle(_PATIENCE_SECONDS)
+            turns = added(house, conversation)
+            settled(house, conversation)
         conversation.stored_ms = (time.perf_counter() - began) * 1000 / len(conversation.said)
-        conversation.concluded = list(_listed(house, conversation, turns))
+        conversation.concluded = [
+            Concluded(
+                one.observed_id,
+                one.content,
+                tuple(turns[source] for source in one.source_ids or ()),
+                one.times_derived,
+            )
+            for one in listed(house, conversation, "explicit")
+        ]
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[House]:
+    """An empty house that anything may be asked of as often as one likes."""
+    house = open_house(settings_from({"MNEMON_REQUESTS_PER_MINUTE": "1000000000"}, str(folder)))
+    try:
+        yield house
     finally:
         house.close()
 
 
-def _added(house: House, conversation: Conversation) -> dict[str, str]:
+def settled(house: House, conversation: Conversation) -> None:
+    """Wait until nothing of the conversation's work waits or is under way, and every vector is there."""
+    asked = q.QueueStatus(workspace_id=workspace_of(conversation))
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        found = house.gate.call(o.QUEUE_STATUS, Credentials(house.owner_cap), asked)
+        if not found.pending_work_units + found.in_progress_work_units:
+            break
+        time.sleep(_STEP_SECONDS)
+    house.settle(_PATIENCE_SECONDS)
+
+
+def added(house: House, conversation: Conversation) -> dict[str, str]:
     """The turn of each stored message, by its id."""
     turns: dict[str, str] = {}
     sessions: dict[str, list[Said]] = {}
@@ -156,32 +193,35 @@ def _added(house: House, conversation: Conversation) -> dict[str, str]:
                 q.NewMessage(content=said.text, peer_id=said.peer, created_at=said.at) for said in batch
             ]
             asked = q.AddMessages(
-                workspace_id=_workspace(conversation), session_id=session, messages=messages
+                workspace_id=workspace_of(conversation), session_id=session, messages=messages
             )
             stored = house.gate.call(o.ADD_MESSAGES, Credentials(house.owner_cap), asked).messages
             turns.update({one.id: said.turn for one, said in zip(stored, batch, strict=True)})
     return turns
 
 
-def _listed(house: House, conversation: Conversation, turns: dict[str, str]) -> Iterator[Concluded]:
+def listed(house: House, conversation: Conversation, level: str | None = None) -> Iterator[Conclusion]:
+    """What both speakers concluded of themselves, oldest first; of one level or of all."""
     for speaker in conversation.speakers:
         page, pages = 1, 1
         while page <= pages:
             asked = q.ListConclusions(
-                workspace_id=_workspace(conversation),
-                filters={"observer_id": speaker, "observed_id": speaker, "level": "explicit"},
+                workspace_id=workspace_of(conversation),
+                filters={
+                    "observer_id": speaker,
+                    "observed_id": speaker,
+                    **({} if level is None else {"level": level}),
+                },
                 page=page,
                 size=100,
                 reverse=True,
             )
             found = house.gate.call(o.LIST_CONCLUSIONS, Credentials(house.owner_cap), asked)
-            for one in found.items:
-                sources = tuple(turns[source] for source in one.source_ids or ())
-                yield Concluded(speaker, one.content, sources, one.times_derived)
+            yield from found.items
             page, pages = page + 1, found.pages
 
 
-def _workspace(conversation: Conversation) -> str:
+def workspace_of(conversation: Conversation) -> str:
     return f"locomo-{conversation.name}"
 
 
@@ -229,7 +269,7 @@ def figures(told: Sequence[Conversation], verdicts: Sequence[Verdict]) -> dict[s
     cited = {(one.name, turn) for one in told for concluded in one.concluded for turn in concluded.sources}
 
     def covered(categories: Sequence[int]) -> float:
-        gold = {(one.name, turn) for one in told for key in categories for turn in one.evidence[key]}
+        gold = {(one.name, turn) for one in told for turn in one.gold(categories)}
         return len(gold & cited) / len(gold) if gold else 0.0
 
     lines = sum(len(one.said) for one in told)
@@ -240,8 +280,8 @@ def figures(told: Sequence[Conversation], verdicts: Sequence[Verdict]) -> dict[s
         "conclusions": concluded,
         "per_message": concluded / lines,
         "cited_lines": len(cited) / lines,
-        "coverage": covered(list(_CATEGORIES)),
-        **{f"coverage_cat{key}": covered([key]) for key in _CATEGORIES},
+        "coverage": covered(list(CATEGORIES)),
+        **{f"coverage_cat{key}": covered([key]) for key in CATEGORIES},
         "judged": len(verdicts),
         "precision": sum(verdict.broken is None for verdict in verdicts) / max(1, len(verdicts)),
         "broken": {rule: broken[rule] for rule in RULES if broken[rule]},
@@ -259,7 +299,7 @@ def print_table(rows: dict[str, dict[str, Any]]) -> None:
         ("concl.", "conclusions", "d"),
         ("per msg", "per_message", ".2f"),
         ("coverage", "coverage", ".1%"),
-        *((kind, f"coverage_cat{key}", ".1%") for key, kind in _CATEGORIES.items()),
+        *((kind, f"coverage_cat{key}", ".1%") for key, kind in CATEGORIES.items()),
         ("cited", "cited_lines", ".1%"),
         ("judged", "judged", "d"),
         ("precision", "precision", ".1%"),

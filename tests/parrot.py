@@ -22,7 +22,7 @@ class Parrot:
         self.on_summarise = lambda: None
         """Called while it thinks, that is outside any transaction."""
 
-    def derive(self, turns, about, before=()):
+    def derive(self, turns, about, before=(), wishes=""):
         self._think()
         self.on_derive()
         return [

@@ -46,7 +46,9 @@ def dreamt(stage, observer="alice", observed="alice", workspace="w"):
 
 def stocked(stage, workspace="w"):
     with stage.world.book.read() as tx:
-        return stock(desk_on(stage, tx, workspace))
+        counted, whole = stock(desk_on(stage, tx, workspace))
+    assert whole
+    return counted
 
 
 def everything(owner):

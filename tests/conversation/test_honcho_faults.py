@@ -170,10 +170,10 @@ def test_a_defect_of_the_reasoner_is_told_and_given_up_after_some_tries_and_the_
 def test_what_one_message_breaks_is_given_up_alone(stage, owner):
     derive = stage.reasoner.derive
 
-    def breaks(turns, about, before=()):
+    def breaks(turns, about, before=(), wishes=""):
         if any(turn.text == "poison" for turn in turns):
             raise ZeroDivisionError
-        return derive(turns, about, before)
+        return derive(turns, about, before, wishes)
 
     stage.reasoner.derive = breaks
     for text in ("a fact", "poison", "another fact"):

@@ -237,9 +237,9 @@ class Listening(Parrot):
         super().__init__()
         self.heard = []
 
-    def derive(self, turns, about, before=()):
+    def derive(self, turns, about, before=(), wishes=""):
         self.heard.append((about, [turn.text for turn in (*before, *turns)]))
-        return super().derive(turns, about, before)
+        return super().derive(turns, about, before, wishes)
 
 
 def test_what_is_of_a_lower_class_has_no_part_in_what_is_concluded_of_what_was_said():

@@ -47,9 +47,21 @@ class Fails:
 
 @dataclass(frozen=True)
 class Sends:
-    """These very bytes, with status 200."""
+    """These very bytes."""
 
     content: bytes
+    status: int = 200
+    kind: str = "application/json"
+
+
+@dataclass(frozen=True)
+class Streams:
+    """These very bytes, in so many pieces; before each piece it may wait for something."""
+
+    pieces: tuple[bytes, ...]
+    before: Callable[[int], object] = field(default=lambda piece: None, repr=False)
+    breaks_off: bool = False
+    kind: str = "text/event-stream"
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,8 @@ class Asked:
 
     body: dict[str, Any]
     headers: dict[str, str]
+    raw: bytes = b""
+    path: str = ""
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -98,6 +112,7 @@ class StandIn:
     def __init__(self, url: str) -> None:
         self.url = url
         self.asked: list[Asked] = []
+        self.models: list[dict[str, Any]] = [{"id": NAME, "object": "model"}]
         self._script: list[Any] = ["Noted."]
         self._changed = threading.Condition()
 
@@ -150,24 +165,32 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
 
+    def do_GET(self) -> None:
+        found = self.path == "/v1/models"
+        told = {"object": "list", "data": self.server.stand_in.models} if found else {}
+        self._whole(200 if found else 404, msgspec.json.encode(told))
+
     def do_POST(self) -> None:
-        body = msgspec.json.decode(self.rfile.read(int(self.headers["content-length"])))
-        if self.path != "/v1/chat/completions":
+        raw = self.rfile.read(int(self.headers["content-length"]))
+        body = msgspec.json.decode(raw)
+        if self.path not in ("/v1/chat/completions", "/v1/responses"):
             self._whole(404, b"{}")
             return
-        asked = Asked(body, {name.lower(): value for name, value in self.headers.items()})
+        asked = Asked(body, {name.lower(): value for name, value in self.headers.items()}, raw, self.path)
         match self.server.stand_in.reply(asked):
             case Fails(status, told, headers):
                 self._whole(status, msgspec.json.encode(told), headers)
-            case Sends(content):
-                self._whole(200, content)
+            case Sends(content, status, kind):
+                self._whole(status, content, {"content-type": kind})
+            case Streams() as streams:
+                self._pieces(streams)
             case Hangs(until):
                 until.wait(PATIENCE_SECONDS)
                 self.close_connection = True
             case Says() as says if body.get("stream"):
                 self._stream(says)
             case Says() as says:
-                self._whole(200, msgspec.json.encode(_completion(says)))
+                self._whole(200, msgspec.json.encode(_completion(says, body.get("n") or 1)))
 
     def _whole(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
@@ -193,6 +216,21 @@ class _Handler(BaseHTTPRequestHandler):
             self._event({"choices": [], "usage": {"total_tokens": says.usage}})
         self.wfile.write(b"data: [DONE]\n\n")
 
+    def _pieces(self, streams: Streams) -> None:
+        """In chunks, so that whoever reads can tell an end from a break."""
+        self.send_response(200)
+        self.send_header("content-type", streams.kind)
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for at, piece in enumerate(streams.pieces):
+            streams.before(at)
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+            self.wfile.flush()
+        if streams.breaks_off:
+            self.close_connection = True
+        else:
+            self.wfile.write(b"0\r\n\r\n")
+
     def _event(self, told: dict[str, Any]) -> None:
         self.wfile.write(b"data: " + msgspec.json.encode(told) + b"\n\n")
         self.wfile.flush()
@@ -201,14 +239,15 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: what was asked is kept, not printed."""
 
 
-def _completion(says: Says) -> dict[str, Any]:
+def _completion(says: Says, count: int = 1) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": says.text or "".join(says.pieces)}
     if says.refusal is not None:
         message |= {"content": None, "refusal": says.refusal}
     if says.searches:
         message |= {"content": None, "tool_calls": _calls(says)}
     usage = {} if says.usage is None else {"usage": {"total_tokens": says.usage}}
-    return {"choices": [{"index": 0, "message": message, "finish_reason": says.finish}], **usage}
+    choices = [{"index": at, "message": message, "finish_reason": says.finish} for at in range(count)]
+    return {"choices": choices, **usage}
 
 
 def _calls(says: Says) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ BLANKS = {
     "answer_in_shape": {"today", "subject", "schema"},
     "check": {"today", "subject"},
     "derive": {"about", "labels"},
+    "derive_wishes": {"about"},
     "summarise": {"words"},
 }
 FORGED = [

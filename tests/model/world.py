@@ -50,12 +50,12 @@ class Thinker:
         )
         self.engaged = self.model.engaged("w")
 
-    def derived(self, *said, about="ann", before=()):
+    def derived(self, *said, about="ann", before=(), wishes=""):
         """The texts of the facts of turns, each a text of ann's or a pair of peer and text."""
-        return [fact.text for fact in self.facts(*said, about=about, before=before)]
+        return [fact.text for fact in self.facts(*said, about=about, before=before, wishes=wishes)]
 
-    def facts(self, *said, about="ann", before=()):
-        return self.engaged.derive(turns(*said), about, turns(*before, start=100))
+    def facts(self, *said, about="ann", before=(), wishes=""):
+        return self.engaged.derive(turns(*said), about, turns(*before, start=100), wishes)
 
     def summary(self, *said, earlier=None, most=200):
         return self.engaged.summarise(earlier, turns(*said), most, TOKENS.count)

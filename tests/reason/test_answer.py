@@ -84,6 +84,13 @@ def test_a_message_is_cited_by_the_sentence_that_matters():
         ("Who did ann sail the boat with?", "ann sailed the boat with Kim and Bo", "Kim and Bo: "),
         ("How many boats does ann have?", "ann has three boats and a raft", "three boats: "),
         ("How long did ann own the boat?", "ann owned the boat for nine years", "for nine years: "),
+        (
+            "How long ago did ann buy the boat?",
+            "ann bought the boat nine years ago (2017)",
+            "nine years ago: ",
+        ),
+        ("Which year did ann buy the boat?", "ann bought the boat nine years ago (2017)", "2017: "),
+        ("How does ann feel when she sails the boat?", "ann sailed the boat today (2026-11-15)", ""),
         ("Does ann have a boat?", "ann has a boat in Piran", ""),
     ],
 )
@@ -128,6 +135,46 @@ def test_a_statement_that_names_a_day_says_which_day_it_was_said_on():
     )
 
 
+@pytest.mark.parametrize("when", ["a few weeks ago", "recently, in May", "since last summer"])
+def test_a_day_that_is_not_known_is_not_mixed_up_with_the_day_it_was_said_on(when):
+    told = ask("Did ann sell the boat?", {"1": Statement("1", f"ann sold the boat {when}", SAID_AT)})
+    assert told.text == f"ann sold the boat {when} (said 2026-11-15)."
+
+
+def test_the_days_that_a_message_means_are_worked_out():
+    known = {"1": Statement("1", "Sold the old boat today!", SAID_AT, "ann")}
+    assert ask("When did ann sell the old boat?", known).text == (
+        '2026-11-15: ann said: "Sold the old boat today (2026-11-15)!" (said 2026-11-15).'
+    )
+
+
+def test_a_line_begins_like_a_sentence_unless_it_begins_with_the_peer():
+    known = {
+        "1": Statement("1", "last week ann sold the boat", SAID_AT),
+        "2": Statement("2", "ann painted the boat", SAID_AT),
+        "3": Statement("3", "The boat was great fun, and green.", SAID_AT, "bo"),
+    }
+    lines = ask("What happened to the boat?", known).text.splitlines()
+    assert [line.partition(" boat")[0] for line in lines] == [
+        "Last week ann sold the",
+        "ann painted the",
+        'bo said: "The',
+    ]
+
+
+@pytest.mark.parametrize(
+    "saying", ["Pets bring so much joy, though.", "Pets sure do bring so much joy to us!", "Love pets!"]
+)
+def test_a_saying_about_everyone_is_no_answer(saying):
+    known = {"1": Statement("1", saying, SAID_AT, "ann")}
+    assert ask("Which pets does ann have?", known) == Told("", ())
+
+
+def test_what_names_something_is_an_answer_though_it_names_nobody():
+    known = {"1": Statement("1", "The spare key is under the doormat.", SAID_AT, "ann")}
+    assert ask("Where is the spare key?", known).cited == ("1",)
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -157,6 +204,16 @@ def test_what_a_line_says_already_is_not_said_again():
         "message": Statement("message", "I live in Lisbon!", SAID_AT, "ann"),
     }
     assert ask("Where does ann live?", known).cited == ("fact",)
+
+
+def test_a_message_that_says_hardly_more_than_its_conclusion_is_left_out():
+    known = {
+        "fact": Statement("fact", "ann sold the boat last week (week of 2026-11-02)", SAID_AT),
+        "message": Statement("message", "I sold the boat last week, wow, cheap!", SAID_AT, "ann"),
+        "more": Statement("more", "I sold the boat to Kim, with oars, sails and anchor.", SAID_AT, "ann"),
+        "later": Statement("later", "I sold the boat last week, wow, cheap!", SAID_AT + 9 * DAY, "ann"),
+    }
+    assert ask("When did ann sell the boat?", known).cited == ("fact", "later", "more")
 
 
 def test_a_question_about_nobody_in_particular_is_answered_all_the_same():

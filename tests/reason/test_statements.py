@@ -118,6 +118,24 @@ def test_a_plain_answer_to_a_plain_question_is_a_fact_of_both_turns(question, re
                 'asked "That lamp is lovely! Where did you get it?"'
             ],
         ),
+        (
+            "That lamp is lovely! So bright. Why did you hang it there?",
+            "It keeps the moths off my desk.",
+            [
+                'ann said: "It keeps the moths off my desk", '
+                'asked "That lamp is lovely! Why did you hang it there?"'
+            ],
+        ),
+        ("Sounds lovely! Where is it?", "It's behind them.", []),
+        ("Lovely! Does it help you when you see it?", "It reminds them to rest and breathe.", []),
+        ("Got any tips for getting started on it?", "They'll send all the forms for the permit.", []),
+        (
+            "How long have you been carving spoons?",
+            "Since I was 17 or so.",
+            ['ann said: "Since I was 17", asked "How long have you been carving spoons?"'],
+        ),
+        ("Any plans coming up?", "Bob, that boat looks splendid!", []),
+        ("We drove to the coast. What did you end up doing?", "A drive to the coast sounds splendid!", []),
         ("Where did you go?", "Thanks, Bob!", []),
         ("Where did you go?", "Thanks for asking!", []),
         ("Where did you go?", "Why?", []),

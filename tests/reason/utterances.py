@@ -362,10 +362,78 @@ TELLING = [
     ("Vivo en Madrid", [('ann said: "Vivo en Madrid"', "Lives in: Madrid")]),
     ("Moro em Lisboa.", [('ann said: "Moro em Lisboa"', "Lives in: Lisboa")]),
     ("Tengo 30 años", [('ann said: "Tengo 30 años"', "Age: 30")]),
+    # What looks like a word on the time, a sight or a mood, and is none.
+    (
+        "Been a nurse for ten years.",
+        [("ann has been a nurse for ten years", "Works as: nurse")],
+    ),
+    ("Been repairing boats for three years.", [("ann has been repairing boats for three years", None)]),
+    ("I love the smell of coffee.", [("ann loves the smell of coffee", "Likes: the smell of coffee")]),
+    ("I love the sea.", [("ann loves the sea", "Likes: the sea")]),
+    ("I have a photo of my grandmother.", [("ann has a photo of their grandmother", None)]),
+    ("I'm proud of my sister Ana.", [("ann is proud of their sister Ana", "Sister: Ana")]),
+    ("When I was ten, I broke my arm.", [("when they were ten, ann broke their arm", None)]),
+    (
+        "Habits like swimming and rowing help me sleep well.",
+        [("Habits like swimming and rowing help ann sleep well", None)],
+    ),
+    (
+        "Been quite a ride - had an interview yesterday for a job at the zoo.",
+        [("ann had an interview yesterday (2026-11-14) for a job at the zoo", None)],
+    ),
+    (
+        "Yesterday took my niece to the zoo.",
+        [("yesterday (2026-11-14) ann took their niece to the zoo", None)],
+    ),
+    ("Since I was ill, I sold my boat.", [("ann sold their boat", None)]),
+    # What 'it' is stands in the sentence before.
+    (
+        "I carry a carved spoon around. A friend made it for me last year.",
+        [
+            ("ann carries a carved spoon around", None),
+            (
+                'ann said: "I carry a carved spoon around. A friend made it for me last year (2025)"',
+                None,
+            ),
+        ],
+    ),
 ]
 
 # What tells nothing about its author.
 SILENT = [
+    # Said of the time that passed, and not of whoever says it.
+    "Been ages since we spoke!",
+    "Been a long week since our call.",
+    "Been too long, Bob.",
+    "Been a few months here.",
+    "Been quite a journey.",
+    # Pride and hope about nothing in particular, idioms, souvenirs.
+    "I'm so proud of how far I've come.",
+    "I'm excited to see what the future holds.",
+    "I'm really happy with my progress.",
+    "I'm stoked to see all my hard work pay off.",
+    "I'm still on the hunt.",
+    "I'm so glad we're on this road together.",
+    "I'm gonna keep grinding and moving ahead.",
+    # Since when something is, and not what.
+    "Since I was 17 or so.",
+    "I'm making great strides toward my goals.",
+    "I'm keeping my fingers crossed.",
+    "I'm going to keep pushing forward.",
+    "I have a lot of work to do.",
+    "We have a lot of cute photos.",
+    "We got some great pictures.",
+    "We have so many precious memories.",
+    "Our loved ones give us strength for anything.",
+    "A lot happened since our last call.",
+    # Liked at the sight of what the listener shows.
+    "I love all the red roses.",
+    "I love the calm lake and snowy hills, wow.",
+    # What holds only under a condition that stands before it.
+    "It takes time, but when I rest enough, I am able to lift heavy stones.",
+    # Pointed at, and named nowhere.
+    "Moments like this remind me why I paint boats.",
+    "I'm obsessed with those.",
     # Questions.
     "Where do I live?",
     "What's my name?",

@@ -293,6 +293,7 @@ def test_status_answers_what_the_caps_owner_has_stored(actor, name):
         "owner",
         "namespaces",
         "audit_rows",
+        "knowledge",
         "scrub_pending",
         "reasoner",
         "model",

@@ -95,6 +95,12 @@ def reasons(message: bool | None, session: Habits, workspace: Habits) -> bool:
     return next((one for one in said if one is not None), True)
 
 
+def wishes(message: str | None, session: Habits, workspace: Habits) -> str:
+    """What is worth noting, in the words of whoever configured it; nothing if nobody said."""
+    said = (message, _wishes(session.reasoning), _wishes(workspace.reasoning))
+    return next((one for one in said if one is not None), "")
+
+
 def dreams(session: Habits, workspace: Habits) -> bool:
     said = (_enabled(session.dream), _enabled(workspace.dream))
     return next((one for one in said if one is not None), True)
@@ -129,6 +135,10 @@ def observed(member: MemberHabits, peer: PeerHabits) -> bool:
 
 def _enabled(habit: Reasoning | DreamHabit | None) -> bool | None:
     return None if habit is None else habit.enabled
+
+
+def _wishes(habit: Reasoning | None) -> str | None:
+    return None if habit is None else habit.custom_instructions
 
 
 def _card(session: Habits, workspace: Habits, which: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mnemon.core.browse import list_lines, read_line, snapshot
+from mnemon.core.conversation.dream import stock
 from mnemon.core.correct import correct
 from mnemon.core.desk import Desk, Trace
 from mnemon.core.explaining import Explanation
@@ -15,6 +16,7 @@ from mnemon.domain.audit import Row
 from mnemon.domain.line import Line
 from mnemon.domain.moments import to_datetime, to_ms
 from mnemon.domain.spending import Allowance, Spent
+from mnemon.errors import Tampered
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
 
@@ -169,8 +171,27 @@ def status(case: Case, request: m.Status) -> Outcome:
         waiting=renewal.lacking(meaning.space, *here) if meaning.space else 0,
         renewing=renewal.owed(*here),
         embedder_trouble=meaning.trouble,
+        knowledge=_knowledge(case),
     )
     return Outcome(answer)
+
+
+def _knowledge(case: Case) -> m.KnowledgeStatus | None:
+    grant = case.chain.grant
+    observers = None if case.rights.everywhere else {grant.actor, *grant.peers}
+    try:
+        found, whole = stock(case.desk, observers)
+    except Tampered:
+        return None  # To be told of the rest is what a status is for; the doctor looks closer.
+    return m.KnowledgeStatus(
+        conclusions=found.conclusions,
+        reasoned=found.reasoned,
+        quoted=found.quoted + found.suspect,
+        outdated=found.outdated,
+        duplicates=found.duplicates,
+        card_lines=found.entries,
+        whole=whole,
+    )
 
 
 def _model(desk: Desk) -> m.ModelStatus | None:

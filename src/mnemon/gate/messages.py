@@ -360,6 +360,22 @@ class ModelStatus(Answer, frozen=True):
     trouble: str = ""
 
 
+class KnowledgeStatus(Answer, frozen=True):
+    """What is concluded of peers, by those that the cap reaches: of how much a dream would make less."""
+
+    conclusions: int
+    reasoned: int
+    """Of these, those that dreams concluded of several others."""
+    quoted: int
+    """Of these, those that rest on what a peer only carried, and are not believed."""
+    outdated: int
+    duplicates: int
+    """How many the next dream merges into others."""
+    card_lines: int
+    whole: bool = True
+    """Whether all are counted: of a great many, only those of whom something was concluded last."""
+
+
 class StatusAnswer(Answer, frozen=True):
     workspace: str
     owner: str
@@ -376,6 +392,8 @@ class StatusAnswer(Answer, frozen=True):
     """How many of them wait to be indexed anew."""
     embedder_trouble: str = ""
     """Why the embedder does not work for now, if it does not."""
+    knowledge: KnowledgeStatus | None = None
+    """None if something of it can't be opened; `mnemon doctor` says what."""
 
 
 class RotateKeys(Request, frozen=True):

@@ -83,10 +83,14 @@ class Reasoner(Protocol):
         """Whether an answer can be asked for in the shape of a JSON schema."""
         ...
 
-    def derive(self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> list[Fact]:
+    def derive(
+        self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = (), wishes: str = ""
+    ) -> list[Fact]:
         """What the turns tell about that peer, in their order; `before` is what was said earlier, as context.
 
         Turns of other peers may be among them, and facts may name any of these turns as their sources.
+        `wishes` say what is worth noting; a reasoner may heed them or not, and never says more for them
+        than the turns do.
         """
         ...
 

@@ -51,6 +51,8 @@ _LONGEST_FACT = 300
 _LONGEST_TRAIT = 200
 _LONGEST_ASIDE = 500
 _LONGEST_LINE = 6000
+_MOST_WISHES = 2000
+"""How many tokens what is wished to be noted may have; less where the model's window is small."""
 _SHORT_REPLY = 6
 _ALIKE = 0.8
 _SOMEBODY = ("the user ", "user ", "the person ", "the speaker ")
@@ -74,16 +76,19 @@ class _Shown(Struct, frozen=True):
     text: str
 
 
-def derive(asking: Asking, turns: Sequence[Turn], about: str, before: Sequence[Turn]) -> list[Fact]:
+def derive(
+    asking: Asking, turns: Sequence[Turn], about: str, before: Sequence[Turn], wishes: str = ""
+) -> list[Fact]:
     """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
     shown = _shown(turns, about, before)
     if not any(one.turn.peer == about for one in shown[len(before) :]):
         return []
     found: dict[str, Fact] = {}
+    wishes = _bounded(asking, wishes)
     context, rest = shown[: len(before)], shown[len(before) :]
     for stretch in _stretches(asking, rest):
         if any(one.turn.peer == about and one.text for one in stretch):
-            for fact in _derived(asking, stretch, about, context):
+            for fact in _derived(asking, stretch, about, context, wishes):
                 found.setdefault(" ".join(words(fact.text)), fact)
         context = stretch[-len(before) or -4 :]
     return list(found.values())
@@ -144,14 +149,26 @@ def _tokens(asking: Asking) -> int:
     return min(_TOKENS, asking.window // 4)
 
 
-def _derived(asking: Asking, stretch: Sequence[_Shown], about: str, context: Sequence[_Shown]) -> list[Fact]:
+def _bounded(asking: Asking, wishes: str) -> str:
+    """As much of the wishes, from their beginning, as a prompt has room for beside what is to be read."""
+    most, kept = min(_MOST_WISHES, asking.window // 8), wishes.strip()
+    while kept and (size := asking.count(kept)) > most:
+        kept = kept[: min(len(kept) - 1, len(kept) * most // size)].rstrip()
+    return kept
+
+
+def _derived(
+    asking: Asking, stretch: Sequence[_Shown], about: str, context: Sequence[_Shown], wishes: str
+) -> list[Fact]:
     """The facts of one stretch; if the reply to it is cut off, of its halves."""
     told = [f"The lines to read:\n{fenced([_row(one) for one in stretch if one.text])}"]
     if earlier := [_row(one) for one in context if one.text]:
         told.insert(0, f"What was said right before, as context only:\n{fenced(earlier)}")
+    if wishes:
+        told.insert(0, f"The wishes:\n{fenced([{'wishes': wishes}])}")
     asked = Prompt(
         messages=(
-            {"role": "system", "content": prompt("derive", about=quote(about), labels=", ".join(LABELS))},
+            {"role": "system", "content": _system(about, wished=bool(wishes))},
             {"role": "user", "content": "\n\n".join(told)},
         ),
         tokens=_tokens(asking),
@@ -163,12 +180,17 @@ def _derived(asking: Asking, stretch: Sequence[_Shown], about: str, context: Seq
         if error.detail != CUT_OFF or len(stretch) < 2:
             raise
         half = len(stretch) // 2
-        first = _derived(asking, stretch[:half], about, context)
-        return [*first, *_derived(asking, stretch[half:], about, stretch[:half])]
+        first = _derived(asking, stretch[:half], about, context, wishes)
+        return [*first, *_derived(asking, stretch[half:], about, stretch[:half], wishes)]
     given = {one.label: one for one in (*context, *stretch)}
     fresh = {one.label for one in stretch}
     facts = (_fact(item, given, fresh, about) for item in items[:MOST_FACTS])
     return [fact for fact in facts if fact is not None]
+
+
+def _system(about: str, *, wished: bool) -> str:
+    rules = prompt("derive", about=quote(about), labels=", ".join(LABELS))
+    return f"{rules}\n\n{prompt('derive_wishes', about=quote(about))}" if wished else rules
 
 
 def _schema(labels: Sequence[str]) -> Mapping[str, Any]:

@@ -99,14 +99,16 @@ class Engaged:
         self.name = model.name
         self.structured = ANSWER in model.tasks
 
-    def derive(self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> list[Fact]:
+    def derive(
+        self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = (), wishes: str = ""
+    ) -> list[Fact]:
         """Raises: ModelUnavailable, ModelUnusable."""
         by_rule = self._model.plain.derive(turns, about, before)
         asking = self._model.asking(DERIVE, self._workspace)
         if asking is None:
             return by_rule
         try:
-            found = deriving.derive(asking, turns, about, before)
+            found = deriving.derive(asking, turns, about, before, wishes)
         except ModelBudgetSpent as error:
             self._model.note(DERIVE, error)
             return by_rule

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mnemon.adapters.reason.clauses import clauses
+from mnemon.adapters.reason.days import dated
 from mnemon.adapters.reason.lexicon import ACQUAINTANCES, RELATIVES, base_of_third, word_set
+from mnemon.adapters.reason.pointing import names as names_thing
 from mnemon.adapters.reason.sentences import prose, split
-from mnemon.adapters.reason.span import span
+from mnemon.adapters.reason.span import ASKS_WHEN, span
 from mnemon.adapters.reason.statements import as_said, day_of
 from mnemon.adapters.reason.stems import content_stems, stem
+from mnemon.adapters.reason.substance import telling_words
 from mnemon.adapters.reason.traits import label_of, single_valued, trait_of
 from mnemon.adapters.reason.verbs import ADVERBS
 from mnemon.domain.pattern import pattern
@@ -133,7 +136,7 @@ _SOMEBODY = pattern(
     r"\b[A-ZÀ-Þ][a-z]+\b|\b(?:sister|brother|mother|father|mom|dad|wife|husband|friend|partner|boss)\b"
 )
 _CUES = [
-    (pattern(r"\bwhen\b|\bwhat (?:date|day|time|year)\b|\bhow long\b"), _TIME),
+    (ASKS_WHEN, _TIME),
     (pattern(r"\bhow (?:many|much|old|often)\b"), _NUMBER),
     (pattern(r"\bwhere\b"), _PLACE),
     (pattern(r"\bwho\b|\bwhom\b|\bwhose\b"), _SOMEBODY),
@@ -153,6 +156,8 @@ _DATED = pattern(r"\((?:week of |weekend of |about )?\d{4}(?:-\d\d){0,2}\)")
 _TOGETHER = pattern(r"and their (?=\w)")
 
 
+_OWN = pattern(r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've)\b", re.IGNORECASE)
+_NAMED = pattern(r"\d|(?<=[a-z,] )[A-ZÀ-Þ]|[^\x00-\x7f]")
 _ASKING = word_set("what where when who whom whose which how why tell")
 _ANY_LABEL = frozenset(["name"])
 
@@ -257,7 +262,7 @@ def _as_cited(
     most = -1.0
     for sentence in (sentences or [as_said(statement.text)])[:_MOST_SENTENCES]:
         stems = frozenset(content_stems(sentence))
-        if sentence.rstrip(" \"')").endswith(("?", "？")) or stems <= _TALK:
+        if sentence.rstrip(" \"')").endswith(("?", "？")) or stems <= _TALK or _is_saying(sentence, terms):
             continue
         label = _label(sentence) if wanted else ""
         telling = (
@@ -270,8 +275,15 @@ def _as_cited(
             most, best = telling, (sentence, stems, label)
     if not best[0]:
         return None
-    said = _clipped(best[0]).replace('"', "'")
+    said = _clipped(dated(best[0], statement.said_at, None)).replace('"', "'")
     return _Candidate(order, statement, f'{statement.peer} said: "{said}"', best[1], best[2])
+
+
+def _is_saying(sentence: str, terms: frozenset[str]) -> bool:
+    """Whether it names nobody and nothing, and says next to nothing beside the words of the question."""
+    if not terms or _OWN.search(sentence) or _NAMED.search(sentence) or names_thing(sentence):
+        return False
+    return sum(stem(word) not in terms for word in telling_words(sentence)) < _FEW
 
 
 def _clipped(text: str) -> str:
@@ -322,34 +334,46 @@ def _told(found: Sequence[_Found], most: int, question: str, about: str | None) 
     """
     lines: list[str] = []
     cited: list[str] = []
-    said: list[frozenset[str]] = []
+    said: list[tuple[frozenset[str], str | None]] = []
     labels: set[str] = set()
+    names = frozenset(stem(word) for word in words(about or ""))
     for one in found:
-        stems = one.candidate.stems - {stem("said")}
-        if any(_same(stems, before) for before in said):
+        stems = _plain_stems(one.candidate, names)
+        day = day_of(one.candidate.statement.said_at)
+        if any(_same(stems, before, same_day=day == on) for before, on in said):
             continue
         earlier = one.label in labels and single_valued(one.label)
         asked_for = None if lines else span(question, one.candidate.text, about)
         opening = "Earlier: " if earlier else f"{asked_for}: " if asked_for else ""
-        lines.append(opening + _with_day(one.candidate))
+        lines.append(opening + _with_day(one.candidate, about))
         cited.append(one.candidate.statement.id)
-        said.append(stems)
+        said.append((stems, day))
         labels.add(one.label)
         if len(lines) == most:
             break
     return Told("\n".join(lines), tuple(dict.fromkeys(cited)))
 
 
-def _same(stems: frozenset[str], before: frozenset[str]) -> bool:
-    return bool(stems) and stems <= before
+def _plain_stems(candidate: _Candidate, names: frozenset[str]) -> frozenset[str]:
+    """What a line says, whoever says it and whichever days are worked out in it."""
+    return frozenset(content_stems(_DATED.sub("", candidate.text))) - names - {stem("said")}
 
 
-def _with_day(candidate: _Candidate) -> str:
+def _same(stems: frozenset[str], before: frozenset[str], *, same_day: bool) -> bool:
+    """Whether a line says what one before it says, or that and hardly more on the same day."""
+    if not stems or not before:
+        return False
+    return stems <= before or (same_day and before <= stems and len(stems - before) <= _FEW)
+
+
+def _with_day(candidate: _Candidate, about: str | None) -> str:
     text = candidate.text.rstrip(" .")
+    if about and candidate.statement.peer is None and not text.lower().startswith(about.lower()):
+        text = text[:1].upper() + text[1:]
     day = day_of(candidate.statement.said_at)
     if day is None:
         return f"{text}."
-    return f"{text} (said {day})." if _DATED.search(text) else f"{text} ({day})."
+    return f"{text} (said {day})." if _DATED.search(text) or _TIME.search(text) else f"{text} ({day})."
 
 
 def label_of_statement(text: str, about: str | None) -> str:

@@ -37,7 +37,7 @@ _NO_SUBJECT = word_set(
     when where why and but or so because thanks thank congrats let check take look tell give show keep
     remember don't do does did is are was were can will have has had wow glad good great nice cool
     sounds looks just not no yes to all such one some another each my our me speaking sending wishing
-    hoping seeing got gotta gonna been
+    hoping seeing got gotta gonna been yesterday today tonight tomorrow
     """
 )
 _POINTERS = word_set("it that this these those them him her his their there")
@@ -61,6 +61,8 @@ def around(sentence: str, about: str, dated: Callable[[str], str]) -> str | None
     words = text.lower().replace(",", "").split(" ")
     if not _UNCERTAIN.isdisjoint(words) or words[0] in _NO_SUBJECT or words[0] in ADVERBS or len(words) < 4:
         return None
+    if words[:2] == ["a", "lot"]:
+        return None
     at = _verb(words)
     first = _SELF.search(text)
     if at is None or first is None or substance(text) < _ENOUGH or len(text[: first.start()].split()) < at:
@@ -83,7 +85,8 @@ def _verb(words: list[str]) -> int | None:
         word = words[at]
         if at and (word in _FINITE or base_of_third(word) or _past(words, at)):
             return at
-        if at and word in VERBS and words[at - 1].endswith("s") and not words[at - 1].endswith(("ss", "'s")):
+        many = at > 0 and words[at - 1].endswith("s") and not words[at - 1].endswith(("ss", "'s"))
+        if word in VERBS and word != "like" and (many or "like" in words[1 : at - 1]):
             return at
         if _CONTRACTED.match(word) and at + 2 < len(words):
             return at + 1

@@ -57,6 +57,13 @@ _HALF_SUBJECT = pattern(
     r"\b(?:where|when|while|because|and|that|as|since|after) my(?: [\w'-]+){1,3}$", re.IGNORECASE
 )
 _SO_THAT = pattern(r"\bso\s$")
+_CONDITION = pattern(
+    r"\b(?:but|and|so|because|that) (?:when|whenever|once|as long as|every time|each time)"
+    r" (?:I|we|they|he|she|it|people|things|life|someone|somebody|everyone)\b[^,;.!?]*,\s*$",
+    re.IGNORECASE,
+)
+_HOLDS_NOW = frozenset(["now", "state", "can", "future"])
+"""The tenses of what holds only then if a condition stands before it."""
 _CAN = pattern(r"\b(?:can|will|won't|can't)\b")
 _REPORTED = word_set(
     """
@@ -96,6 +103,15 @@ _WHEN = pattern(
     rf"(?P<prefix>{_TIMES}(?:[^,;.!?\"]{{0,60}}?)?)(?:,\s*|\s+)"
     r"(?=(?:I|i|I'm|i'm|I've|i've|I'll|i'll|we|[Mm]y \w+(?: \w+)? and I)\s)"
 )
+LEFT_OUT = word_set(
+    "moved bought went got started visited adopted graduated quit joined finished spent took had attended"
+    " met ran saw found tried watched signed learned"
+)
+_DAY_LEFT_OUT = pattern(
+    rf"(?P<day>(?i:yesterday|today|this (?:{_DAYS})|last (?:{_DAYS}))),?\s+"
+    rf"(?=(?:{'|'.join(sorted(LEFT_OUT))})\b)"
+)
+"""'Yesterday took my sister to Porto.'"""
 _HALF = pattern(rf"(?:{_TIMES}[^,;.!?\"]{{0,40}}?,?\s)?(?i:my) [\w'-]+((?: [\w'-]+){{0,2}})$")
 _NAMED = pattern(r"(?:^|, )[A-Z][a-z]+$")
 _SUBORDINATE = pattern(r"(?:when|whenever|while|after|before|until|once|as|since)\b", re.IGNORECASE)
@@ -122,10 +138,6 @@ _COMPANY = (
     | ACQUAINTANCES
     | word_set("friend friends team family kids gf bf hubby parents buddies sisters brothers")
 )
-LEFT_OUT = word_set(
-    "moved bought went got started visited adopted graduated quit joined finished spent took had attended"
-    " met ran saw found tried watched signed learned"
-)
 _SPOKEN_FOR = {
     "been": "I've been",
     "gonna": "I'm gonna",
@@ -143,6 +155,14 @@ _SPOKEN_FOR = {
     },
 }
 """Where the subject is left out with a part of the verb: how it would be said in full."""
+_TIME_PASSED = pattern(
+    r"(?:ages|forever|(?:an?|so|too|such an?|quite an?|way too|over|about|almost|nearly|many|several|some|\d+"
+    r"|two|three|four|five|six) (?:(?!(?:for|at|in|with|as)\b)[\w-]+ ){0,3}?(?:while|minute|days?|weeks?"
+    r"|months?|years?|long|time|road|journey|ride|rollercoaster))"
+    r"(?=$|[,.;!]| [-–—]| (?:since|but|and|with|for|here)\b)",
+    re.IGNORECASE,
+)
+"""What 'been' at the beginning of a sentence is said of when nobody was it: 'Been ages since we talked'."""
 _LIGHT = frozenset(
     ["just", "recently", "finally", "never", "really", "still", "also", "currently", "always", "super", "so"]
 )
@@ -198,7 +218,8 @@ def _parts(text: str) -> list[Clause]:
         elif _SO_THAT.search(text, max(0, start - 4), start) and _CAN.search(part):
             prefix = ""
         elif (clause := _parsed(part, prefix)) is not None:
-            found.append(clause)
+            if not (clause.tense in _HOLDS_NOW and _CONDITION.search(text, 0, start)):
+                found.append(clause)
             prefix = ""
         elif not found and not _REPORTED.isdisjoint(part.lower().split()):
             return []
@@ -245,9 +266,16 @@ def _parsed(text: str, prefix: str = "") -> Clause | None:
         text = text[when.end() :]
         if not _fits_before(prefix):
             return None
+    elif not prefix and not begun and (when := _DAY_LEFT_OUT.match(text)):
+        text = text[when.end() :]
+        clause = _left_out(text, text.split(" "), "")
+        return clause and _finished(clause._replace(prefix=when["day"]), text)
     clause = _both(text, prefix) or _single(text, prefix)
-    if clause is None:
-        return None
+    return clause and _finished(clause, text)
+
+
+def _finished(clause: Clause, text: str) -> Clause | None:
+    """The clause without what is only added to it; None if it may not be so."""
     rest = ended(clause.rest)
     if len(rest) < len(clause.rest):
         clause = clause._replace(text=text[: len(text) - len(clause.rest) + len(rest)].rstrip(), rest=rest)
@@ -320,6 +348,9 @@ def _left_out(text: str, words: list[str], prefix: str) -> Clause | None:
     full = _SPOKEN_FOR.get(first)
     if full is None or (first == "gonna" and words[at + 1].lower() == "be"):
         return None
+    if first == "been" and (passed := _TIME_PASSED.match(text, len(" ".join(words[: at + 1])) + 1)):
+        _, dash, after = text[passed.end() :].rpartition(" - ")
+        return _left_out(after, after.split(" "), prefix) if dash else None
     subject, _, verb = full.partition(" ")
     subject, apart, short = subject.partition("'")
     light = [word.lower() for word in words[:at]]

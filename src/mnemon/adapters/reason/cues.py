@@ -31,7 +31,7 @@ _ELSEWHERE = pattern(
     rf"(?:{_POINTED_AT})\b(?!/)(?!\s+(?:{_SEASONS}))"
     r"|.*\b(?:that|this|here|there)$"
     r"|.*\b(?:to|of|in|at|for|with) that \w+$"
-    r"|(?:\S+ ){0,7}(?:it|them)$"
+    r"|(?:\S+ ){0,7}(?:it|them|those|these)$"
     r"|(?:.* )?(?:to|a|an|the|of|my|with|for)$",
     re.IGNORECASE,
 )

@@ -25,7 +25,8 @@ _FILLERS = either(
     ps, p\.s\., speaking of \w+, by the way, of course, in fact, to be honest, tbh, to be fair, you
     know, fun fact, fact, for the record, for context, for reference, for what it's worth, just so you
     know, so you know, as for me, for me, as you know, as i (?:said|mentioned)(?: before| earlier)?,
-    like i said, first of all, on (?:another|a different) note, in other news, since (?:we|i) last
+    like i said, first of all, similarly, likewise, in addition, meanwhile, on the other hand,
+    on (?:another|a different) note, in other news, since (?:we|i) last
     (?:spoke|talked|met|chatted)
     """
 )
@@ -36,7 +37,10 @@ _REMINDED = (
     r"(?: also| just)? (?:mention|say|add|tell you|point out|note|share)"
 )
 _GIVEN = either(
-    "since, because, now that, given that, considering(?: that)?, although, though, even though, seeing that"
+    r"""
+    since(?! (?:I|we|my \w+) (?:was|were)\b[^\x2c;]*$), because, now that, given that, considering(?: that)?,
+    although, though, even though, seeing that
+    """
 )
 _LEAD = pattern(
     rf"(?:(?:{_GREETED})(?: (?:{_MUCH}))?(?: (?-i:[A-Z])[\w'-]*)?[,!.: -]+|(?:{_FILLERS}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from mnemon.adapters.reason.edges import SELVES, ended, opened, quotes_somebody, unreal
 from mnemon.adapters.reason.lexicon import VERBS, base_of_past, base_of_third, past, third, word_set
 from mnemon.adapters.reason.person import quoted, they, unquoted
+from mnemon.adapters.reason.pointing import names, points
 from mnemon.adapters.reason.sentences import sentences
 from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.substance import substance, telling_words
@@ -20,6 +21,7 @@ _MOST_TALK = 400
 _MOST_REPLY = 200
 _MOST_CONTEXT = 90
 """How long a sentence may be that says what 'it' is in the question after it."""
+_CONTEXT_LOOKED_AT = 3
 _MOST_FRAGMENT = 8
 _QUESTIONS_LOOKED_AT = 400
 _SENTENCES_LOOKED_AT = 3
@@ -42,8 +44,8 @@ _SMALL_TALK = pattern(
         what(?:'s| is) (?:up|new|going on), (?:is )?everything, right\?, what do you think, how about,
         what about, want to, wanna, can you, could you, would you, will you, have you (?:heard|seen),
         do you (?:think|want|need|mind|know), did you know, can i, should i, anything else, guess what,
-        (?:do you have )?any (?:other )?(?:recommend|suggest|tip|info|idea|advice|question|prefer|thought)\w*,
-        you know
+        (?:do you have |got )?any (?:other )?(?:recommend|suggest|tip|info|idea|advice)\w*,
+        (?:do you have |got )?any (?:other )?(?:question|prefer|thought)\w*, you know
         """
     ),
     re.IGNORECASE,
@@ -83,6 +85,11 @@ _FINITE = word_set(
 _AUTHOR = SELVES - {"my", "our"}
 _CRY = pattern(r"(?:w+[ho]+[ho]*|ye+s+|a+w+|ya+y+|(?:ha)+h?|o+h+|wo+w+|no+)\b", re.IGNORECASE)
 _YES_OR_NO = pattern(r"(?:do|does|did|have|has|are|is|was|were|can|will)\b", re.IGNORECASE)
+_REACTS = pattern(
+    r".*\b(?:sounds?|looks?|seems?) (?:so |really |very |super )?(?:like fun|[a-z]+)$", re.IGNORECASE
+)
+"""'A road trip sounds awesome' is said of what the asker told."""
+_COUNTS = pattern(r"when|how (?:long|many|much|old|often)|what (?:year|age)", re.IGNORECASE)
 _OPEN = word_set("do think mean feel like love want have")
 """After these a few words can be an answer in too many ways."""
 _TELLING = 2
@@ -95,6 +102,8 @@ class _Asked(NamedTuple):
 
     plain: str
     shown: str
+    points: bool = False
+    """Whether what its 'it' is is not said even so."""
 
 
 def answered(
@@ -116,16 +125,19 @@ def answered(
         if fragment and (stated := _stated(asked.plain, told, about, dated)) is not None:
             return stated
         new = substance(told, known)
-        if silent and known and (new and not _YES_OR_NO.match(asked.plain) if fragment else new >= _TELLING):
+        if asked.points and points(told) and not names(told):
+            continue
+        enough = _TELLING - (_COUNTS.match(asked.plain) is not None and any(map(str.isdigit, told)))
+        if silent and known and (new and not _YES_OR_NO.match(asked.plain) if fragment else new >= enough):
             return f'{quoted(dated(told), about)}, asked "{unquoted(asked.shown)}"'
     return None
 
 
 def _question(text: str) -> _Asked | None:
     """What is asked at the end, if it is more than small talk."""
-    last = sentences(text[-_QUESTIONS_LOOKED_AT:])[-2:]
-    for at, sentence in reversed(list(enumerate(last))):
-        question = opened(sentence)
+    said = sentences(text[-_QUESTIONS_LOOKED_AT:])
+    for at in range(len(said) - 1, max(-1, len(said) - 3), -1):
+        question = opened(said[at])
         found = _ASKS.match(question)
         if not question.endswith("?"):
             return None
@@ -134,17 +146,28 @@ def _question(text: str) -> _Asked | None:
         question = question[found.start("how") :]
         if _SMALL_TALK.match(question):
             continue
-        context = _context(last[0]) if at and not substance(question) else None
+        bare = points(question) and not names(question)
+        context = _context(said[:at], named=bare) if bare or not substance(question) else None
         if context or substance(question) or _ASKED_OF_YOU.match(question):
-            return _Asked(question, f"{context} {question}" if context else question)
+            shown = f"{context} {question}" if context else question
+            return _Asked(question, shown, bare and context is None)
     return None
 
 
-def _context(sentence: str) -> str | None:
-    """A sentence that says what 'it' is in the question after it."""
-    text = opened(sentence)
-    named = " ".join(word for word in text.split() if word[:1].islower())
-    return text if len(text) <= _MOST_CONTEXT and not text.endswith("?") and substance(named) else None
+def _context(before: Sequence[str], *, named: bool) -> str | None:
+    """The sentence that says what 'it' is in the question after it; if `named`, by a noun or a name."""
+    for sentence in reversed(before[-_CONTEXT_LOOKED_AT if named else -1 :]):
+        text = opened(sentence)
+        told = " ".join(word for word in text.split() if word[:1].islower())
+        fits = (
+            len(text) <= _MOST_CONTEXT
+            and len(told.split()) > 1
+            and not text.endswith("?")
+            and substance(told)
+        )
+        if fits and (not named or names(text)):
+            return text
+    return None
 
 
 def _statement(sentence: str) -> str | None:
@@ -159,6 +182,8 @@ def _statement(sentence: str) -> str | None:
     text = ended(text.rstrip(" .!…,;:"))
     words = text.lower().replace(",", "").split()
     if not words or words[0] in _NO_REPLY or words[0] in VERBS or _CRY.match(text):
+        return None
+    if (len(words) == 1 and bare.partition(text)[2].startswith(",")) or _REACTS.match(text):
         return None
     return text if _UNCERTAIN.isdisjoint(words) else None
 

@@ -18,7 +18,10 @@ class Extractive:
     deterministic = True
     structured = False
 
-    def derive(self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> list[Fact]:
+    def derive(
+        self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = (), wishes: str = ""
+    ) -> list[Fact]:
+        """Rules read no wishes: what they note is the same with any."""
         return statements.derive(turns, about, before)
 
     def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:

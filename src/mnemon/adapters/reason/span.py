@@ -7,6 +7,12 @@ import re
 from mnemon.adapters.reason import values
 from mnemon.domain.pattern import pattern
 
+ASKS_WHEN = pattern(
+    r"^(?:and |so |but )?when\b|\bwhen (?:did|do|does|was|were|is|are|will|has|have|had)\b"
+    r"|\b(?:what|which) (?:date|day|time|year|month)\b|\bhow long\b"
+)
+"""Whether a question in small letters asks for a time; 'how she feels when …' does not."""
+
 _BRACKETS = pattern(r"\((?:about )?((?:week(?:end)? of )?\d{4}(?:-\d\d){0,2})\)")
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _WEEKDAY = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
@@ -20,6 +26,7 @@ _LASTED = pattern(
     r"\b(?:for (?:about |over |almost |nearly )?(?:\w+ )?\w+ (?:years?|months?|weeks?|days?|hours?)"
     r"|since [\w ]{2,24})\b"
 )
+_AGO = pattern(r"\b(?:about |over |almost |nearly )?\w+ (?:years?|months?|weeks?|days?|hours?) ago\b")
 _PLACE = pattern(r"\b(?:in|at|to|from|near|outside) (?=(?:the )?[A-ZÀ-Þ])")
 _COUNT = pattern(
     r"\b(\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice|both)\b"
@@ -39,10 +46,12 @@ def span(question: str, text: str, about: str | None) -> str | None:
     The question is in small letters.
     """
     words = question.split()
-    if "when" in words or _asks(question, "what day", "what date", "what year", "which day", "which year"):
-        return _first(_BRACKETS, text, 1) or _first(_CALENDAR, text)
+    if "how long ago" in question:
+        return _first(_AGO, text) or _first(_BRACKETS, text, 1)
     if "how long" in question:
         return _first(_LASTED, text)
+    if ASKS_WHEN.search(question):
+        return _first(_BRACKETS, text, 1) or _first(_CALENDAR, text)
     if _asks(question, "how many", "how old"):
         return _counted(text)
     if "where" in words or _asks(question, "which city", "what city", "which country", "what country"):

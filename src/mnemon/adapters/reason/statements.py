@@ -14,6 +14,7 @@ from mnemon.adapters.reason.edges import SELVES, opened
 from mnemon.adapters.reason.exchange import answered
 from mnemon.adapters.reason.instructions import asked
 from mnemon.adapters.reason.person import quoted, rewritten, unquoted
+from mnemon.adapters.reason.pointing import leaves_open, names_own
 from mnemon.adapters.reason.replies import replied
 from mnemon.adapters.reason.sentences import plain, sentences
 from mnemon.adapters.reason.telling import tells
@@ -28,6 +29,9 @@ from mnemon.ports.reasoner import Fact, Turn
 MOST_FACTS = 50
 """How many facts one message gives at most."""
 
+_MOST_CONTEXT = 140
+"""How long a sentence may be that is told with the next, for what it names."""
+
 _OPENERS = ELIDED | {"me"}
 _BIRTHDAY = pattern(
     r"(?:it's|it is|today is|today's|tomorrow is|tomorrow's) my (?:\d{1,3}(?:st|nd|rd|th) )?birthday"
@@ -40,6 +44,7 @@ _REGULAR = pattern(r"\b(?:every|each|usually|always)\b", re.IGNORECASE)
 _NAMED_NEXT = pattern(
     r"(?:His|Her|Its|Their) names? (?:is|are) (?P<name>[A-Z][\w'-]*(?:(?:,| and) [A-Z][\w'-]*)*)[.!]*$"
 )
+_TO_YOU = pattern(r"\b(?:you|your|you're)\b", re.IGNORECASE)
 _THEIRS = frozenset(["his", "her", "its", "their"])
 _HAS_ONE = pattern(r"\b(?:an?|my|one|our) (?:[\w-]+ ){0,3}?(?P<noun>[\w-]+)[.!]*$")
 
@@ -93,7 +98,7 @@ def _told(sentence: str, before: str, said_at: int, about: str) -> Iterator[tupl
             yield birthday
             return
         parsed = clauses(sentence)
-        told = [_fact(clause, said_at, about) for clause in parsed if tells(clause)]
+        told = [_fact(clause, before, said_at, about) for clause in parsed if tells(clause)]
         yield from told or by_the_way(sentence, about, lambda text: dated(text, said_at, True))
         if parsed:
             return
@@ -105,7 +110,8 @@ def _told(sentence: str, before: str, said_at: int, about: str) -> Iterator[tupl
     elif not SELF_IN_IT.isdisjoint(words) and (
         said := around(sentence, about, lambda text: dated(text, said_at, None))
     ):
-        yield said, None
+        whole = _with_what_it_is(sentence, before)
+        yield said if whole is None else quoted(dated(whole, said_at, None), about), None
 
 
 def _speaks_for_itself(sentence: str) -> bool:
@@ -119,18 +125,27 @@ def tells_something(sentence: str, said_at: int, about: str) -> bool:
     return next(_told(sentence, "", said_at, about), None) is not None
 
 
-def _fact(clause: Clause, said_at: int, about: str) -> tuple[str, str | None]:
+def _with_what_it_is(said: str, before: str) -> str | None:
+    """What is said after the sentence that names what its 'it' is; None if it names that, or nothing does."""
+    text = opened(before)
+    if not leaves_open(said) or text.endswith("?") or len(text) > _MOST_CONTEXT or _TO_YOU.search(text):
+        return None
+    if not names_own(text):
+        return None
+    return f"{text} {said.rstrip(' .!')}"
+
+
+def _fact(clause: Clause, before: str, said_at: int, about: str) -> tuple[str, str | None]:
     past = clause.tense in ("past", "was", "perfect")
     regular = not HABITS.isdisjoint(clause.group.adverbs) or _REGULAR.search(clause.text) is not None
 
     def day(text: str) -> str:
         return text if regular else dated(text, said_at, past)
 
-    text = rewritten(clause, about, day)
-    if text is None:
-        said = f"{clause.prefix} {clause.text}".strip()
-        text = quoted(day(said), about)
-    return text, trait_of(clause)
+    said = f"{clause.prefix} {clause.text}".strip()
+    whole = _with_what_it_is(said, before)
+    text = rewritten(clause, about, day) if whole is None else None
+    return text or quoted(day(whole or said), about), trait_of(clause)
 
 
 def _birthday(sentence: str, said_at: int, about: str) -> tuple[str, str | None] | None:

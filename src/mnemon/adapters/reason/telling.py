@@ -29,14 +29,15 @@ from mnemon.domain.pattern import pattern
 _DULL_OBJECT = pattern(
     r"(?:(?:an?|the|some|any|no|another|one|quick|few|lot of|great|good|really|little|bit of|big|cool"
     r"|awesome|exciting|amazing|crazy|fantastic|real-time|up-to-date|current|couple of|of|my|such|so|two"
-    r"|more) )*(?:"
+    r"|many|more|lots of|cute|beautiful|nice|strong|wonderful|special|precious) )*(?:"
     + either(
         """
         ideas?, clues?, feelings?, hunch, points?, requests?, suggestions?, fun, time, day, blast,
         access, choice, doubt, thoughts?, look, guess, sense, hope, faith, respect, clarity, confusion,
         trouble, capability, ability, information, knowledge, limitations?, preferences?,
         recommendations?, tips?, advice, help, more, plans?, change, chance, moment, luck, concerns?,
-        understanding, personal, opinions?, emotions, same, others?, things?, news
+        understanding, personal, opinions?, emotions, same, others?, things?, news, bond,
+        memor(?:y|ies)(?! of), (?:photo|pic|picture)s?(?! (?:of|from|with|at)), work(?: to do)?$
         """
     )
     + r")\b",
@@ -50,6 +51,10 @@ _DULL_LIKING = pattern(
     r"|talking|chatting|helping)\b",
     re.IGNORECASE,
 )
+_LIKED_AT_SIGHT = pattern(
+    r"(?:all )?(?:the|those|these)(?: (?!(?:of|with|in|at|on|about|from|when|to|for)\b)[a-z][a-z'-]*,?){2,}$"
+)
+"""What is liked where it is seen: 'I love the yellow leaves' is said of the listener's photo."""
 _DULL_ASK = pattern(
     r"(?:some|any|help|advice|tips|recommendations?|suggestions?|information|info|ideas?|ways?"
     r"|inspiration|resources|more|forward|something|good|great|the best|at|into|up|like|new (?:ideas"
@@ -111,7 +116,26 @@ _GETTING = pattern(r"(?:married|an? |my |divorced|into |ready for my|back into)"
 _DULL_HAVING = pattern(
     r"(?:some |a lot of |an? )?(?:trouble|issues?|problems?|difficult|hard|fun|blast|great)"
 )
+_MERE_MOOD = pattern(
+    r"(?:(?:so|really|very|super|just|pretty|always|still|truly|absolutely|totally|feeling) )*(?:"
+    r"(?:proud|happy|excited|stoked|thrilled|pumped|glad|pleased|satisfied|grateful|thankful|determined|eager"
+    r"|hopeful|curious|nervous|ready) "
+    r"(?:of|with|about|for|to see|to keep|to find out) (?:how far|how much|what (?:the future|i|we|lies|comes"
+    r"|life)|where (?:this|it|life)|(?:all )?(?:my|our|the) (?:(?:hard )?work|progress|accomplishments?"
+    r"|achievements?|efforts?|journey|future)|going|pushing|growing|moving)"
+    r"|(?:glad|happy|grateful|thankful|blessed|lucky) (?:that )?(?:we|to have (?:you|them|him|her|it))\b"
+    r"|on the hunt$|on a roll$|on cloud nine|over the moon)",
+    re.IGNORECASE,
+)
+"""Pride in oneself and hope in general: it says of nobody what they are proud of."""
+_IDIOMS = pattern(
+    r"(?:cross|crossing|keep|keeping) (?:my|our) fingers"
+    r"|make (?:\w+ )?(?:strides|progress)\b"
+    r"|keep (?:going|pushing|growing|moving|striving|grinding|it up|at it|on)\b",
+    re.IGNORECASE,
+)
 _STORY = pattern(r"\bthis [a-z]+ [a-z]")
+_US = pattern(r"\b(?:us|any|everyone|people)\b")
 _CREED = pattern(r"in [A-Z]")
 
 _DULL_THINGS = word_set(
@@ -177,7 +201,7 @@ def tells(clause: Clause) -> bool:
         return _of_theirs(clause)
     if not clause.rest:
         return clause.lemma in _ALONE or (clause.prefix != "" and clause.lemma in LASTING)
-    if (elsewhere(clause.rest) and not _tale(clause)) or _at_hand(clause):
+    if (elsewhere(clause.rest) and not _tale(clause)) or _at_hand(clause) or _is_mood(clause):
         return False
     if clause.subject == "we" and clause.lemma not in _SHARED and clause.lemma not in _OWN_WAYS:
         return _says_much(clause)
@@ -186,13 +210,20 @@ def tells(clause: Clause) -> bool:
     return (_BY_LEMMA.get(clause.lemma) or _BY_TENSE[clause.tense])(clause) or _says_much(clause)
 
 
+def _is_mood(clause: Clause) -> bool:
+    """Whether it says how its author feels about nothing in particular."""
+    if clause.lemma in ("be", "feel"):
+        return _MERE_MOOD.match(clause.rest) is not None
+    return _IDIOMS.match(f"{clause.lemma} {clause.rest}") is not None
+
+
 def _says_much(clause: Clause) -> bool:
     """Whether it is no remark on the talk, and says more than a mood."""
     if clause.lemma == "wait" and clause.tense == "can":
         return clause.group.negated and clause.rest.startswith(("for ", "to ")) and _awaited(clause)
     if clause.lemma in _REMARKING or clause.tense in ("can", "owed"):
         return False
-    if _BY_LEMMA.get(clause.lemma) is _like and _DULL_LIKING.match(clause.rest):
+    if _BY_LEMMA.get(clause.lemma) is _like and _is_dull_liking(clause):
         return False
     if clause.tense == "future" and "going" not in clause.group.said:
         own = of_their_own(clause.rest) and clause.lemma not in _DULL_AIM and clause.lemma != "be"
@@ -235,6 +266,8 @@ def _of_theirs(clause: Clause) -> bool:
     if not _DULL_THINGS.isdisjoint(owned) or clause.lemma in _REPORTING:
         return False
     if clause.subject == "our" and _OURS.isdisjoint(owned) and substance(clause.rest) < _MUCH - 1:
+        return False
+    if clause.subject == "our" and clause.tense == "now" and _US.search(clause.rest):
         return False
     if clause.lemma == "have" and _DULL_OBJECT.match(clause.rest):
         return False
@@ -329,8 +362,13 @@ def _get(clause: Clause) -> bool:
     return _GETTING.match(clause.rest) is not None or _future(clause)
 
 
+def _is_dull_liking(clause: Clause) -> bool:
+    at_sight = clause.tense == "now" and _LIKED_AT_SIGHT.match(clause.rest) and not often(clause)
+    return bool(_DULL_LIKING.match(clause.rest) or at_sight)
+
+
 def _like(clause: Clause) -> bool:
-    if _DULL_LIKING.match(clause.rest):
+    if _is_dull_liking(clause):
         return False
     return clause.tense in ("now", "perfect", "going") or specific(clause)
 

@@ -50,12 +50,16 @@ class Passage(Struct, frozen=True):
     """The turn of each message of the peer, by its id."""
     trusts: dict[str, Trust]
     """The class of each message, by its id."""
+    wishes: dict[str, str]
+    """What is wished to be noted of each message of the peer, by its id."""
 
 
 class _Only(Struct, frozen=True):
     """What a derive errand's payload says: which turns to look at, if not all of the range."""
 
     turns: frozenset[int] | None = None
+    wishes: str | None = None
+    """What is wished to be noted of them, if other than of the session."""
 
 
 def read_passage(desk: Desk, tasks: Sequence[Task], session: str, about: str) -> Passage:
@@ -63,15 +67,18 @@ def read_passage(desk: Desk, tasks: Sequence[Task], session: str, about: str) ->
     opener = Opener(desk)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
     span = Turns(desk.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
-    only = [(task, msgspec.json.decode(task.payload, type=_Only).turns) for task in tasks]
+    only = [(task, msgspec.json.decode(task.payload, type=_Only)) for task in tasks]
+    habits = directory.habits(desk, session)
     before: list[Turn] = []
     turns: list[Turn] = []
     numbers: dict[str, int] = {}
     trusts: dict[str, Trust] = {}
+    wishes: dict[str, str] = {}
     for line in desk.tx.lines.turns(span):
         number = line.turn or 0
-        own = line.room.owner == about
-        if number >= first and own and not any(_covers(task, turns, number) for task, turns in only):
+        own = line.room.owner == about and number >= first
+        asked = next((told for task, told in only if own and _covers(task, told.turns, number)), None)
+        if own and asked is None:
             continue
         try:
             turn = _turn(line, opener)
@@ -79,9 +86,10 @@ def read_passage(desk: Desk, tasks: Sequence[Task], session: str, about: str) ->
             continue  # Whoever reads the line is told, and so is the doctor; the others still count.
         (before if number < first else turns).append(turn)
         trusts[line.id] = trust.of_message(line.kind, decode_metadata(line.metadata), turn.text)
-        if number >= first and own:
+        if asked is not None:
             numbers[line.id] = number
-    return Passage(session, tasks[0].namespace, about, turns, before, numbers, trusts)
+            wishes[line.id] = h.wishes(asked.wishes, *habits)
+    return Passage(session, tasks[0].namespace, about, turns, before, numbers, trusts, wishes)
 
 
 def _covers(task: Task, only: Collection[int] | None, number: int) -> bool:
@@ -96,16 +104,20 @@ def facts_of(reasoner: Reasoner, passage: Passage) -> list[Fact]:
     """What follows from what the peer said, what it only carried, and what reads like orders, each by itself.
 
     So whatever is written in a document has no part in what is concluded of the peer's own words. What
-    others said is context, if it is of no lower class.
+    others said is context, if it is of no lower class. What is wished of some messages is not of others.
 
     Raises: Unavailable.
     """
     found: list[Fact] = []
-    for kind in sorted(Trust, reverse=True):
-        if any(passage.trusts[message] == kind for message in passage.numbers):
-            turns = [turn for turn in passage.turns if _is_heard(passage, turn, kind)]
-            before = [turn for turn in passage.before if _is_heard(passage, turn, kind)]
-            found.extend(reasoner.derive(turns, passage.about, before))
+    ways = {(passage.trusts[message], passage.wishes[message]) for message in passage.numbers}
+    for kind, wishes in sorted(ways, reverse=True):
+        turns = [
+            turn
+            for turn in passage.turns
+            if _is_heard(passage, turn, kind) and passage.wishes.get(turn.id, wishes) == wishes
+        ]
+        before = [turn for turn in passage.before if _is_heard(passage, turn, kind)]
+        found.extend(reasoner.derive(turns, passage.about, before, wishes))
     return found
 
 

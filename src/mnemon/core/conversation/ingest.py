@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
+import msgspec
 from msgspec import Struct
 
 from mnemon.core.conversation import directory
@@ -40,6 +41,8 @@ class Said(Struct, frozen=True):
     reasoning: bool | None = None
     kind: str = MESSAGE
     """`DOCUMENT` for what the peer only carried: a part of a file."""
+    wishes: str | None = None
+    """What is worth noting of it, if other than of the rest of the session."""
 
 
 class Message(Struct, frozen=True):
@@ -155,12 +158,11 @@ def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> Non
         peer = directory.find(desk, PEER, author)
         if not h.observed(directory.member_habits(present.get(author)), directory.peer_habits(peer)):
             continue
-        turns = [
-            turn
-            for turn, one in enumerate(said, first)
-            if one.peer == author and h.reasons(one.reasoning, near, far)
-        ]
-        if turns:
+        reasoned: dict[str | None, list[int]] = {}
+        for turn, one in enumerate(said, first):
+            if one.peer == author and h.reasons(one.reasoning, near, far):
+                reasoned.setdefault(one.wishes, []).append(turn)
+        for wishes, turns in reasoned.items():
             desk.tx.work.add(
                 Errand(
                     workspace=desk.scope.workspace,
@@ -170,7 +172,7 @@ def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> Non
                     first=turns[0],
                     last=turns[-1],
                     units=len(turns),
-                    payload=_exceptions(turns),
+                    payload=_particulars(turns, wishes),
                     namespace=entry.namespace,
                 ),
                 desk.now,
@@ -192,6 +194,11 @@ def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> Non
             )
 
 
-def _exceptions(turns: Sequence[int]) -> str:
-    """Which turns to look at, where they are not simply all that the peer said in the range."""
-    return "{}" if turns[-1] - turns[0] + 1 == len(turns) else '{"turns":' + str(list(turns)) + "}"
+def _particulars(turns: Sequence[int], wishes: str | None) -> str:
+    """Which turns to look at, if not all of the range, and what is wished to be noted of them."""
+    told: dict[str, object] = {}
+    if turns[-1] - turns[0] + 1 != len(turns):
+        told["turns"] = list(turns)
+    if wishes is not None:
+        told["wishes"] = wishes
+    return msgspec.json.encode(told).decode()

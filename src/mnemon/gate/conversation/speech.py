@@ -17,6 +17,7 @@ from mnemon.core.conversation.search import How, Where, find_messages
 from mnemon.core.desk import Tools, Trace
 from mnemon.domain.chunks import chunks
 from mnemon.domain.filters import predicate
+from mnemon.domain.habits import Reasoning
 from mnemon.domain.line import DOCUMENT
 from mnemon.domain.moments import to_ms
 from mnemon.domain.register import SESSION
@@ -47,7 +48,8 @@ def add(case: Case, request: q.AddMessages) -> Outcome:
             one.content,
             _metadata(one.metadata),
             moment_ms(one.created_at),
-            _reasoning(one.configuration),
+            _reasoning(one.configuration).enabled,
+            wishes=_reasoning(one.configuration).custom_instructions,
         )
         for one in request.messages
     ]
@@ -69,7 +71,18 @@ def read_file(tools: Tools, request: q.AddFile) -> q.AddFile:
 def add_file(case: Case, request: q.AddFile) -> Outcome:
     moment, metadata = moment_ms(request.created_at), _metadata(request.metadata)
     reasoning = _reasoning(request.configuration)
-    said = [Said(request.peer_id, part, metadata, moment, reasoning, DOCUMENT) for part in request.parts]
+    said = [
+        Said(
+            request.peer_id,
+            part,
+            metadata,
+            moment,
+            reasoning.enabled,
+            DOCUMENT,
+            reasoning.custom_instructions,
+        )
+        for part in request.parts
+    ]
     stored, changes = add_messages(case.desk, Hall(request.session_id, request.namespace), said)
     return Outcome(a.Messages([shown.message(one) for one in stored]), changes.trace(file=len(request.file)))
 
@@ -79,8 +92,8 @@ def _metadata(given: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(given or {})
 
 
-def _reasoning(given: q.MessageHabits | None) -> bool | None:
-    return None if given is None or given.reasoning is None else given.reasoning.enabled
+def _reasoning(given: q.MessageHabits | None) -> Reasoning:
+    return Reasoning() if given is None or given.reasoning is None else given.reasoning
 
 
 def list_(case: Case, request: q.ListMessages) -> Outcome:

@@ -16,6 +16,9 @@ from mnemon.gate import operations as o
 from mnemon.surfaces.cli.options import MOMENT, NAMES, Command, pass_shell
 from mnemon.surfaces.cli.shell import Shell
 
+_CATCH_UP_SECONDS = 0.2
+"""For what was put while no server ran: a question loads the embedder anyway, unlike `put`."""
+
 _namespaces = click.option(
     "--namespaces", "-n", type=NAMES, default=None, help="Only these, separated by commas."
 )
@@ -80,6 +83,8 @@ def get(
     explain: bool,
 ) -> None:
     """Recall the lines that answer QUERY best, or the newest."""
+    if query and not shell.is_remote:
+        shell.house().catch_up(_CATCH_UP_SECONDS)
     answer = shell.call(o.GET, m.Get(query, namespaces, k, since, until, at, floor, explain))
     shell.show(answer, lambda: "\n".join(map(_recalled, answer.lines)) or "(nothing)")
 
