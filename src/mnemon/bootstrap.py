@@ -22,6 +22,7 @@ from mnemon.adapters.serving import announce
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.system import SystemClock, SystemEntropy
+from mnemon.adapters.thesaurus import PackagedThesaurus
 from mnemon.adapters.tokens import Tokens
 from mnemon.adapters.when_asked import CourierWhenAsked, IndexWhenAsked
 from mnemon.config import ModelEndpoint, Settings
@@ -33,6 +34,7 @@ from mnemon.domain.cap import HolderKey
 from mnemon.errors import Misconfigured, MnemonError
 from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
+from mnemon.gate.reception import Reception
 from mnemon.gate.workshop import Workshop
 from mnemon.ports.clock import Clock
 from mnemon.ports.model import Model
@@ -55,6 +57,7 @@ class House:
     settings: Settings
     made: bool
     workshop: Workshop
+    reception: Reception
     _book: SqlBook
     _meaning: Meaning
     _model: Model | None = None
@@ -91,6 +94,21 @@ class House:
         """
         return self.workshop.tidy()
 
+    def catch_up(self, seconds: float) -> None:
+        """Give lines that were written while no server ran what they are found by; stop after so long.
+
+        Raises: Unavailable if the store is out of reach.
+        """
+        clock = SystemClock()
+        deadline = clock.now() + round(seconds * 1000)
+        self.workshop.look_round()
+        while clock.now() < deadline and self.workshop.tidy():
+            pass
+
+    def key(self, given: str) -> str:
+        """A key as settings give it: itself, or what its file says. Raises: Misconfigured."""
+        return _key(given)
+
     def announced(self, url: str) -> AbstractContextManager[None]:
         """Let other programs on this machine find the server of this folder meanwhile."""
         return announce(self.settings.home, url)
@@ -102,7 +120,8 @@ class House:
         while clock.now() < deadline:
             with self._book.read() as tx:
                 due = tx.work.next_due()
-            if (due is None or due > clock.now()) and not self._meaning.behind:
+            waits = due is not None and due <= clock.now()
+            if not waits and not self.workshop.busy and not self._meaning.behind:
                 return
             rest.wait(_SETTLING_STEP_SECONDS)
 
@@ -141,6 +160,7 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False, patience: f
         reader=Documents(),
         courier=CourierWhenAsked(allow_private=settings.webhook_private),
         limits=settings.limits,
+        thesaurus=PackagedThesaurus(),
         model=_model(settings, reasoner, tokenizer, clock),
         meaning=Meaning(
             choose(settings.embedder), now=clock.now, patience=patience, without=describe(settings.embedder)
@@ -157,7 +177,8 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False, patience: f
     if book.scrub_pending():
         book.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew_owner_cap)
-    return House(gate, owner_cap, settings, made, workshop, book, tools.meaning, tools.model)
+    reception = Reception(gate, book=book, keyring=keyring, clock=clock, entropy=entropy)
+    return House(gate, owner_cap, settings, made, workshop, reception, book, tools.meaning, tools.model)
 
 
 def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: Clock) -> Model | None:

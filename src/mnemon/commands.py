@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def command_line() -> click.Group:
     from mnemon.surfaces.cli.main import cli
 
     cli.later.setdefault("hermes", _hermes_commands)
+    for name in ("login", "logout"):
+        cli.later.setdefault(name, partial(_signing, name))
     return cli
 
 
@@ -32,6 +35,12 @@ def mnemon_command(args: Any) -> None:
     from mnemon.surfaces.cli.main import ended
 
     sys.exit(ended(_hermes_commands(), args.arguments, "hermes mnemon"))
+
+
+def _signing(name: str) -> click.Command:
+    from mnemon.hermes.setup import signing
+
+    return signing.login if name == "login" else signing.logout
 
 
 def _hermes_commands() -> click.Group:

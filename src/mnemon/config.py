@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import fields, replace
 
 from mnemon.domain.embedding import AUTO, EmbedderSettings
 from mnemon.domain.limits import Limits
+from mnemon.domain.names import namespace
+from mnemon.domain.pattern import pattern
 from mnemon.domain.spending import Allowance
-from mnemon.errors import Misconfigured
+from mnemon.domain.upstream import ChatSettings, Upstream
+from mnemon.errors import InvalidInput, Misconfigured
 from mnemon.ports.model import TASKS
 
 _LIMITS = {
@@ -38,16 +42,33 @@ _EMBEDDER = (
     "MNEMON_EMBEDDER_MODEL",
     "MNEMON_EMBEDDER_DIMENSIONS",
 )
+_CHAT = (
+    "MNEMON_CHAT_BASE_URL",
+    "MNEMON_CHAT_API_KEY",
+    "MNEMON_CHAT_FILE",
+    "MNEMON_CHAT_USER_FIELD",
+    "MNEMON_CHAT_WORKSPACE",
+    "MNEMON_CHAT_NAMESPACE",
+    "MNEMON_CHAT_ASSISTANT",
+    "MNEMON_CHAT_CONTEXT_TOKENS",
+    "MNEMON_CHAT_TRANSCRIPT_TOKENS",
+    "MNEMON_CHAT_WAIT_MS",
+    "MNEMON_CHAT_TIMEOUT_SECONDS",
+)
 VARIABLES = (
     "MNEMON_HOME",
     "MNEMON_CAP",
     "MNEMON_URL",
     "MNEMON_WEBHOOK_SECRET",
     "MNEMON_WEBHOOK_PRIVATE",
+    "MNEMON_PUBLIC_URL",
     *_LIMITS,
     *_MODEL,
     *_EMBEDDER,
+    *_CHAT,
 )
+_NAME = pattern(r"[a-zA-Z0-9_-]{1,100}\Z")
+_MOST_TRANSCRIPT_TOKENS = 100_000
 
 
 class ModelEndpoint(Struct, frozen=True):
@@ -80,6 +101,9 @@ class Settings(Struct, frozen=True):
     """Whether webhooks may go to addresses that are not public."""
     model: ModelSettings = ModelSettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    chat: ChatSettings = ChatSettings()
+    public_url: str | None = None
+    """The origin that clients know this server by; None for whatever each request calls it."""
 
     @property
     def book(self) -> Path:
@@ -112,14 +136,16 @@ def settings_from(environment: Mapping[str, str], home: str | None = None) -> Se
     for variable, name in _LIMITS.items():
         if variable in environment:
             limits = replace(limits, **{name: _positive(variable, environment[variable])})
-    folder = home or environment.get("MNEMON_HOME") or "~/.mnemon"
+    folder = Path(home or environment.get("MNEMON_HOME") or "~/.mnemon").expanduser()
     return Settings(
-        Path(folder).expanduser(),
+        folder,
         limits,
         webhook_secret=environment.get("MNEMON_WEBHOOK_SECRET") or None,
         webhook_private=_flag("MNEMON_WEBHOOK_PRIVATE", environment.get("MNEMON_WEBHOOK_PRIVATE", "0")),
         model=model_settings(environment),
         embedder=_embedder(environment),
+        chat=chat_settings(environment, folder),
+        public_url=_origin("MNEMON_PUBLIC_URL", environment.get("MNEMON_PUBLIC_URL")),
     )
 
 
@@ -160,12 +186,123 @@ def _endpoint(environment: Mapping[str, str], task: str) -> ModelEndpoint | None
     name = environment.get(f"{own}NAME") or environment.get(f"{common}NAME")
     if not name:
         raise Misconfigured(f"{common}NAME is missing", hint="Name the model that the endpoint should use.")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
-        variable = own if elsewhere else common
-        raise Misconfigured(f"{variable}BASE_URL is no address of an endpoint", hint="E.g. http://HOST/v1.")
+    _check_address(f"{own if elsewhere else common}BASE_URL", url)
     key = environment.get(f"{own}API_KEY") or (None if elsewhere else environment.get(f"{common}API_KEY"))
     return ModelEndpoint(url, name, key)
+
+
+class _Listed(Struct, forbid_unknown_fields=True):
+    """An endpoint as the file of endpoints tells it."""
+
+    base_url: str
+    prefix: str = ""
+    api_key: str | None = None
+    strip_prefix: bool = False
+
+
+class _List(Struct, forbid_unknown_fields=True):
+    upstream: list[_Listed] = []
+
+
+def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
+    """Raises: Misconfigured."""
+    told = {name: environment.get(f"MNEMON_CHAT_{name.upper()}") for name in _CHAT_TEXTS}
+    numbers = {name: environment.get(f"MNEMON_CHAT_{name.upper()}") for name in _CHAT_NUMBERS}
+    chosen: dict[str, Any] = {name: value for name, value in told.items() if value}
+    chosen |= {
+        name: _positive(f"MNEMON_CHAT_{name.upper()}", value) for name, value in numbers.items() if value
+    }
+    flag = "MNEMON_CHAT_USER_FIELD"
+    found = ChatSettings(
+        upstreams=tuple(_upstreams(environment, home)),
+        user_field=_flag(flag, environment.get(flag) or "0"),
+        **chosen,
+    )
+    for name in ("workspace", "assistant"):
+        if not _NAME.match(getattr(found, name)):
+            raise Misconfigured(
+                f"MNEMON_CHAT_{name.upper()} has other characters than letters, digits, _ and -"
+            )
+    if found.assistant in ("user", "ai"):
+        raise Misconfigured("MNEMON_CHAT_ASSISTANT must not be user or ai", hint="E.g. assistant.")
+    if found.transcript_tokens > _MOST_TRANSCRIPT_TOKENS:
+        raise Misconfigured(f"MNEMON_CHAT_TRANSCRIPT_TOKENS is more than {_MOST_TRANSCRIPT_TOKENS}")
+    try:
+        namespace(found.namespace)
+    except InvalidInput as error:
+        raise Misconfigured(f"MNEMON_CHAT_NAMESPACE: {error.detail}") from None
+    return found
+
+
+_CHAT_TEXTS = ("workspace", "namespace", "assistant")
+_CHAT_NUMBERS = ("context_tokens", "transcript_tokens", "wait_ms", "timeout_seconds")
+
+
+def _upstreams(environment: Mapping[str, str], home: Path) -> Iterator[Upstream]:
+    url, key = environment.get("MNEMON_CHAT_BASE_URL"), environment.get("MNEMON_CHAT_API_KEY")
+    named = environment.get("MNEMON_CHAT_FILE")
+    if url:
+        _check_address("MNEMON_CHAT_BASE_URL", url)
+        yield Upstream(url.rstrip("/"), key or None)
+    elif key:
+        raise Misconfigured(
+            "MNEMON_CHAT_API_KEY is set without MNEMON_CHAT_BASE_URL",
+            hint="A key goes to no other address than the one that it was given for; name that.",
+        )
+    seen = {""} if url else set()
+    for one in _listed(home / Path(named).expanduser()) if named else ():
+        _check_address(f"MNEMON_CHAT_FILE: base_url of prefix {one.prefix!r}", one.base_url)
+        if one.prefix in seen:
+            raise Misconfigured(
+                f"MNEMON_CHAT_FILE: two endpoints have the prefix {one.prefix!r}",
+                hint="Each needs a prefix of its own; MNEMON_CHAT_BASE_URL has the empty one.",
+            )
+        seen.add(one.prefix)
+        yield Upstream(one.base_url.rstrip("/"), one.api_key or None, one.prefix, one.strip_prefix)
+
+
+def _listed(path: Path) -> list[_Listed]:
+    import tomllib
+
+    try:
+        found = convert(tomllib.loads(path.read_text("utf-8")), _List)
+    except OSError as error:
+        raise Misconfigured(f"MNEMON_CHAT_FILE can't be read: {error.strerror}") from None
+    except (ValueError, ValidationError) as error:
+        raise Misconfigured(
+            f"MNEMON_CHAT_FILE: {error}",
+            hint="It lists [[upstream]] with base_url and, if wanted, prefix, api_key and strip_prefix.",
+        ) from None
+    if not found.upstream:
+        raise Misconfigured("MNEMON_CHAT_FILE lists no [[upstream]]")
+    return found.upstream
+
+
+def _check_address(variable: str, url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or parts.query or parts.fragment or parts.username:
+        raise Misconfigured(f"{variable} is no address of an endpoint", hint="E.g. http://HOST/v1.")
+
+
+def _origin(variable: str, url: str | None) -> str | None:
+    """Raises: Misconfigured for what is no origin, or one that tokens would travel to in the open."""
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url.removesuffix("/"))
+        named = parts.hostname is not None and parts.port != 0
+    except ValueError:
+        named = False
+    if not named or parts.username or parts.path or parts.query or parts.fragment:
+        raise Misconfigured(f"{variable} must be an origin, not {url!r}", hint="E.g. https://memory.example.")
+    local = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if parts.scheme != "https" and not local:
+        raise Misconfigured(f"{variable} must begin with https://", hint="Put TLS in front of the server.")
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _positive(variable: str, value: str) -> int:

@@ -15,7 +15,7 @@
      |- UnsupportedType             a file of a kind that is not read here
      |- Unavailable (retryable)     StorageUnavailable, StorageFull, StorageBusy, StorageReadOnly,
      |                              AuditUnavailable, ServerUnreachable, ModelUnavailable,
-     |                              ModelUnusable, ModelBudgetSpent
+     |                              ModelUnusable, ModelBudgetSpent, UpstreamUnreachable
      |- IntegrityError              Tampered, WrongKey, BrokenAuditChain: never retried, never ignored
      |- Misconfigured               start-up only
      `- Unsupported                 this backend refuses, by name
@@ -236,6 +236,14 @@ class ModelUnusable(ModelUnavailable):
 class ModelBudgetSpent(ModelUnavailable):
     code = "model_budget_spent"
     default_hint = "Wait for the next hour or day, or raise the budget; what needs no model goes on."
+
+
+class UpstreamUnreachable(Unavailable):
+    code = "upstream_unreachable"
+    default_hint = (
+        "The model endpoint did not answer. Check MNEMON_CHAT_BASE_URL and whether it is up; "
+        "nothing was remembered."
+    )
 
 
 class IntegrityError(MnemonError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -23,6 +24,10 @@ _LAST_FLUSH_SECONDS = 2.0
 def register(ctx: Any) -> None:
     """What the host calls for a new agent."""
     ctx.register_memory_provider(provider())
+    if "hermes_cli.memory_oauth" in sys.modules:  # The host's web server, which lets a desktop sign in.
+        from mnemon.hermes.signin.desktop import offer
+
+        offer(_home)
 
 
 def provider() -> Any:
@@ -78,8 +83,8 @@ class Stations:
 
     def get(self, configuration: Configuration) -> Station:
         # A sign-in changes its token by itself; what it was given for stays.
-        signed_in = configuration.oauth and configuration.oauth.get("tokenEndpoint")
-        key = signed_in or configuration.api_key
+        kept = configuration.oauth or {}
+        key = (kept.get("tokenEndpoint"), kept.get("signedInAt")) if kept else configuration.api_key
         kind = (configuration.store, configuration.url, key, configuration.timeout)
         with self._lock:
             found = self._open.get(configuration.home)

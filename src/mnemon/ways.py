@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,12 @@ from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.setup.inspection import Findings
 from mnemon.hermes.station import Station, Way
 
+if TYPE_CHECKING:
+    from mnemon.hermes.oauth import Upkeep
+
 _LOOK_SECONDS = 3.0
+_FIRST_QUESTION_SECONDS = 1.0
+"""How long the work behind the requests lets the host's first question go first."""
 
 _log = logging.getLogger("mnemon.hermes")
 
@@ -40,8 +46,9 @@ def station_of(configuration: Configuration) -> Station:
     from mnemon.adapters.system import SystemClock
 
     _close_to_others(_folder_of(configuration) / "outbox")
+    token = cache(lambda: _token(configuration))
     return Station(
-        open_way=lambda: open_way(configuration),
+        open_way=lambda: open_way(configuration, lambda: token()()),
         outbox=SealedOutbox(_folder_of(configuration) / "outbox"),
         now=SystemClock().now,
         notebook=notebook_of(configuration),
@@ -60,15 +67,16 @@ def _load(configuration: Configuration) -> None:
         import mnemon.surfaces.http.client  # noqa: F401
 
 
-def open_way(configuration: Configuration) -> Way:
+def open_way(configuration: Configuration, token: Callable[[], str] | None = None) -> Way:
     """The way to the configured server, to the server of the store's folder if one runs, or into the store.
 
+    `token` gives what a configured server is shown, if not what the configuration says.
     Raises: MnemonError.
     """
     from mnemon.adapters.serving import served_at
 
     if configuration.url is not None:
-        way = _remote(configuration.url, _token(configuration), configuration.timeout)
+        way = _remote(configuration.url, token or _token(configuration), configuration.timeout)
         if configuration.namespaces.need_a_gate and not way.passes.capped:
             way.close()
             raise Misconfigured(
@@ -99,12 +107,18 @@ def inspect(configuration: Configuration) -> Findings:
         standing = None
     finally:
         outbox.close()
-    reachable, told = _looked_at(configuration)
-    health = notebook_of(configuration).health()
-    return Findings(reachable=reachable, told=told, health=health, outbox=standing)
+    upkeep = _upkeep(configuration) if configuration.oauth is not None else None
+    reachable, told = _looked_at(configuration, upkeep.token if upkeep else None)
+    return Findings(
+        reachable=reachable,
+        told=told,
+        health=notebook_of(configuration).health(),
+        outbox=standing,
+        sign_in=upkeep.trouble if upkeep else "",
+    )
 
 
-def _looked_at(configuration: Configuration) -> tuple[bool | None, str]:
+def _looked_at(configuration: Configuration, token: Callable[[], str] | None) -> tuple[bool | None, str]:
     """Whether memory answers a question about the agent itself, and what there is to say of it."""
     from mnemon.gate.conversation import asks as q
     from mnemon.gate.conversation import operations as o
@@ -116,7 +130,7 @@ def _looked_at(configuration: Configuration) -> tuple[bool | None, str]:
     peer = agent_peer(configuration)
     seat = Seat(configuration.workspace, "status", peer, peer, True, namespaces=configuration.namespaces)
     try:
-        way = open_way(replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS)))
+        way = open_way(replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS)), token)
         try:
             asked = q.ReadCard(workspace_id=seat.workspace, peer_id=peer)
             way.gate.call(o.READ_CARD, way.passes.of(seat)("read"), asked)
@@ -133,9 +147,14 @@ def _token(configuration: Configuration) -> Callable[[], str]:
     """What a configured server is shown: a sign-in's token, a key, or the word that local servers take."""
     if configuration.oauth is None:
         return lambda: configuration.api_key or "local"
+    return _upkeep(configuration).token
+
+
+def _upkeep(configuration: Configuration) -> Upkeep:
+    """What keeps the sign-in of a profile up."""
     from mnemon.adapters.system import SystemClock
-    from mnemon.hermes.files import read_configuration, write_setting
-    from mnemon.hermes.oauth import Upkeep, exchange
+    from mnemon.hermes.files import default_home, read_configuration, write_setting
+    from mnemon.hermes.oauth import Upkeep, exchange, lock_of
 
     home, environment = configuration.home, {**os.environ, HOST_VARIABLE: configuration.host}
     return Upkeep(
@@ -144,7 +163,8 @@ def _token(configuration: Configuration) -> Callable[[], str]:
         read=lambda: read_configuration(home, environment)[0],
         write=lambda settings: write_setting(home, configuration.host, settings),
         exchange=exchange,
-    ).token
+        lock=lock_of(default_home(home, environment)),
+    )
 
 
 def _close_to_others(folder: Path) -> None:
@@ -170,7 +190,7 @@ def _embedded(settings: Settings) -> Way:
     house = open_house(settings, patience=0.0)
     stack = ExitStack()
     stack.callback(house.close)
-    stack.enter_context(house.working())
+    stack.enter_context(house.working(after=_FIRST_QUESTION_SECONDS))
     return _way(
         house.gate,
         lambda: house.owner_cap,

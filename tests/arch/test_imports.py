@@ -20,6 +20,10 @@ HEAVY = {
     "uvicorn",
     "anyio",
     "asyncio",
+    "authlib",
+    "mcp",
+    "mcp_types",
+    "pydantic",
     "ssl",
 }
 RUNS = 9

@@ -1,21 +1,38 @@
-"""A sign-in is renewed before it ends, and its refresh token is spent once."""
+"""A sign-in is renewed before it ends, its refresh token is spent once, and whatever goes wrong is said."""
 
 import multiprocessing
-from pathlib import Path
+import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hermes.scene import configured
-from mnemon.errors import ServerUnreachable
+from mnemon.errors import ServerUnreachable, SignInEnded, StorageBusy, StorageFull
 from mnemon.hermes.files import read_configuration, write_setting
-from mnemon.hermes.oauth import Grant, Upkeep
+from mnemon.hermes.oauth import Grant, Upkeep, alone, lock_of
+from mnemon.hermes.setup.signing import standing
+from mnemon.hermes.signin.wire import Unheard
 
 NOW = 1_000_000
 
 
-def grant(n, expires_at=NOW):
-    return Grant(f"hch-at-{n}", f"hch-rt-{n}", expires_at, "hermes-agent", "http://127.0.0.1:9/oauth/token")
+def grant(n, expires_at=NOW, **more):
+    return Grant(
+        access=f"hch-at-{n}",
+        refresh=f"hch-rt-{n}",
+        expires_at=expires_at,
+        client="hermes-agent",
+        endpoint="http://127.0.0.1:9/oauth/token",
+        since=NOW - 9000,
+        **more,
+    )
+
+
+def holding(kept):
+    told = kept.settings() if kept is not None else {"apiKey": None, "oauth": None}
+    return configured(api_key=told["apiKey"], oauth=told["oauth"])
 
 
 class Office:
@@ -23,33 +40,55 @@ class Office:
 
     def __init__(self, kept):
         self.kept = kept
+        self.now = NOW
         self.spent = []
-        self.down = False
+        self.written = []
+        self.fails = None
+        """What the exchange raises, after the server has done its part if it is in doubt."""
+        self.full = False
 
     def exchange(self, old, now):
-        if self.down:
-            raise ServerUnreachable("no answer")
+        if self.fails is not None and not isinstance(self.fails, Unheard):
+            raise self.fails
+        if old.refresh in self.spent:
+            raise SignInEnded("the server does not renew it any more")
         self.spent.append(old.refresh)
-        return grant(len(self.spent) + 1, now + 3600)
+        if self.fails is not None:
+            raise self.fails
+        fresh = grant(len(self.spent) + 1, now + 3600)
+        return replace(fresh, since=old.since)
 
-    def upkeep(self, now=NOW):
-        told = self.kept.settings()
+    def upkeep(self):
         return Upkeep(
-            configured(api_key=told["apiKey"], oauth=told["oauth"]),
-            now=lambda: now * 1000,
-            read=lambda: configured(api_key=self.kept.access, oauth=self.kept.settings()["oauth"]),
+            holding(self.kept),
+            now=lambda: self.now * 1000,
+            read=lambda: holding(self.kept),
             write=self.write,
             exchange=self.exchange,
         )
 
     def write(self, settings):
+        if self.full:
+            raise StorageFull("no space")
         self.kept = Grant.of(configured(api_key=settings["apiKey"], oauth=settings["oauth"]))
+        self.written.append(self.kept)
+
+
+def warnings(caplog):
+    return [one.getMessage() for one in caplog.records]
 
 
 def test_a_token_that_holds_is_used_as_it_is():
     office = Office(grant(1, NOW + 121))
     assert office.upkeep().token() == "hch-at-1"
     assert office.spent == []
+
+
+def test_its_end_is_remembered_and_not_read_again():
+    office = Office(grant(1, NOW + 3600))
+    upkeep = office.upkeep()
+    office.kept = None
+    assert upkeep.token() == "hch-at-1"
 
 
 def test_a_token_that_ends_within_two_minutes_is_renewed_and_kept():
@@ -60,6 +99,39 @@ def test_a_token_that_ends_within_two_minutes_is_renewed_and_kept():
     assert office.kept == grant(2, NOW + 3600)
 
 
+def test_that_a_token_is_being_spent_is_written_before_it_is_spent():
+    office = Office(grant(1))
+    office.upkeep().token()
+    assert office.written == [replace(grant(1), spending=NOW), grant(2, NOW + 3600)]
+
+
+def test_a_token_is_not_spent_where_what_it_buys_could_not_be_kept():
+    office = Office(grant(1))
+    office.full = True
+    upkeep = office.upkeep()
+    assert upkeep.token() == "hch-at-1"
+    assert office.spent == []
+    assert upkeep.trouble == "no space"
+
+
+def test_what_was_bought_and_could_not_be_written_is_used_and_written_later():
+    office = Office(grant(1))
+    upkeep = office.upkeep()
+    fresh = office.exchange
+
+    def exchange(old, now):
+        office.full = True
+        return fresh(old, now)
+
+    upkeep._exchange = exchange
+    assert upkeep.token() == "hch-at-2"
+    assert office.kept.refresh == "hch-rt-1"
+    office.full = False
+    assert upkeep.token() == "hch-at-2"
+    assert office.kept == grant(2, NOW + 3600)
+    assert (office.spent, upkeep.trouble) == (["hch-rt-1"], "")
+
+
 def test_what_another_process_renewed_is_taken_over():
     office = Office(grant(1))
     upkeep = office.upkeep()
@@ -68,16 +140,198 @@ def test_what_another_process_renewed_is_taken_over():
     assert office.spent == []
 
 
-def test_where_it_can_t_be_renewed_the_old_token_is_shown_and_a_warning_told(caplog):
+def test_where_it_can_t_be_renewed_the_old_token_is_shown_and_one_warning_told(caplog):
+    office = Office(grant(1, NOW + 100))
+    office.fails = ServerUnreachable("no answer")
+    upkeep = office.upkeep()
+    for _ in range(3):
+        assert upkeep.token() == "hch-at-1"
+        office.now += 61
+    assert warnings(caplog) == ["mnemon: the sign-in could not be renewed: no answer"]
+    assert upkeep.trouble == "no answer"
+    assert office.kept == grant(1, NOW + 100)
+
+
+def test_between_two_tries_that_fail_there_is_a_pause():
     office = Office(grant(1))
-    office.down = True
+    tries = []
+    office.exchange = lambda old, now: tries.append(now) or office_down()
+
+    def office_down():
+        raise ServerUnreachable("no answer")
+
+    upkeep = office.upkeep()
+    for _ in range(121):
+        upkeep.token()
+        office.now += 1
+    assert tries == [NOW, NOW + 60, NOW + 120]
+
+
+def test_what_was_renewed_elsewhere_ends_the_pause():
+    office = Office(grant(1))
+    office.fails = ServerUnreachable("no answer")
+    upkeep = office.upkeep()
+    upkeep.token()
+    office.kept = grant(7, NOW + 3600)
+    assert (upkeep.token(), upkeep.trouble) == ("hch-at-7", "")
+
+
+def test_a_sign_in_that_the_server_ended_says_to_sign_in_again(caplog):
+    office = Office(grant(1, NOW + 60))
+    office.spent.append("hch-rt-1")
+    upkeep = office.upkeep()
+    assert upkeep.token() == "hch-at-1"
+    office.now += 60
+    with pytest.raises(SignInEnded) as told:
+        upkeep.token()
+    assert told.value.hint == "Sign in again: mnemon login."
+    assert len(warnings(caplog)) == 1
+    assert warnings(caplog)[0].endswith("Sign in again: mnemon login")
+    assert (office.kept.refresh, office.kept.ended) == ("", "the server does not renew it any more")
+
+
+def test_a_sign_in_that_ended_is_not_tried_by_the_next_process():
+    office = Office(grant(1, NOW))
+    office.spent.append("hch-rt-1")
+    for _ in range(2):
+        with pytest.raises(SignInEnded):
+            office.upkeep().token()
+    office.fails = AssertionError()
+    with pytest.raises(SignInEnded):
+        office.upkeep().token()
+
+
+def test_whoever_signs_in_again_goes_on_at_once():
+    office = Office(grant(1))
+    office.spent.append("hch-rt-1")
+    upkeep = office.upkeep()
+    with pytest.raises(SignInEnded):
+        upkeep.token()
+    office.kept = grant(9, NOW + 3600)
+    assert upkeep.token() == "hch-at-9"
+
+
+def test_whoever_signed_out_is_not_signed_in_by_a_renewal():
+    office = Office(grant(1))
+    upkeep = office.upkeep()
+    office.kept = None
+    with pytest.raises(SignInEnded, match="not in the configuration"):
+        upkeep.token()
+    assert (office.spent, office.written) == ([], [])
+
+
+def test_an_answer_that_was_lost_leaves_word_that_the_token_may_be_spent(caplog):
+    office = Office(grant(1))
+    office.fails = Unheard("the connection broke")
     assert office.upkeep().token() == "hch-at-1"
-    assert "could not be renewed" in caplog.text
+    assert office.kept.spending == NOW
+    assert "a renewal was cut off" in standing(office.kept, NOW)
+
+    office.fails = None
+    caplog.clear()
+    with pytest.raises(SignInEnded, match="a renewal was cut off, and its token was spent"):
+        office.upkeep().token()
+    assert "may be spent already" in warnings(caplog)[0]
+    assert "sign in again: mnemon login" in warnings(caplog)[0]
+    assert "sign in again: mnemon login" in standing(office.kept, NOW)
 
 
-@pytest.mark.parametrize("spoiled", [{}, {"refreshToken": "r"}, {"refreshToken": "r", "clientId": "c"}])
+def test_a_token_that_was_said_to_be_spent_and_was_not_is_renewed(caplog):
+    office = Office(replace(grant(1), spending=NOW - 5))
+    assert office.upkeep().token() == "hch-at-2"
+    assert office.kept == grant(2, NOW + 3600)
+    assert "may be spent already" in warnings(caplog)[0]
+
+
+def test_that_it_may_be_spent_is_said_once(caplog):
+    office = Office(grant(1))
+    office.exchange = lambda old, now: unheard()
+
+    def unheard():
+        raise Unheard("the connection broke")
+
+    upkeep = office.upkeep()
+    for _ in range(4):
+        upkeep.token()
+        office.now += 61
+    assert len([one for one in warnings(caplog) if "may be spent already" in one]) == 1
+
+
+def test_a_server_that_was_not_reached_leaves_no_doubt():
+    office = Office(grant(1))
+    office.fails = ServerUnreachable("refused")
+    office.upkeep().token()
+    assert office.kept.spending == 0
+
+
+def test_nobody_waits_for_whoever_renews_a_token_that_still_holds():
+    office = Office(grant(1, NOW + 60))
+    begun, go_on = threading.Event(), threading.Event()
+    fresh = office.exchange
+
+    def exchange(old, now):
+        begun.set()
+        assert go_on.wait(60)
+        return fresh(old, now)
+
+    upkeep = office.upkeep()
+    upkeep._exchange = exchange
+    renewing = threading.Thread(target=upkeep.token)
+    renewing.start()
+    assert begun.wait(60)
+    assert upkeep.token() == "hch-at-1"
+    go_on.set()
+    renewing.join()
+    assert upkeep.token() == "hch-at-2"
+
+
+def test_another_process_that_renews_is_no_trouble_while_the_token_holds(tmp_path, caplog):
+    office = Office(grant(1, NOW + 60))
+    upkeep = office.upkeep()
+    upkeep._file = lock_of(tmp_path)
+    with alone(lock_of(tmp_path)):
+        assert upkeep.token() == "hch-at-1"
+    assert (upkeep.trouble, warnings(caplog)) == ("", [])
+    assert upkeep.token() == "hch-at-2"
+
+
+def test_a_process_that_never_lets_go_is_not_waited_for_forever(tmp_path):
+    with alone(lock_of(tmp_path)), pytest.raises(StorageBusy), alone(lock_of(tmp_path), 0.0):
+        pass
+    assert lock_of(tmp_path).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "spoiled", [{}, {"refreshToken": "r"}, {"refreshToken": "r", "clientId": "c"}, {"expiresAt": "soon"}]
+)
 def test_without_what_it_takes_the_key_is_shown_as_it_is(spoiled):
     assert Grant.of(configured(api_key="k", oauth=spoiled)) is None
+
+
+@given(st.dictionaries(st.text(max_size=20), st.one_of(st.none(), st.text(), st.floats(), st.integers())))
+def test_whatever_a_configuration_holds_reading_it_never_fails(oauth):
+    Grant.of(configured(api_key="k", oauth=oauth))
+
+
+NAMES = st.text(st.characters(codec="ascii", min_codepoint=33), min_size=1, max_size=40)
+
+
+@given(
+    st.builds(
+        Grant,
+        access=NAMES,
+        refresh=NAMES,
+        expires_at=st.integers(0, 1 << 40),
+        client=NAMES,
+        endpoint=NAMES,
+        revoke=st.one_of(st.just(""), NAMES),
+        scope=NAMES,
+        since=st.integers(0, 1 << 40),
+        spending=st.integers(0, 1 << 40),
+    )
+)
+def test_what_is_kept_is_read_as_it_was(kept):
+    assert Grant.of(holding(kept)) == kept
 
 
 def renew(home, ready, spent):
@@ -85,7 +339,7 @@ def renew(home, ready, spent):
 
     def exchange(old, now):
         spent.append(old.refresh)
-        return replace(old, access="hch-at-2", refresh="hch-rt-2", expires_at=now + 3600)
+        return replace(old, access="hch-at-2", refresh="hch-rt-2", expires_at=now + 3600, spending=0)
 
     upkeep = Upkeep(
         read_configuration(home, environment)[0],
@@ -93,12 +347,13 @@ def renew(home, ready, spent):
         read=lambda: read_configuration(home, environment)[0],
         write=lambda settings: write_setting(home, "hermes", settings, environment=environment),
         exchange=exchange,
+        lock=lock_of(home),
     )
     ready.wait()
     assert upkeep.token() == "hch-at-2"
 
 
-def test_twenty_processes_on_one_sign_in_spend_its_refresh_token_once(tmp_path: Path):
+def test_twenty_processes_on_one_sign_in_spend_its_refresh_token_once(tmp_path):
     write_setting(tmp_path, "hermes", grant(1).settings(), environment={"HOME": str(tmp_path)})
     context = multiprocessing.get_context("fork")
     with context.Manager() as manager:

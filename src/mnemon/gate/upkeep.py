@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from mnemon.core.desk import Trace, opened
+from mnemon.core.signins import rewrap
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.names import ALL, COMMON_NAMESPACE, Room
 from mnemon.errors import IntegrityError, NotFound
@@ -29,6 +30,7 @@ def rotate(case: Case, request: m.RotateKeys) -> Outcome:
     keys = tx.keys.every()
     for key in keys:
         vault.rewrap(tx, key)
+    rewrap(tx, case.keyring)
     tx.owe_scrub()
 
     def answer(row: Row) -> m.RotateAnswer:

@@ -90,6 +90,8 @@ class Workshop:
         self._couriers = ThreadPoolExecutor(_COURIERS, "mnemon-courier")
         self.bell = Bell()
         """Rung when there may be work."""
+        self.busy = False
+        """Whether a piece of work is under way."""
 
     def run(self, stopped: Bell) -> None:
         """Work until stopped; what is under way is finished first."""
@@ -123,6 +125,13 @@ class Workshop:
 
         Raises: Unavailable if the book is out of reach.
         """
+        self.busy = True
+        try:
+            return self._work_once()
+        finally:
+            self.busy = False
+
+    def _work_once(self) -> bool:
         tidied = self.tidy()
         now = self._clock.now()
         with self._book.read() as tx:

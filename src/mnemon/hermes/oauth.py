@@ -1,30 +1,45 @@
-"""A sign-in that is kept up: its access token is renewed before it ends, by one process for all."""
+"""A sign-in that is kept up: its access token is renewed before it ends, by one process for all.
+
+A refresh token is good once, and a server that sees it twice ends the sign-in. So before it is spent, the
+configuration says that it is being spent: if the answer never arrives, because a process was killed or a
+connection broke, whoever comes next knows that the token may be spent already. There is no way to find out
+but to try it, and nothing to lose by that; it is said before, and if it was spent, that one has to sign in
+again.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import logging
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from mnemon.errors import MnemonError, ServerUnreachable
+from mnemon.errors import MnemonError, ServerUnreachable, SignInEnded, StorageBusy
 from mnemon.hermes.configuration import Configuration
+from mnemon.hermes.signin import wire
 
 _RENEW_BEFORE_SECONDS = 120
-_TIMEOUT_SECONDS = 15.0
 _PAUSE_MS = 60_000
 """After a renewal that failed; meanwhile the old token is shown."""
+_PATIENCE_SECONDS = 20.0
+"""For another process that renews, if the token is over and there is nothing else to show."""
+_LOOK_SECONDS = 0.02
+_SHORTEST_LIFE = 1
+_LONGEST_LIFE = 10 * 365 * 24 * 3600
+_LOCK = ".mnemon-sign-in.lock"
 
 _log = logging.getLogger("mnemon.hermes")
 
 
-class Grant(Struct, frozen=True):
+class Grant(Struct, frozen=True, kw_only=True):
     """What a sign-in gave, as the configuration keeps it."""
 
     access: str
@@ -33,53 +48,98 @@ class Grant(Struct, frozen=True):
     """In seconds."""
     client: str
     endpoint: str
+    revoke: str = ""
     scope: str = "write"
+    since: int = 0
+    """When somebody signed in, in milliseconds: the same as long as it is the same sign-in."""
+    spending: int = 0
+    """When the refresh token was sent, if it is not known what came of it."""
+    ended: str = ""
+    """Why it can't be renewed any more; empty while it can."""
 
     @classmethod
     def of(cls, configuration: Configuration) -> Grant | None:
-        """None if the configuration holds none that can be renewed."""
+        """None if the configuration holds none."""
         kept = configuration.oauth or {}
+        ended = str(kept.get("ended") or "")
         try:
             return cls(
                 access=configuration.api_key or "",
-                refresh=str(kept["refreshToken"]),
-                expires_at=int(float(kept.get("expiresAt") or 0)),
+                refresh="" if ended else str(kept["refreshToken"]),
+                expires_at=_seconds(kept.get("expiresAt")),
                 client=str(kept["clientId"]),
                 endpoint=str(kept["tokenEndpoint"]),
+                revoke=str(kept.get("revocationEndpoint") or ""),
                 scope=str(kept.get("scope") or "write"),
+                since=_seconds(kept.get("signedInAt")),
+                spending=_seconds(kept.get("spending")),
+                ended=ended,
             )
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
+
+    @classmethod
+    def given(
+        cls, told: wire.Issued, *, client: str, endpoint: str, revoke: str, scope: str, now: int
+    ) -> Grant:
+        """What a new sign-in gave; `now` is in milliseconds."""
+        return cls(
+            access=told.access_token,
+            refresh=told.refresh_token,
+            expires_at=_end(told, now // 1000),
+            client=client,
+            endpoint=endpoint,
+            revoke=revoke,
+            scope=told.scope or scope,
+            since=now,
+        )
 
     def settings(self) -> dict[str, Any]:
         """As the configuration is to keep it."""
+        kept = {
+            "refreshToken": self.refresh,
+            "expiresAt": self.expires_at,
+            "clientId": self.client,
+            "tokenEndpoint": self.endpoint,
+            "scope": self.scope,
+            "revocationEndpoint": self.revoke,
+            "signedInAt": self.since,
+            "spending": self.spending,
+            "ended": self.ended,
+        }
+        always = ("expiresAt", "clientId", "tokenEndpoint", "scope")
         return {
             "apiKey": self.access,
-            "oauth": {
-                "refreshToken": self.refresh,
-                "expiresAt": self.expires_at,
-                "clientId": self.client,
-                "tokenEndpoint": self.endpoint,
-                "scope": self.scope,
-            },
+            "oauth": {name: value for name, value in kept.items() if value or name in always},
         }
 
+    def over(self, now: int) -> bool:
+        """Whether the access token is of no use any more."""
+        return self.expires_at <= now
 
-class _Renewed(Struct, frozen=True):
-    """What the token endpoint answers."""
 
-    access_token: str
-    refresh_token: str = ""
-    expires_in: int = 3600
-    scope: str = ""
+def _seconds(value: Any) -> int:
+    """Raises: TypeError, ValueError, OverflowError."""
+    return int(float(value or 0))
+
+
+def _end(told: wire.Issued, now: int) -> int:
+    return now + int(min(max(told.expires_in, _SHORTEST_LIFE), _LONGEST_LIFE))
 
 
 Exchange = Callable[[Grant, int], Grant]
-"""Trades the refresh token of a grant for a new grant. Raises: ServerUnreachable."""
+"""Trades the refresh token of a grant for a new grant.
+
+Raises: SignInEnded; Unheard if the token may be spent nevertheless; ServerUnreachable if it is not.
+"""
 
 
 class Upkeep:
-    """Gives an access token that holds. A refresh token is spent once, whoever shares the configuration."""
+    """Gives an access token that holds. A refresh token is spent once, whoever shares the configuration.
+
+    `now` is in milliseconds; `lock` is the file by which processes that share the configuration keep off each
+    other, None if there are none.
+    """
 
     def __init__(
         self,
@@ -89,70 +149,177 @@ class Upkeep:
         read: Callable[[], Configuration],
         write: Callable[[Mapping[str, Any]], object],
         exchange: Exchange,
+        lock: Path | None = None,
     ) -> None:
         self._grant = Grant.of(configuration)
-        self._token = configuration.api_key or ""
-        self._file = configuration.file
+        self._key = configuration.api_key or ""
+        self._file = lock
         self._now = now
         self._read = read
         self._write = write
         self._exchange = exchange
         self._lock = threading.Lock()
         self._not_before = 0
+        self._unsaved = False
+        self._doubted = ""
+        """The refresh token of which it was said that it may be spent."""
+        self.trouble = ""
+        """Why the last renewal failed; empty if it did not."""
 
     def token(self) -> str:
-        """The access token: where it could not be renewed, the one that was, and a warning."""
-        with self._lock:
-            if self._grant is not None and self._ends(self._grant) and self._now() >= self._not_before:
-                try:
-                    with _alone(self._file):
-                        self._grant = self._renewed(self._grant)
-                except (MnemonError, OSError) as error:
-                    self._not_before = self._now() + _PAUSE_MS
-                    _log.warning("mnemon: the sign-in could not be renewed: %s", error)
-                self._token = self._grant.access
-            return self._token
+        """The access token: where it could not be renewed, the one that was, and one warning.
+
+        Raises: SignInEnded if there is none that could be shown.
+        """
+        grant = self._grant
+        if grant is None:
+            return self._key
+        if not self._ends(grant) and not self._unsaved:
+            return grant.access
+        # While the old token holds, nobody waits for whoever renews it.
+        if self._lock.acquire(blocking=grant.over(self._seconds)):
+            try:
+                self._renew(grant)
+            finally:
+                self._lock.release()
+        shown = self._grant or grant
+        if shown.ended and shown.over(self._seconds):
+            raise _ended(shown.ended)
+        return shown.access
+
+    @property
+    def _seconds(self) -> int:
+        return self._now() // 1000
 
     def _ends(self, grant: Grant) -> bool:
-        return grant.expires_at - _RENEW_BEFORE_SECONDS <= self._now() // 1000
+        return grant.expires_at - _RENEW_BEFORE_SECONDS <= self._seconds
+
+    def _renew(self, grant: Grant) -> None:
+        if self._now() < self._not_before and not self._unsaved and not self._renewed_elsewhere():
+            return
+        try:
+            with alone(self._file, _PATIENCE_SECONDS if grant.over(self._seconds) else 0.0):
+                self._unsaved = self._unsaved and self._save()
+                if self._ends(self._grant or grant):
+                    self._grant = self._renewed(grant)
+        except (MnemonError, OSError) as error:
+            if isinstance(error, StorageBusy) and not grant.over(self._seconds):
+                return  # Another process is at it.
+            self._not_before = self._now() + _PAUSE_MS
+            self._tell(error)
+        else:
+            self.trouble = ""
+
+    def _renewed_elsewhere(self) -> bool:
+        """Whether the configuration holds a token that is to be looked at before the pause is over."""
+        kept = Grant.of(self._read())
+        return kept is not None and not kept.ended and not self._ends(kept)
+
+    def _save(self) -> bool:
+        """Write what could not be written, unless there is another grant by now. False once that is done."""
+        kept = Grant.of(self._read())
+        if self._grant is not None and kept is not None and kept.spending and kept.since == self._grant.since:
+            self._write(self._grant.settings())
+        return False
 
     def _renewed(self, known: Grant) -> Grant:
         """The grant that another process has renewed meanwhile, or else a new one."""
-        kept = Grant.of(self._read()) or known
+        gone = replace(known, ended="it is not in the configuration any more")
+        kept = Grant.of(self._read()) or gone
+        if kept.ended:
+            self._grant = kept
+            raise _ended(kept.ended)
         if not self._ends(kept):
             return kept
-        fresh = self._exchange(kept, self._now() // 1000)
+        if kept.spending and self._doubted != kept.refresh:
+            self._doubted = kept.refresh
+            _log.warning(
+                "mnemon: a renewal of the sign-in was cut off, and its token may be spent already. It is "
+                "tried once more; if the server then ends the sign-in, sign in again: mnemon login"
+            )
+        self._write(replace(kept, spending=self._seconds).settings())
+        fresh = self._spent(kept)
+        self._grant, self._unsaved = fresh, True
         self._write(fresh.settings())
+        self._unsaved = False
         return fresh
+
+    def _spent(self, kept: Grant) -> Grant:
+        """A new grant for the old one, or what came of it in the configuration."""
+        try:
+            return self._exchange(kept, self._seconds)
+        except SignInEnded as error:
+            why = "a renewal was cut off, and its token was spent" if kept.spending else error.detail
+            self._grant = replace(kept, refresh="", spending=0, ended=why)
+            self._write(self._grant.settings())
+            raise _ended(why) from error
+        except wire.Unheard:
+            raise
+        except ServerUnreachable:
+            self._write(kept.settings())
+            raise
+
+    def _tell(self, error: Exception) -> None:
+        told = error.detail if isinstance(error, MnemonError) else str(error)
+        again = ". Sign in again: mnemon login" if isinstance(error, SignInEnded) else ""
+        if self.trouble != told:
+            self.trouble = told
+            _log.warning("mnemon: the sign-in could not be renewed: %s%s", told, again)
+
+
+def _ended(why: str) -> SignInEnded:
+    return SignInEnded(f"the sign-in has ended: {why}")
+
+
+def lock_of(folder: Path) -> Path:
+    """The lock of all sign-ins of the installation whose default home that is."""
+    return folder / _LOCK
 
 
 @contextmanager
-def _alone(file: Path | None) -> Iterator[None]:
-    """Hold off every other process that keeps its sign-in in that file."""
+def alone(file: Path | None, patience: float = _PATIENCE_SECONDS) -> Iterator[None]:
+    """Hold off every other process that changes a sign-in of this installation.
+
+    Raises: StorageBusy if another one does not come to an end.
+    """
     if file is None:
         yield
         return
-    with open(file.with_name(f".{file.name}.lock"), "ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        end = time.monotonic() + patience
+        while not _locked(descriptor):
+            if time.monotonic() >= end:
+                raise StorageBusy("another process is renewing the sign-in", hint="")
+            time.sleep(_LOOK_SECONDS)
         yield
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def exchange(grant: Grant, now: int) -> Grant:
-    """Raises: ServerUnreachable."""
-    import httpx
-
+    """Trade the refresh token at its endpoint. Raises: as Exchange says."""
     form = {"grant_type": "refresh_token", "refresh_token": grant.refresh, "client_id": grant.client}
     try:
-        answer = httpx.post(grant.endpoint, data=form, timeout=_TIMEOUT_SECONDS)
-        answer.raise_for_status()
-        told = msgspec.json.decode(answer.content, type=_Renewed)
-    except (httpx.HTTPError, httpx.InvalidURL, msgspec.MsgspecError) as error:
-        raise ServerUnreachable(f"no new token from {grant.endpoint}: {error}") from error
-    return Grant(
+        told = wire.issued(grant.endpoint, form)
+    except wire.Refused as refused:
+        if refused.error == "invalid_grant":
+            raise SignInEnded("the server does not renew it any more") from refused
+        where = wire.place(grant.endpoint)
+        raise ServerUnreachable(f"no new token from {where}: {refused}", hint="") from refused
+    return replace(
+        grant,
         access=told.access_token,
         refresh=told.refresh_token or grant.refresh,
-        expires_at=now + told.expires_in,
-        client=grant.client,
-        endpoint=grant.endpoint,
+        expires_at=_end(told, now),
         scope=told.scope or grant.scope,
+        spending=0,
     )

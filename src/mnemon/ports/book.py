@@ -1,4 +1,5 @@
-"""The book: lines, keys, revocations, the register, the work list and the audit log, under one transaction.
+"""The book: lines, keys, revocations, sign-ins, the register, the work list and the audit log, under one
+transaction.
 
 Contract, which `mnemon.testing.book_contract` checks on every implementation:
 
@@ -28,6 +29,7 @@ from mnemon.domain.merkle import Tree
 from mnemon.domain.names import Room
 from mnemon.ports.register import Register, Work
 from mnemon.ports.renewal import Renewal
+from mnemon.ports.signins import SignIns
 
 
 class Marks(NamedTuple):
@@ -261,8 +263,11 @@ class Terms(Protocol):
         """Those given after `seq`, in order."""
         ...
 
-    def lacking(self, room: Room, space: str, most: int) -> list[str]:
-        """The ids of indexed lines that have no vector in that space, in the order in which they came."""
+    def lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[str]:
+        """The ids of indexed lines that have no vector in that space, in the order in which they came.
+
+        The first `beyond` of them are passed over.
+        """
         ...
 
     def spaces(self) -> dict[str, int]:
@@ -343,6 +348,9 @@ class Transaction(Protocol):
 
     @property
     def renewal(self) -> Renewal: ...
+
+    @property
+    def signins(self) -> SignIns: ...
 
     def marks(self, workspace: str) -> Marks: ...
 

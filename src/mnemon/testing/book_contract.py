@@ -55,6 +55,7 @@ from mnemon.testing.book_scenes import (
 from mnemon.testing.lines_contract import LinesContract, TermsContract
 from mnemon.testing.register_contract import RegisterContract
 from mnemon.testing.renewal_contract import RenewalContract
+from mnemon.testing.signins_contract import SignInsContract
 from mnemon.testing.threads import in_many_threads, often_interrupted
 from mnemon.testing.turns_contract import TurnsContract
 from mnemon.testing.vectors_contract import VectorsContract
@@ -516,6 +517,7 @@ class BookContract(
     RegisterContract,
     WorkContract,
     RenewalContract,
+    SignInsContract,
     _KeysContract,
     _CapsContract,
     _AuditContract,

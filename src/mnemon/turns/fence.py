@@ -96,6 +96,11 @@ def defuse(text: str) -> str:
     return f"\\{text}" if _BLOCK.match(text) else text
 
 
+def unmarked(text: str) -> str:
+    """The text as it is, but for words in place of every tag of the fence, however that is spelt."""
+    return _with(text, ((tag.start(), tag.end(), _MENTION) for tag in _TAG.finditer(_shape(text))))
+
+
 def _posing(text: str, shape: str) -> Iterator[tuple[int, int, str]]:
     """The spans that may not stay, and what stands there instead."""
     for tag in _TAG.finditer(shape):

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from mnemon.adapters.inmemory.lines import MemoryLines
 from mnemon.adapters.inmemory.register import MemoryRegister
 from mnemon.adapters.inmemory.renewal import MemoryRenewal
+from mnemon.adapters.inmemory.signins import MemorySignIns
 from mnemon.adapters.inmemory.state import State
 from mnemon.adapters.inmemory.work import MemoryWork
 from mnemon.domain import merkle
@@ -61,9 +62,10 @@ class _Terms:
         found = [vector for place, vector in self._state.vectors.items() if place[:2] == (room, space)]
         return sorted(vector for vector in found if vector.seq > seq)
 
-    def lacking(self, room: Room, space: str, most: int) -> list[str]:
+    def lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[str]:
         indexed = self._indexed(room)
-        return [line_id for line_id in indexed if (room, space, line_id) not in self._state.vectors][:most]
+        found = [line_id for line_id in indexed if (room, space, line_id) not in self._state.vectors]
+        return found[beyond : beyond + most]
 
     def spaces(self) -> dict[str, int]:
         return dict(Counter(space for _, space, _ in self._state.vectors))
@@ -180,6 +182,7 @@ class _Transaction:
         self.register = MemoryRegister(state)
         self.work = MemoryWork(state)
         self.renewal = MemoryRenewal(state)
+        self.signins = MemorySignIns(state)
 
     def marks(self, workspace: str) -> Marks:
         def total(name: str) -> int:

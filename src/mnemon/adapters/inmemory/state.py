@@ -10,6 +10,7 @@ from mnemon.domain.cap import Revocation
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.register import Entry, Tie
+from mnemon.domain.signin import Client, SignIn, Slip
 from mnemon.domain.tasks import Task
 from mnemon.ports.book import TermsChange, Vector, WrappedKey
 from mnemon.ports.register import Batch
@@ -34,6 +35,9 @@ class State:
     ties: dict[tuple[str, str, str, str, int], Tie] = field(default_factory=dict)
     batches: dict[tuple[str, str, bytes], Batch] = field(default_factory=dict)
     tasks: dict[int, Task] = field(default_factory=dict)
+    clients: dict[str, Client] = field(default_factory=dict)
+    signins: dict[str, SignIn] = field(default_factory=dict)
+    slips: dict[tuple[str, bytes], Slip] = field(default_factory=dict)
     worked: dict[tuple[str, str, str | None, str | None, str], int] = field(default_factory=dict)
 
     def increase(self, workspace: str, name: str) -> int:

@@ -15,6 +15,7 @@ from mnemon.adapters.sql.lines import SqlLines
 from mnemon.adapters.sql.migrations import migrate
 from mnemon.adapters.sql.register import SqlRegister
 from mnemon.adapters.sql.renewal import SqlRenewal
+from mnemon.adapters.sql.signins import SqlSignIns
 from mnemon.adapters.sql.terms import SqlTerms
 from mnemon.adapters.sql.work import SqlWork
 from mnemon.domain.names import ALL
@@ -38,6 +39,7 @@ class SqlTransaction:
         self.register = SqlRegister(session)
         self.work = SqlWork(session)
         self.renewal = SqlRenewal(session)
+        self.signins = SqlSignIns(session)
 
     def marks(self, workspace: str) -> Marks:
         values = self._counters.values(workspace)

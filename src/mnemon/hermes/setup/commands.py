@@ -16,7 +16,7 @@ from mnemon.hermes.setup import wizard
 from mnemon.hermes.setup.answers import NOTHING, PRESETS, alias, prefix, reads, taken, writes
 from mnemon.hermes.setup.blocks import block_of
 from mnemon.hermes.setup.console import Abandoned, Terminal
-from mnemon.hermes.setup.desk import Command, Desk, common_options, pass_desk
+from mnemon.hermes.setup.desk import Command, Desk, common_options, pass_desk, settle
 from mnemon.hermes.setup.hostconfig import provider_in
 from mnemon.hermes.setup.inspection import Inspect
 from mnemon.hermes.setup.install import install as place
@@ -25,12 +25,13 @@ from mnemon.hermes.setup.interpreter import reach
 from mnemon.hermes.setup.people import IDENTITIES, Mapped
 from mnemon.hermes.setup.profiles import DEFAULT, Profile
 from mnemon.hermes.setup.shown import shown
+from mnemon.hermes.setup.signing import login, logout
 from mnemon.hermes.setup.status import lines, report
 from mnemon.hermes.setup.sync import sync as synced
+from mnemon.hermes.signin import profile as signin
 
 _RECALL_MODES = get_args(RecallMode)
-_OTHERS_OPTIONS = ("home", "url", "cap", "workspace", "holder_key")
-"""What the group above takes and these commands have no use for."""
+_HOW: Mapping[str | None, signin.How] = {"browser": "browser", "device": "code"}
 
 
 def hermes_group(inspect: Inspect | None = None) -> click.Group:
@@ -40,15 +41,12 @@ def hermes_group(inspect: Inspect | None = None) -> click.Group:
     @click.pass_context
     def hermes(ctx: click.Context) -> None:
         """Memory for Hermes Agent: place the plugin, set it up, see how it does."""
-        above = ctx.parent.obj if ctx.parent is not None else None
-        if any(getattr(above, name, None) for name in _OTHERS_OPTIONS):
-            raise click.UsageError("These commands take their options after their name, such as --home.", ctx)
         desk = ctx.ensure_object(Desk)
         desk.inspect = inspect
-        desk.json = desk.json or bool(getattr(above, "json", False))
+        settle(ctx, desk)
 
     hermes.params.extend(common_options())
-    for command in (install, setup, status, enable, disable, mode, peer, tokens, map_, sync):
+    for command in (install, setup, status, enable, disable, mode, peer, tokens, map_, sync, login, logout):
         hermes.add_command(command)
     return hermes
 
@@ -94,6 +92,7 @@ def _chosen(profile: Profile) -> str:
 @click.option("--url", metavar="URL", help="Keep memory on this server, Mnemon's or Honcho's.")
 @click.option("--api-key-file", type=click.File(), help="Where the server's key is; - for standard input.")
 @click.option("--api-key-env", metavar="VARIABLE", help="The variable that holds the server's key.")
+@click.option("--login", "sign_in", type=click.Choice(["browser", "device"]), help="Sign in to the server.")
 @click.option("--peer", metavar="NAME", help="Your name.")
 @click.option("--ai", metavar="NAME", help="The agent's name.")
 @click.option("--identity", type=click.Choice(IDENTITIES), help="Who talks to this gateway.")
@@ -125,6 +124,7 @@ def setup(desk: Desk, /, yes: bool, **options: Any) -> None:
             activate=wizard.activation(profile),
             given=_given(desk, options),
             inspect=desk.inspect,
+            sign_in=signin.sign_in,
         )
     except Abandoned:
         console.say("\nNothing was changed.")
@@ -155,6 +155,7 @@ def _given(desk: Desk, options: Mapping[str, Any]) -> wizard.Given:
         connection=options["where"],
         url=taken("baseUrl", options["url"]) if options["url"] else None,
         api_key=_api_key(desk, options),
+        sign_in=_HOW.get(options["sign_in"]),
         settings=settings,
         read=reads(options["read_"]) if options["read_"] else None,
         write=writes(options["write_"]) or NOTHING if options["write_"] else None,

@@ -16,6 +16,9 @@ from mnemon.hermes.files import Complaint, read_configuration
 from mnemon.hermes.setup.inspection import Inspect
 from mnemon.hermes.setup.profiles import Installation, environment_of, find_installation
 
+_OTHERS_OPTIONS = ("home", "url", "cap", "workspace", "holder_key")
+"""What the group above takes and these commands have no use for."""
+
 
 @dataclass
 class Desk:
@@ -44,6 +47,10 @@ class Desk:
     def configuration(self) -> Configuration:
         return self.read()[0]
 
+    def say(self, text: str) -> None:
+        """Tell how it goes meanwhile; beside the answer, if that is for a program."""
+        click.echo(text, err=self.json)
+
     def show(self, answer: Any, text: Iterable[str]) -> None:
         """Print an answer, and end quietly if nobody reads any more."""
         told = msgspec.json.encode(answer, enc_hook=str).decode() if self.json else "\n".join(text)
@@ -52,6 +59,16 @@ class Desk:
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(0) from None
+
+
+def settle(ctx: click.Context, desk: Desk) -> None:
+    """Take over what the group above was told. Raises: UsageError for what is not for these commands."""
+    above = ctx.parent.obj if ctx.parent is not None else None
+    if isinstance(above, Desk):
+        return
+    if any(getattr(above, name, None) for name in _OTHERS_OPTIONS):
+        raise click.UsageError("These commands take their options after their name, such as --home.", ctx)
+    desk.json = desk.json or bool(getattr(above, "json", False))
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:

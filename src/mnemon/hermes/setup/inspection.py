@@ -20,7 +20,9 @@ class Findings(Struct, frozen=True, kw_only=True):
     """How it did for the Hermes that used it last; None if that is not known."""
     outbox: Standing | None = None
     """What waits to be written; None if that is not known."""
+    sign_in: str = ""
+    """Why the sign-in could not be renewed; empty if it could, or did not have to be."""
 
 
 Inspect = Callable[[Configuration], Findings]
-"""Raises nothing. Makes no store, no session, no file."""
+"""Raises nothing. Makes no store, no session, no file; a sign-in that ends is renewed."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
@@ -18,6 +19,7 @@ from mnemon.hermes.host import Conversation
 from mnemon.hermes.identity import identify
 from mnemon.hermes.keys import KEYS, NOT_NEEDED
 from mnemon.hermes.naming import session_name
+from mnemon.hermes.oauth import Grant
 from mnemon.hermes.setup.answers import PRESETS
 from mnemon.hermes.setup.blocks import block_of, root_of
 from mnemon.hermes.setup.hostconfig import provider_in
@@ -26,6 +28,7 @@ from mnemon.hermes.setup.install import is_placed
 from mnemon.hermes.setup.people import Identity, identity_in
 from mnemon.hermes.setup.profiles import DEFAULT, Installation
 from mnemon.hermes.setup.shown import SECRETS, address, masked, plain, shown, size
+from mnemon.hermes.setup.signing import standing
 from mnemon.ports.outbox import Standing
 
 _OTHERS: Mapping[Identity, str] = {
@@ -63,6 +66,8 @@ class Report(Struct, frozen=True, kw_only=True):
     store_bytes: int | None
     """None if there is none yet."""
     key: str
+    sign_in: str
+    """Why the sign-in could not be renewed."""
     reachable: bool | None
     told: str
     health: Health | None
@@ -87,7 +92,11 @@ def report(
     """Look at everything, and change nothing. `environment` is as Hermes sees it."""
     profile = installation.current
     configuration, complaints = read_configuration(profile.home, environment, profile.name)
-    findings = inspect(configuration) if inspect is not None else Findings()
+    findings = Findings()
+    if inspect is not None:
+        findings = inspect(configuration)
+        # A sign-in may have been renewed by looking.
+        configuration, complaints = read_configuration(profile.home, environment, profile.name)
     return Report(
         profile=profile.name,
         home=profile.home,
@@ -101,6 +110,7 @@ def report(
         store=configuration.store,
         store_bytes=_bytes_in(configuration.store),
         key=_key(configuration),
+        sign_in=findings.sign_in,
         reachable=findings.reachable,
         told=findings.told,
         health=findings.health,
@@ -163,13 +173,9 @@ def _bytes_in(folder: Path) -> int | None:
 
 def _key(configuration: Configuration) -> str:
     if configuration.oauth is not None:
-        ends = configuration.oauth.get("expiresAt")
-        return f"OAuth, until {_moment(ends * 1000)}" if _is_time(ends) else "OAuth"
+        grant = Grant.of(configuration)
+        return f"OAuth ({standing(grant, int(time.time()))})" if grant else "OAuth, which can't be renewed"
     return masked(configuration.api_key) if configuration.api_key else "none"
-
-
-def _is_time(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and 0 < value < 1 << 36
 
 
 def _session(configuration: Configuration, directory: Path) -> str | None:
@@ -216,6 +222,8 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
         yield "answers", found.told
     if found.url:
         yield "key", found.key
+    if found.sign_in:
+        yield "sign-in", f"could not be renewed: {found.sign_in}"
     yield "workspace", plain(settings["workspace"])
     yield "you", settings["peerName"] or "nobody by name"
     yield "others", f"{found.identity}: {_OTHERS[found.identity]}"

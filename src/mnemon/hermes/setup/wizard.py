@@ -24,6 +24,10 @@ from mnemon.hermes.setup.install import is_placed
 from mnemon.hermes.setup.people import Mapped, ask_identity
 from mnemon.hermes.setup.profiles import DEFAULT, Profile, profile_at
 from mnemon.hermes.setup.shown import address, plain, shown
+from mnemon.hermes.setup.signdesk import SignIn, SignInDesk
+from mnemon.hermes.signin import profile as signin
+from mnemon.hermes.signin.fit import shortfalls
+from mnemon.hermes.signin.profile import How
 from mnemon.turns.seat import Namespaces
 
 Connection = Literal["embedded", "server", "cloud"]
@@ -48,6 +52,8 @@ class Given(Struct, frozen=True, kw_only=True):
     connection: Connection | None = None
     url: str | None = None
     api_key: str | None = None
+    sign_in: How | None = None
+    """How to sign in to the server; None to ask, or for a key."""
     settings: Mapping[str, Any] = {}
     """By the names of the settings."""
     read: tuple[str, ...] | None = None
@@ -64,19 +70,30 @@ def set_up(
     activate: Callable[[], bool],
     given: Given | None = None,
     inspect: Inspect | None = None,
+    sign_in: SignIn | None = None,
 ) -> None:
     """Ask what is not given, write the answers, and make this the memory of the profile.
 
-    `environment` is as Hermes sees it; `activate` makes Hermes use it, and says whether it did not before.
-    Raises: Abandoned if nobody answered to the end, and MnemonError, both before anything is written.
+    `environment` is as Hermes sees it; `activate` makes Hermes use it, and says whether it did not before;
+    without `sign_in` a server is given a key.
+    Raises: Abandoned if nobody answered to the end, and MnemonError, both before anything is written: a
+    sign-in that was made until then is taken back.
     """
     now, complaints = read_configuration(profile.home, environment, profile.name)
     for complaint in complaints:
         console.say(f"warning: {complaint}")
     if not console.interactive:
         console.say("Nobody is asked: what is not given as an option stays as it is, or is the default.")
-    wanted = _asked(console, profile, now, environment, given or Given())
-    _write(console, profile, now, wanted, environment)
+    desk = SignInDesk(console, now, environment, sign_in)
+    with desk:
+        wanted = _asked(console, profile, now, environment, given or Given(), desk)
+        with desk.alone():
+            _write(console, profile, now, wanted, environment)
+    after = read_configuration(profile.home, environment, profile.name)[0]
+    signin.release(now, after)
+    if after.oauth:
+        for shortfall in shortfalls(after):
+            console.say(f"warning: {shortfall}")
     _activate(console, profile, activate)
     _show_next(console, profile, environment, inspect)
 
@@ -109,7 +126,14 @@ def post_setup(
         return True
 
     try:
-        set_up(profile, console, environment=environment, activate=activate, inspect=inspect)
+        set_up(
+            profile,
+            console,
+            environment=environment,
+            activate=activate,
+            inspect=inspect,
+            sign_in=signin.sign_in,
+        )
     except Abandoned:
         console.say("\nNothing was changed.")
     except MnemonError as error:
@@ -124,11 +148,17 @@ def activation(profile: Profile) -> Callable[[], bool]:
 
 
 def _asked(
-    console: Console, profile: Profile, now: Configuration, environment: Mapping[str, str], given: Given
+    console: Console,
+    profile: Profile,
+    now: Configuration,
+    environment: Mapping[str, str],
+    given: Given,
+    desk: SignInDesk,
 ) -> dict[str, Any]:
     """Every answer, by the name of its setting."""
-    wanted = _connection(console, now, given)
-    peer = _name(console, "peerName", "Your name", now.peer_name or _user(environment), given)
+    wanted = _connection(console, now, given, desk)
+    named = desk.consented.get("peerName") or now.peer_name or _user(environment)
+    peer = _name(console, "peerName", "Your name", named, given)
     wanted |= {"peerName": peer, "aiPeer": _ai_peer(console, now, peer, given)}
     wanted |= ask_identity(console, now, peer, gateways(profile, environment), given.mapped)
     for name, question in _QUESTIONS.items():
@@ -168,7 +198,7 @@ def _ai_peer(console: Console, now: Configuration, peer: str, given: Given) -> s
     return answered(console, "The agent's name", default, read)
 
 
-def _connection(console: Console, now: Configuration, given: Given) -> dict[str, Any]:
+def _connection(console: Console, now: Configuration, given: Given, desk: SignInDesk) -> dict[str, Any]:
     present: Connection = "embedded" if now.url is None else "server" if now.base_url else "cloud"
     where = given.connection or ("server" if given.url else None)
     if where is None:
@@ -181,14 +211,17 @@ def _connection(console: Console, now: Configuration, given: Given) -> dict[str,
     if where == "embedded":
         return {"baseUrl": None, "apiKey": None, "oauth": None, "environment": None}
     if where == "cloud":
-        key = _api_key(console, now if present == "cloud" else None, given, needed=True)
+        before = now if present == "cloud" else None
+        key = desk.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
+        key = key or _api_key(console, before, given, needed=True)
         return {"baseUrl": None, "environment": "production" if now.environment else None, **key}
     present_url = now.base_url or "http://127.0.0.1:8787"
     url = given.url or answered(
         console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
     )
     same = now if present == "server" and now.base_url == url else None
-    return {"baseUrl": url, **_api_key(console, same, given, needed=False)}
+    key = desk.asked(url, same, given.sign_in, keyed=given.api_key is not None)
+    return {"baseUrl": url, **(key or _api_key(console, same, given, needed=False))}
 
 
 def _api_key(

@@ -13,6 +13,7 @@ from mnemon.errors import MnemonError
 from mnemon.surfaces.cli import audit, caps, memory, upkeep
 from mnemon.surfaces.cli.demo import demo
 from mnemon.surfaces.cli.exits import INTERRUPTED, exit_of
+from mnemon.surfaces.cli.mcp import mcp
 from mnemon.surfaces.cli.options import Group
 from mnemon.surfaces.cli.reindex import reindex
 from mnemon.surfaces.cli.shell import OpenHouse, SettingsFrom, Shell
@@ -57,6 +58,7 @@ for part in (
     upkeep.status,
     upkeep.doctor,
     reindex,
+    mcp,
     demo,
     upkeep.completion,
 ):

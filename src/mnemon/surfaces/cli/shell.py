@@ -18,11 +18,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from mnemon.domain import cap, proof, ulid
 from mnemon.domain.base64url import unb64
 from mnemon.domain.proof import Bound
+from mnemon.domain.upstream import ChatSettings
 from mnemon.errors import CapMissing, InvalidInput
 from mnemon.gate.admission import Credentials
 from mnemon.gate.caps import attenuated
 from mnemon.gate.messages import Attenuate, CapAnswer, Request, checked
 from mnemon.gate.operation import Operation
+from mnemon.gate.reception import Reception
 
 
 class Caller(Protocol):
@@ -43,6 +45,12 @@ class Settings(Protocol):
     @property
     def owner_cap(self) -> Path: ...
 
+    @property
+    def chat(self) -> ChatSettings: ...
+
+    @property
+    def public_url(self) -> str | None: ...
+
 
 class House(Protocol):
     """An open data folder, as the composition root gives it."""
@@ -56,11 +64,18 @@ class House(Protocol):
     @property
     def made(self) -> bool: ...
 
+    @property
+    def reception(self) -> Reception: ...
+
+    def key(self, given: str) -> str: ...
+
     def working(self) -> AbstractContextManager[None]: ...
 
     def announced(self, url: str) -> AbstractContextManager[None]: ...
 
     def tidy(self) -> bool: ...
+
+    def catch_up(self, seconds: float) -> None: ...
 
     def close(self) -> None: ...
 

@@ -54,20 +54,29 @@ def serve(
     trust_loopback: bool,
 ) -> None:
     """Serve the memory over HTTP until Ctrl-C."""
+    from mnemon.surfaces.http.doors import doors_of
     from mnemon.surfaces.http.server import serve as run
 
-    house = shell.house()
+    settings, house = shell.settings, shell.house()
+    doors = doors_of(
+        settings.chat,
+        house.reception,
+        owner_cap=house.owner_cap,
+        public_url=settings.public_url,
+        key=house.key,
+    )
     run(
         house.gate,
         host=host,
         port=port,
         allow_remote=allow_remote,
         host_names=host_name,
-        home=shell.settings.home,
+        home=settings.home,
         made=house.made,
         trusted=house.owner_cap if trust_loopback else None,
         working=house.working,
         announced=house.announced,
+        doors=doors,
     )
 
 
@@ -82,7 +91,7 @@ def status(shell: Shell) -> None:
         rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
         rows += [f"  {room.namespace:<20} {room.lines:>8} lines" for room in answer.namespaces]
         rows.append(f"  audit log            {answer.audit_rows:>8} rows")
-        rows += _recall(answer)
+        rows += [*_recall(answer), *_knowledge(answer.knowledge)]
         if answer.model is not None:
             rows += _model(answer.reasoner, answer.model)
         if answer.scrub_pending:
@@ -144,10 +153,26 @@ def _recall(told: m.StatusAnswer) -> list[str]:
         rows.append(f"  to be indexed anew   {told.renewing:>8} lines")
     if told.waiting:
         rows.append(
-            f"  without a vector     {told.waiting:>8} lines: found by words until 'mnemon serve' or"
-            " 'mnemon reindex' makes it"
+            f"  without a vector     {told.waiting:>8} lines: found by words until 'mnemon get',"
+            " 'mnemon serve' or 'mnemon reindex' makes it"
         )
     return [*rows, f"  by words for now     {told.embedder_trouble}"] if told.embedder_trouble else rows
+
+
+def _knowledge(told: m.KnowledgeStatus | None) -> list[str]:
+    """What is known of peers, and what the next dream does with it."""
+    if told is None:
+        return ["  known of peers       something of it can't be opened: run 'mnemon doctor'"]
+    if not told.conclusions:
+        return []
+    more = "" if told.whole else " and more"
+    rows = [
+        f"  known of peers       {told.conclusions:>8} conclusions{more} ({told.outdated} outdated,"
+        f" {told.quoted} quoted, {told.reasoned} by dreams), {told.card_lines} lines on cards"
+    ]
+    if told.duplicates:
+        rows.append(f"  said twice           {told.duplicates:>8} conclusions: the next dream merges them")
+    return rows
 
 
 def _model(reasoner: str, told: m.ModelStatus) -> list[str]:

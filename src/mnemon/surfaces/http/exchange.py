@@ -48,6 +48,14 @@ class Hands:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(pool, gate.call, operation, credentials, read)
 
+    async def look(self, work: Callable[[], _Piece]) -> _Piece:
+        """What comes of something that only reads. Raises: MnemonError."""
+        return await asyncio.get_running_loop().run_in_executor(self._reading, work)
+
+    async def keep(self, work: Callable[[], _Piece]) -> _Piece:
+        """What comes of something that writes. Raises: MnemonError."""
+        return await asyncio.get_running_loop().run_in_executor(self._waiting, work)
+
     async def next(self, pieces: Iterator[_Piece]) -> _Piece:
         """The next of what is waited for. Raises: MnemonError."""
         return await asyncio.get_running_loop().run_in_executor(self._thinking, next, pieces)

@@ -18,6 +18,7 @@ STATUS: dict[type[e.MnemonError], int] = {
     e.IntegrityError: 500,
     e.Misconfigured: 500,
     e.Unsupported: 501,
+    e.UpstreamUnreachable: 502,
     e.Unavailable: 503,
 }
 

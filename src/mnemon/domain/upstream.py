@@ -1,0 +1,51 @@
+"""Upstreams: the model endpoints that the chat door stands in front of, and what it does between."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+ASSISTANT = "assistant"
+"""The peer that models speak as, unless told otherwise."""
+
+
+class Upstream(Struct, frozen=True):
+    """A model endpoint and the models that are asked for there.
+
+    The key is the key itself, or `@` and its file.
+    """
+
+    url: str
+    key: str | None = None
+    prefix: str = ""
+    """How the names of its models begin."""
+    strip: bool = False
+    """Whether the prefix is ours alone, and the endpoint's own names go without it."""
+
+    def named(self, model: str) -> str:
+        """What the endpoint calls the model."""
+        return model[len(self.prefix) :] if self.strip else model
+
+
+class ChatSettings(Struct, frozen=True):
+    upstreams: tuple[Upstream, ...] = ()
+    """None of them: no chat door."""
+    user_field: bool = False
+    """Whether OpenAI's `user` says who speaks."""
+    workspace: str = "default"
+    """Where those speak whose caps are of every workspace."""
+    namespace: str = "default"
+    """Where a conversation lies, if the cap opens it."""
+    assistant: str = ASSISTANT
+    context_tokens: int = 1200
+    """How much of memory a message is given."""
+    transcript_tokens: int = 4000
+    """How much of a stored conversation stands in for what the client left out."""
+    wait_ms: int = 300
+    """How long a chat waits for memory."""
+    timeout_seconds: int = 600
+    """How long an endpoint may be silent."""
+
+    def serving(self, model: str) -> Upstream | None:
+        """Where the model is asked for: the longest prefix decides."""
+        found = [one for one in self.upstreams if model.startswith(one.prefix)]
+        return max(found, key=lambda one: len(one.prefix), default=None)

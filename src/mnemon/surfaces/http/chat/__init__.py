@@ -1,0 +1,1 @@
+"""The chat door: memory for any client that speaks OpenAI's API."""

@@ -1,0 +1,32 @@
+"""The models of several endpoints as one list, each under the name that leads to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Raw, Struct
+
+from mnemon.domain.upstream import ChatSettings, Upstream
+
+_FAULTS = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+class _List(Struct):
+    data: list[dict[str, Raw]]
+
+
+def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[dict[str, Raw]]:
+    """Those models of an endpoint's list that are asked for there."""
+    try:
+        found = msgspec.json.decode(told, type=_List).data
+    except _FAULTS:
+        return
+    for model in found:
+        try:
+            name = msgspec.json.decode(model.get("id", b"null"), type=str)
+        except _FAULTS:
+            continue
+        known = upstream.prefix + name if upstream.strip else name
+        if settings.serving(known) == upstream:
+            yield {**model, "id": Raw(msgspec.json.encode(known))}

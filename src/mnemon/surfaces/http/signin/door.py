@@ -1,0 +1,88 @@
+"""The sign-in door: where people let programs in, and where those fetch what they were given."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import Any
+
+from authlib.oauth2 import OAuth2Error
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from mnemon.errors import MnemonError
+from mnemon.gate.gate import Gate
+from mnemon.gate.reception import Reception
+from mnemon.surfaces.http.exchange import Hands, json_answer
+from mnemon.surfaces.http.signin import metadata
+from mnemon.surfaces.http.signin.asked import Asked, read
+from mnemon.surfaces.http.signin.endpoints import Endpoints
+from mnemon.surfaces.http.signin.lobby import Lobby
+
+_THREADS = 4
+
+Answers = Callable[[Asked], Response]
+
+
+class SignInDoor:
+    """`public_url` is the origin that this server is known by; without it, whatever each request calls it."""
+
+    def __init__(self, reception: Reception, public_url: str | None = None) -> None:
+        self._public_url = public_url
+        self._lobby = Lobby(reception)
+        self._endpoints = Endpoints(reception)
+        self._threads = ThreadPoolExecutor(_THREADS, "mnemon-signin")
+
+    def routes(self, gate: Gate, hands: Hands) -> Sequence[BaseRoute]:
+        lobby, endpoints = self._lobby, self._endpoints
+        page = partial(self._at, lobby.refuse)
+        api = partial(self._at, endpoints.refuse)
+        return [
+            Route(metadata.AUTHORIZE, page(lobby.authorize), methods=["GET", "POST"]),
+            Route(metadata.DEVICE_PAGE, page(lobby.device), methods=["GET", "POST"]),
+            Route(metadata.SIGN_IN, page(lobby.sign_in), methods=["GET", "POST"]),
+            Route(metadata.SIGN_OUT, page(lobby.sign_out), methods=["GET", "POST"]),
+            Route(metadata.TOKEN, api(endpoints.token), methods=["POST"]),
+            Route(metadata.REVOKE, api(endpoints.revoke), methods=["POST"]),
+            Route(metadata.DEVICE_AUTHORIZATION, api(endpoints.device), methods=["POST"]),
+            Route(metadata.REGISTER, api(endpoints.register, form=False), methods=["POST"]),
+            Route(metadata.SERVER_METADATA, self._describe(metadata.of_server)),
+            *(
+                Route(
+                    f"{metadata.RESOURCE_METADATA}{path}",
+                    self._describe(partial(metadata.of_resource, path=path)),
+                )
+                for path in ("", metadata.MCP)
+            ),
+        ]
+
+    def open(self) -> AbstractAsyncContextManager[None]:
+        @asynccontextmanager
+        async def held() -> AsyncIterator[None]:
+            yield
+            self._threads.shutdown(wait=False)
+
+        return held()
+
+    def _describe(self, told: Callable[[str], dict[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            asked = await read(request, self._public_url)
+            return json_answer(200, told(asked.issuer), {"cache-control": "max-age=300"})
+
+        return answer
+
+    def _at(
+        self, refuse: Callable[[Exception], Response], answers: Answers, *, form: bool = True
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            try:
+                asked = await read(request, self._public_url, form=form)
+                return await asyncio.get_running_loop().run_in_executor(self._threads, answers, asked)
+            except (MnemonError, OAuth2Error) as error:
+                return refuse(error)
+
+        return answer

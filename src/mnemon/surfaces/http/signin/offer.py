@@ -1,0 +1,149 @@
+"""What the consent page offers, never more than the cap of whoever decides, and what they chose of it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mnemon.domain.names import ALL, DEFAULT_WORKSPACE
+from mnemon.domain.signin import BUILT_IN, PRESETS, READ, WRITE, Client, Preset
+from mnemon.errors import InvalidInput
+from mnemon.gate.messages import WhoAmIAnswer
+from mnemon.gate.reception import Chosen
+from mnemon.surfaces.http.signin.asked import Asked
+from mnemon.surfaces.http.signin.pages import Consent
+
+_HOUR = 3600
+_DAY = 24 * _HOUR
+_ENDS = (
+    ("One hour", _HOUR),
+    ("One day", _DAY),
+    ("30 days", 30 * _DAY),
+    ("90 days", 90 * _DAY),
+    ("One year", 365 * _DAY),
+)
+_USUAL_END = 90 * _DAY
+_MOST_SHOWN = 200
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where the answer of a request goes, and what its client says of itself."""
+
+    where: str
+    action: str
+    leads_to: str = ""
+    source: str | None = None
+    config_path: str | None = None
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    client: Client
+    who: WhoAmIAnswer
+    scope: str
+    """What the client asks for; empty if it does not say."""
+    now: int
+
+    @property
+    def writes(self) -> bool:
+        asked = self.scope.split()
+        return "put" in self.who.ops and (not asked or WRITE in asked)
+
+    @property
+    def everyone(self) -> bool:
+        """Whether it may be let in for everyone in the workspace."""
+        return self._preset.everyone and ALL in self.who.peers and self.who.sessions is None
+
+    @property
+    def ends(self) -> tuple[tuple[str, int], ...]:
+        left = self.who.exp - self.now // 1000
+        within = tuple((label, seconds) for label, seconds in _ENDS if seconds <= left)
+        return within or (("As long as your own cap", max(1, left)),)
+
+    @property
+    def usual(self) -> Chosen:
+        """What is proposed."""
+        wid = self.who.wid
+        return Chosen(
+            workspace=wid if wid != ALL else self._preset.workspace or DEFAULT_WORKSPACE,
+            peer=self.who.sub,
+            namespaces=self._usual_namespaces(),
+            access="write" if self.writes else "read",
+            seconds=max((end for _, end in self.ends if end <= _USUAL_END), default=self.ends[0][1]),
+            everyone=self.everyone,
+        )
+
+    def chosen(self, asked: Asked) -> Chosen:
+        """What the form says. The gate holds it against the cap. Raises: InvalidInput."""
+        access = asked.get("access")
+        if access not in (READ, WRITE) or (access == WRITE and not self.writes):
+            raise InvalidInput("'access' must be one of those offered")
+        if asked.get("end") not in self._seconds:
+            raise InvalidInput("'end' must be one of those offered")
+        found = self.posted(asked)
+        namespaces = _named(asked)
+        if not namespaces:
+            raise InvalidInput("name at least one namespace")
+        return replace(found, namespaces=namespaces)
+
+    def posted(self, asked: Asked) -> Chosen:
+        """What the form says as far as it was offered, to be shown again."""
+        usual, access, end = self.usual, asked.get("access"), asked.get("end")
+        opened = self.who.namespaces_allowed
+        return Chosen(
+            workspace=asked.get("workspace").strip(),
+            peer=asked.get("peer").strip(),
+            namespaces=tuple(name for name in _named(asked) if ALL in opened or name in opened),
+            access="write" if access == WRITE and self.writes else "read",
+            seconds=int(end) if end in self._seconds else usual.seconds,
+            everyone=self.everyone and asked.get("everyone") == "yes",
+        )
+
+    def view(self, chosen: Chosen, place: Place, *, csrf: str, request: str) -> Consent:
+        return Consent(
+            client=self.client.name,
+            client_id=self.client.id,
+            source=_cut(place.source),
+            where=place.where,
+            config_path=_cut(place.config_path),
+            signed_in_as=self.who.sub,
+            workspaces=() if self.who.wid == ALL else (self.who.wid,),
+            workspace=chosen.workspace,
+            peer=chosen.peer,
+            peer_fixed=not self.who.peers,
+            namespaces=tuple(self.who.namespaces_allowed),
+            chosen=chosen.namespaces,
+            access=chosen.access,
+            write_offered=self.writes,
+            ends=self.ends,
+            end=chosen.seconds,
+            csrf=csrf,
+            request=request,
+            action=place.action,
+            registered=self.client.id not in BUILT_IN,
+            everyone_offered=self.everyone,
+            everyone=chosen.everyone,
+        )
+
+    @property
+    def _seconds(self) -> set[str]:
+        return {str(seconds) for _, seconds in self.ends}
+
+    @property
+    def _preset(self) -> Preset:
+        return PRESETS.get(self.client.id, Preset())
+
+    def _usual_namespaces(self) -> tuple[str, ...]:
+        opened = self.who.namespaces_allowed
+        if ALL in opened:
+            return self._preset.namespaces
+        return tuple(name for name in self._preset.namespaces if name in opened) or tuple(opened)
+
+
+def _named(asked: Asked) -> tuple[str, ...]:
+    """The namespaces of the form, each once."""
+    named = [part.strip() for value in asked.every("namespace") for part in value.split(",")]
+    return tuple(dict.fromkeys(name for name in named if name))
+
+
+def _cut(text: str | None) -> str | None:
+    return text[:_MOST_SHOWN] if text else None

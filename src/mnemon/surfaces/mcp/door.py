@@ -1,0 +1,155 @@
+"""The MCP door over HTTP: /mcp, where the bearer is a cap and says whose memory it is.
+
+Every request stands alone: the cap is judged anew, and nothing is kept of it between two requests.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from mnemon.domain import ulid
+from mnemon.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from mnemon.gate.caps import attenuated
+from mnemon.gate.gate import Gate
+from mnemon.gate.messages import checked
+from mnemon.gate.operation import Operation
+from mnemon.surfaces.http.exchange import Hands, credentials_of, json_answer, refusal_headers
+from mnemon.surfaces.http.statuses import status_of
+from mnemon.surfaces.mcp.asking import Errand
+from mnemon.surfaces.mcp.memory import PersonsMemory
+from mnemon.surfaces.mcp.narrowing import narrower
+from mnemon.surfaces.mcp.person import Person, person_of
+from mnemon.surfaces.mcp.server import make_server
+
+PATH = "/mcp"
+METADATA = "/.well-known/oauth-protected-resource/mcp"
+"""Where a client without a cap learns who gives one (RFC 9728)."""
+
+_MEMORY = "mnemon.mcp.memory"
+_MOST_PASSES = 4096
+
+
+class McpDoor:
+    """`public_url` is where clients reach this server, if not where their requests say they do."""
+
+    def __init__(self, *, public_url: str | None = None) -> None:
+        self._public_url = public_url
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    def routes(self, gate: Gate, hands: Hands) -> Sequence[BaseRoute]:
+        self._manager = StreamableHTTPSessionManager(
+            make_server(lambda context: context.request.scope[_MEMORY]),
+            json_response=True,
+            stateless=True,
+            max_request_body_size=gate.limits.body_bytes,
+        )
+        return [Route(PATH, _Endpoint(gate, hands, self._manager, self._public_url))]
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        if self._manager is None:
+            raise RuntimeError("a door is opened once its routes are made")
+        async with self._manager.run():
+            yield
+
+
+class _Endpoint:
+    """Admits a request by its cap before the protocol sees anything of it."""
+
+    def __init__(
+        self, gate: Gate, hands: Hands, manager: StreamableHTTPSessionManager, public_url: str | None
+    ) -> None:
+        self._gate = gate
+        self._hands = hands
+        self._manager = manager
+        self._public_url = public_url
+        self._passes = _Passes()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        try:
+            scope[_MEMORY] = await self._admitted(request)
+        except Unauthenticated as error:
+            await self._refusal(request, error)(scope, receive, send)
+            return
+        if request.method != "POST":
+            raise MethodNotAllowed("this path has no such method", hint="MCP is spoken here by POST.")
+        await self._manager.handle_request(scope, receive, send)
+
+    async def _admitted(self, request: Request) -> PersonsMemory:
+        """The memory that the request's cap opens. Raises: MnemonError."""
+        given = credentials_of(request, b"")
+        if given.proof is not None:
+            raise CapPopInvalid(
+                "a bound cap can't be used here: one request of MCP is more than one at the gate",
+                hint="Narrow it with its holder key to a bearer cap: 'mnemon cap attenuate'.",
+            )
+        credentials = Credentials(given.token)
+        cap = await self._hands.call(self._gate, o.WHOAMI, credentials, m.WhoAmI)
+        person = person_of(cap)
+        return PersonsMemory(
+            person, _Asking(self._gate, self._hands, self._passes.of(given.token or "", person))
+        )
+
+    def _refusal(self, request: Request, error: Unauthenticated) -> Any:
+        base = self._public_url or str(request.base_url)
+        metadata = f'resource_metadata="{base.rstrip("/")}{METADATA}"'
+        headers = refusal_headers(error)
+        headers["www-authenticate"] = f"{headers['www-authenticate']}, {metadata}"
+        body = {"error": error.code, "detail": error.detail, "hint": error.hint}
+        return json_answer(status_of(type(error)), body, headers)
+
+
+class _Asking:
+    """Asks the gate, for each errand with its pass."""
+
+    def __init__(self, gate: Gate, hands: Hands, passes: Callable[[Errand], Credentials]) -> None:
+        self._gate = gate
+        self._hands = hands
+        self._passes = passes
+
+    async def __call__(self, errand: Errand, operation: Operation, request: m.Request) -> Any:
+        return await self._hands.call(self._gate, operation, self._passes(errand), lambda: checked(request))
+
+
+class _Passes:
+    """The caps of errands, made of those that came in; the same as long as they are remembered."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[tuple[str, Errand], Credentials] = OrderedDict()
+
+    def of(self, token: str, person: Person) -> Callable[[Errand], Credentials]:
+        """What gives the pass for each errand. Raises: CapMalformed, CapScopeMismatch."""
+        return lambda errand: self._pass(token, person, errand)
+
+    def _pass(self, token: str, person: Person, errand: Errand) -> Credentials:
+        found = self._made.get((token, errand))
+        if found is None:
+            now = time.time_ns() // 1_000_000
+            found = Credentials(
+                attenuated(
+                    token,
+                    narrower(person, errand),
+                    jti=ulid.compose(now, os.urandom(ulid.ENTROPY_BYTES)),
+                    now=now // 1000,
+                    secret=Ed25519PrivateKey.generate(),
+                ).cap
+            )
+            self._made[token, errand] = found
+            if len(self._made) > _MOST_PASSES:
+                self._made.popitem(last=False)
+        return found

@@ -1,0 +1,34 @@
+"""Debian's Chromium without a window, driven through Playwright: what `make browser` installs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, expect, sync_playwright
+
+PATIENCE_MS = 15_000
+FLAGS = (
+    "--no-sandbox",  # It runs as root in a container, and sees only pages of this suite.
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """One browser with a profile of its own, gone at the end."""
+    program = shutil.which("chromium")
+    assert program, "Chromium is not installed: run `make browser`"
+    expect.set_options(timeout=PATIENCE_MS)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=60_000)
+        try:
+            yield browser
+        finally:
+            browser.close()

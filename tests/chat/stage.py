@@ -1,0 +1,173 @@
+"""The chat door on its stage: a house with a server on loopback, in front of a stand-in for a model."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from socket import create_server
+from typing import Any
+
+import httpx
+import uvicorn
+from msgspec.structs import replace
+
+from mnemon.bootstrap import House, open_house
+from mnemon.config import settings_from
+from mnemon.domain.cap import OPS
+from mnemon.domain.upstream import ChatSettings, Upstream
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as co
+from mnemon.surfaces.http.app import make_app
+from mnemon.surfaces.http.chat.door import ChatDoor
+from model.stand_in import StandIn, a_stand_in
+
+PATIENCE_SECONDS = 20
+KEY = "the-endpoint-s-own-key"
+MODEL = "parrot-1"
+
+
+@dataclass
+class Stage:
+    house: House
+    model: StandIn
+    url: str = ""
+    workspace: str = "default"
+    _clients: list[httpx.Client] = field(default_factory=list)
+
+    def mint(self, sub: str, **more: Any) -> str:
+        """A cap of that actor, by default with every right to its own memory alone."""
+        asked = {"ops": OPS, "namespaces_allowed": ("*",), "wid": self.workspace, **more}
+        minted = self.house.gate.call(o.MINT, Credentials(self.house.owner_cap), m.Mint(sub=sub, **asked))
+        return minted.cap
+
+    def front(self, **more: Any) -> str:
+        """The cap of a front-end that serves everybody."""
+        return self.mint("front", **{"peers": ("*",), **more})
+
+    def client(self, cap: str | None, **headers: str) -> httpx.Client:
+        given = {} if cap is None else {"authorization": f"Bearer {cap}"}
+        named = {f"x-hermes-{name.replace('_', '-')}": value for name, value in headers.items()}
+        client = httpx.Client(
+            base_url=f"{self.url}/v1",
+            headers={**given, **named},
+            timeout=PATIENCE_SECONDS,
+            trust_env=False,
+            verify=False,
+        )
+        self._clients.append(client)
+        return client
+
+    def say(
+        self, cap: str | None, text: str, answer: Any = "Noted.", *, user=None, key=None, transcript=None
+    ):
+        """One turn: what the user says, and what the model is to answer."""
+        named = {"user_id": user, "session_key": key, "session_id": transcript}
+        client = self.client(cap, **{name: value for name, value in named.items() if value is not None})
+        self.model.plays(answer)
+        return client.post("/chat/completions", json=asked(text))
+
+    def heard(self) -> str:
+        """What the model was told last, as the last message has it."""
+        return self.model.asked[-1].messages[-1]["content"]
+
+    def lines(self, workspace: str | None = None) -> list[tuple[str, str, str]]:
+        """Everything that was ever said in the workspace: session, peer and text, in order."""
+        workspace = workspace or self.workspace
+        owner = Credentials(self.house.owner_cap)
+        sessions = self.house.gate.call(
+            co.LIST_SESSIONS, owner, q.ListSessions(workspace_id=workspace, size=100)
+        )
+        found: list[tuple[str, str, str]] = []
+        for one in sessions.items:
+            asked = q.ListMessages(workspace_id=workspace, session_id=one.id, size=100)
+            page = self.house.gate.call(co.LIST_MESSAGES, owner, asked)
+            found += [(one.id, message.peer_id, message.content) for message in page.items]
+        return found
+
+    def texts(self, count: int, workspace: str | None = None) -> list[tuple[str, str]]:
+        """What was said, by whom, once there are that many messages."""
+        workspace = workspace or self.workspace
+        end = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            found = self.lines(workspace) if self._exists(workspace) else []
+            if len(found) >= count:
+                assert len(found) == count, [text[:80] for _, _, text in found]
+                return [(peer, text) for _, peer, text in found]
+            assert time.monotonic() < end, len(found)
+
+    def _exists(self, workspace: str) -> bool:
+        owner = Credentials(self.house.owner_cap)
+        found = self.house.gate.call(co.LIST_WORKSPACES, owner, q.ListWorkspaces(filters={"id": workspace}))
+        return bool(found.items)
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Meanwhile another program holds the store, and whoever comes to it waits."""
+        with closing(sqlite3.connect(self.house.settings.book, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            yield
+
+    def close(self) -> None:
+        for client in self._clients:
+            client.close()
+
+
+def asked(text: str, **more: Any) -> dict[str, Any]:
+    return {"model": MODEL, "messages": [{"role": "user", "content": text}], **more}
+
+
+CREDENTIALS: dict[str, Callable[[Stage], str | None]] = {
+    "nothing": lambda stage: None,
+    "junk": lambda stage: "junk",
+    "local": lambda stage: "local",
+    "ann's own cap": lambda stage: stage.mint("ann"),
+    "ann's own cap, altered": lambda stage: stage.mint("ann").replace(".", ".A", 1),
+    "a cap of ann and bob": lambda stage: stage.mint("front", peers=("ann", "bob")),
+    "a cap of everybody": lambda stage: stage.mint("front", peers=("*",)),
+}
+"""What a client may show."""
+
+
+@contextmanager
+def running(app: Any) -> Iterator[str]:
+    """The application on a free port of this machine."""
+    with create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(app, log_level="critical", lifespan="on", ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def a_stage(
+    home: Path, *, trusted: bool = False, own: bool = True, upstreams: tuple[Upstream, ...] = (), **more: Any
+) -> Iterator[Stage]:
+    """The door in front of the stand-in. Unless told otherwise it waits for memory as long as a test does."""
+    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    try:
+        with a_stand_in() as model:
+            found = upstreams or (Upstream(model.url, KEY),)
+            settings = replace(ChatSettings(found, wait_ms=PATIENCE_SECONDS * 1000), **more)
+            door = ChatDoor(settings, cap=house.owner_cap if own else None)
+            app = make_app(house.gate, trusted=house.owner_cap if trusted else None, doors=[door])
+            with running(app) as url:
+                stage = Stage(house, model, url)
+                try:
+                    yield stage
+                finally:
+                    stage.close()
+    finally:
+        house.close()

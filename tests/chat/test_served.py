@@ -1,0 +1,36 @@
+"""The chat door of a real `mnemon serve`."""
+
+from __future__ import annotations
+
+import httpx
+
+from chat.stage import asked
+from model.stand_in import a_stand_in
+from surfaces.door import serving
+
+
+def test_a_server_has_the_door_if_an_endpoint_is_configured_and_asks_it_with_the_key_of_a_file(
+    home, tmp_path
+):
+    key = tmp_path / "endpoint.key"
+    key.touch(0o600)
+    key.write_text("sesame\n")
+    with (
+        a_stand_in() as model,
+        serving(home, MNEMON_CHAT_BASE_URL=model.url, MNEMON_CHAT_API_KEY=f"@{key}") as server,
+    ):
+        headers = {"authorization": f"Bearer {server.owner_cap}"}
+        answer = httpx.post(f"{server.url}/v1/chat/completions", json=asked("hi"), headers=headers)
+        assert answer.json()["choices"][0]["message"]["content"] == "Noted."
+        assert model.asked[-1].headers["authorization"] == "Bearer sesame"
+        stopped = server.stop()
+    assert "sesame" not in stopped.out + stopped.err
+
+
+def test_a_server_without_an_endpoint_has_no_such_door(home):
+    with serving(home) as server:
+        headers = {"authorization": f"Bearer {server.owner_cap}"}
+        assert (
+            httpx.post(f"{server.url}/v1/chat/completions", json=asked("hi"), headers=headers).status_code
+            == 404
+        )

@@ -1,0 +1,116 @@
+"""The settings of the chat door: what they become, and which are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemon.config import settings_from
+from mnemon.domain.upstream import ChatSettings, Upstream
+from mnemon.errors import Misconfigured
+
+LISTED = """
+[[upstream]]
+base_url = "http://one/v1/"
+prefix = "gpt-"
+api_key = "k1"
+
+[[upstream]]
+base_url = "https://two/v1"
+prefix = "gpt-5"
+strip_prefix = true
+"""
+
+
+def chat(home, **more):
+    return settings_from(
+        {f"MNEMON_CHAT_{name.upper()}": value for name, value in more.items()}, str(home)
+    ).chat
+
+
+def test_without_any_there_is_no_door(home):
+    assert chat(home) == ChatSettings()
+    assert not chat(home).upstreams
+
+
+def test_each_has_its_place(home):
+    found = chat(
+        home,
+        base_url="http://host:1/v1/",
+        api_key="k",
+        user_field="1",
+        workspace="w",
+        namespace="talk",
+        assistant="helper",
+        context_tokens="1",
+        transcript_tokens="2",
+        wait_ms="3",
+        timeout_seconds="4",
+    )
+    assert found == ChatSettings(
+        (Upstream("http://host:1/v1", "k"),), True, "w", "talk", "helper", 1, 2, 3, 4
+    )
+
+
+def test_a_file_lists_several_beside_the_one_that_serves_the_rest(home, tmp_path):
+    home.mkdir()
+    (home / "endpoints.toml").write_text(LISTED)
+    found = chat(home, file="endpoints.toml", base_url="http://rest/v1")
+    rest, one, two = found.upstreams
+    assert (one, two) == (
+        Upstream("http://one/v1", "k1", "gpt-"),
+        Upstream("https://two/v1", None, "gpt-5", True),
+    )
+    assert [found.serving(name) for name in ("gpt-4", "gpt-5x", "other", "")] == [one, two, rest, rest]
+    assert two.named("gpt-5x") == "x"
+    elsewhere = tmp_path / "elsewhere.toml"
+    elsewhere.write_text(LISTED)
+    assert chat(home, file=str(elsewhere)).serving("other") is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"base_url": "host/v1"},
+        {"base_url": "ftp://host/v1"},
+        {"base_url": "http://user@host/v1"},
+        {"base_url": "http://host/v1?key=1"},
+        {"base_url": "http://[bad/v1"},
+        {"api_key": "k"},
+        {"user_field": "yes"},
+        {"workspace": "a b"},
+        {"namespace": "Talk!"},
+        {"assistant": "a:b"},
+        {"assistant": "user"},
+        {"context_tokens": "0"},
+        {"wait_ms": "1.5"},
+        {"transcript_tokens": "100001"},
+        {"timeout_seconds": "-1"},
+        {"file": "missing.toml"},
+        {"made_up": "1"},
+    ],
+    ids=str,
+)
+def test_a_bad_one_is_refused_by_its_name(home, more):
+    with pytest.raises(Misconfigured) as refused:
+        chat(home, **more)
+    assert f"MNEMON_CHAT_{next(iter(more)).upper()}" in refused.value.detail
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not toml",
+        "",
+        "[[upstream]]\nprefix = 'x'",
+        "[[upstream]]\nbase_url = 'x'",
+        "[[upstream]]\nbase_url = 'http://h/v1'\nkey = 'x'",
+        "[[upstream]]\nbase_url = 'http://h/v1'\n[[upstream]]\nbase_url = 'http://i/v1'",
+        "[[upstream]]\nbase_url = 7",
+    ],
+)
+def test_a_bad_file_is_refused_and_its_keys_are_not_told(home, text):
+    home.mkdir()
+    (home / "f.toml").write_text(text)
+    with pytest.raises(Misconfigured) as refused:
+        chat(home, file="f.toml")
+    assert "MNEMON_CHAT_FILE" in refused.value.detail

@@ -1,0 +1,41 @@
+"""OpenAI's own field for who speaks, where it is configured to say so."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.stage import CREDENTIALS, a_stage, asked
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with a_stage(tmp_path_factory.mktemp("chat") / "home", trusted=True, user_field=True) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("credential", "header", "field", "status", "speaker"),
+    [
+        ("a cap of everybody", None, "ann", 200, "ann"),
+        ("a cap of everybody", "ann", "ann", 200, "ann"),
+        ("a cap of everybody", "ann", None, 200, "ann"),
+        ("a cap of everybody", "ann", "  ", 200, "ann"),
+        ("a cap of everybody", "ann", "bob", 400, None),
+        ("a cap of everybody", None, "a\nb", 400, None),
+        ("a cap of everybody", None, "a" * 257, 400, None),
+        ("a cap of everybody", None, 7, 400, None),
+        ("a cap of ann and bob", None, "bob", 200, "bob"),
+        ("a cap of ann and bob", None, "carl", 403, None),
+        ("ann's own cap", None, "ann", 200, "ann"),
+        ("ann's own cap", None, "bob", 403, None),
+        ("local", None, "ann", 403, None),
+        ("nothing", None, "ann", 401, None),
+    ],
+)
+def test_the_field_user_names_who_speaks(stage, credential, header, field, status, speaker):
+    client = stage.client(CREDENTIALS[credential](stage), **({"user_id": header} if header else {}))
+    answer = client.post("/chat/completions", json=asked("I like tea.", user=field))
+    assert answer.status_code == status, answer.text
+    if speaker is not None:
+        assert stage.texts(2)[0] == (speaker, "I like tea.")
+        assert stage.model.asked[-1].body["user"] == field

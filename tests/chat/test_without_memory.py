@@ -1,0 +1,141 @@
+"""A chat goes on, whatever memory suffers from, and says why once; where a model is missing, it says that."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.stage import KEY, a_stage, asked
+from mnemon.domain.upstream import Upstream
+from mnemon.surfaces.http.chat.keeping import Complaints
+
+QUESTION = "Am I allergic to plums or to pears?"
+
+
+def complaints(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == "mnemon.chat"]
+
+
+def test_a_dead_memory_blocks_no_chat_of_those_it_knew(home, caplog):
+    with a_stage(home) as stage:
+        front = stage.front()
+        stage.say(front, "I am allergic to plums.", user="ann")
+        stage.texts(2)
+        stage.house.close()
+        for _ in range(2):
+            answer = stage.say(front, QUESTION, "Yes, to plums.", user="ann")
+            assert answer.status_code == 200
+            assert answer.json()["choices"][0]["message"]["content"] == "Yes, to plums."
+            assert stage.heard() == QUESTION
+        stranger = stage.client("junk").post("/chat/completions", json=asked("hi"))
+        assert stranger.status_code == 401
+    told = complaints(caplog)
+    assert len(told) == len(set(told)) == 2
+    assert "plums" not in str(told)
+
+
+def test_a_slow_memory_is_waited_for_a_moment(home, caplog):
+    with a_stage(home, wait_ms=200) as stage:
+        front = stage.front()
+        stage.say(front, "I am allergic to plums.", user="ann")
+        stage.texts(2)
+        with stage.busy():
+            assert stage.say(front, QUESTION, user="ann").status_code == 200
+            assert stage.heard() == QUESTION
+    assert [told for told in complaints(caplog) if "nothing was recalled" in told]
+
+
+def test_a_memory_that_denies_blocks_no_chat(stage, caplog):
+    nothing = stage.mint("ann", namespaces_allowed=())
+    assert stage.say(nothing, QUESTION).status_code == 200
+    assert stage.heard() == QUESTION
+    assert complaints(caplog) == []
+
+
+def test_an_endpoint_that_can_t_be_reached_is_said_to_be_so(home):
+    with a_stage(home, upstreams=(Upstream("http://127.0.0.1:9/v1", KEY),)) as stage:
+        front = stage.front()
+        for answer in (
+            stage.say(front, "hello there"),
+            stage.client(front).post("/chat/completions", json=asked("hi", stream=True)),
+            stage.client(front).post("/responses", json={"model": "m", "input": "hi"}),
+            stage.client(front).get("/models"),
+        ):
+            told = answer.json()["error"]
+            assert (answer.status_code, told["code"]) == (502, "upstream_unreachable")
+            assert KEY not in answer.text
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'"text"', b"", b"\xff", b'{"a":' * 5000], ids=range(6))
+def test_a_body_that_is_no_json_object_is_refused(stage, front, body):
+    answer = stage.client(front).post("/chat/completions", content=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_input")
+    assert not stage.model.asked
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"messages": None},
+        {"messages": "text"},
+        {"messages": []},
+        {"messages": [None, 7, "x", [], {}]},
+        {"messages": [{"role": "user"}]},
+        {"messages": [{"role": "user", "content": None}]},
+        {"messages": [{"role": "user", "content": [7, None, {"type": "text"}, {"type": "text", "text": 7}]}]},
+        {"messages": [{"role": ["user"], "content": {}}]},
+        {"model": 7, "stream": "yes"},
+    ],
+    ids=str,
+)
+def test_a_request_that_is_no_conversation_is_left_to_the_endpoint(stage, front, body):
+    answer = stage.client(front).post("/chat/completions", json=body)
+    assert answer.status_code == 200
+    assert stage.model.asked[-1].body == body
+
+
+def test_half_a_character_passes_as_it_is(stage, front):
+    body = b'{"messages": [{"role": "user", "content": "a \\ud800 b"}]}'
+    assert stage.client(front).post("/chat/completions", content=body).status_code in (200, 400)
+
+
+def test_a_body_beyond_the_bound_is_refused_and_one_within_it_passes(stage, front):
+    most = stage.house.gate.limits.batch_bytes
+    client = stage.client(front)
+    large = client.post("/chat/completions", content=b" " * (most + 1))
+    assert (large.status_code, large.json()["error"]["code"]) == (413, "body_too_large")
+    text = "word " * 400_000
+    assert client.post("/chat/completions", json=asked(text)).status_code == 200
+    assert stage.model.asked[-1].messages[-1]["content"] == text
+    said = [piece for peer, piece in stage.texts(10) if peer != "assistant"]
+    assert len(said) == 9
+    assert max(map(len, said)) <= 25_000
+
+
+def test_a_reason_is_told_once_and_there_is_an_end_to_reasons(caplog):
+    told = Complaints()
+    for _ in range(3):
+        told.add("nothing was recalled", TimeoutError())
+    for number in range(200):
+        told.add(f"reason {number}", ValueError("what was said"))
+    assert len(complaints(caplog)) == 100
+    assert "what was said" not in caplog.text
+
+
+def test_a_turn_that_is_not_yet_written_when_the_server_stops_is_not_lost(home):
+    with a_stage(home, wait_ms=100) as stage:
+        front = stage.front()
+        stage.say(front, "hello there", user="ann")
+        stage.texts(2)
+        with stage.busy():
+            assert stage.say(front, "I am allergic to plums.", user="ann").status_code == 200
+    with a_stage(home) as stage:
+        assert stage.texts(4)[2:] == [("ann", "I am allergic to plums."), ("assistant", "Noted.")]
+
+
+def test_the_turns_of_a_conversation_are_written_in_their_order(stage, front):
+    client = stage.client(front, user_id="ann")
+    for number in range(20):
+        client.post("/chat/completions", json=asked(f"Number {number}."))
+    said = [text for peer, text in stage.texts(40) if peer == "ann"]
+    assert said == [f"Number {number}." for number in range(20)]

@@ -1,0 +1,654 @@
+"""Signing in: where to go, which answer is taken, by a browser and by a code, and what is kept of it."""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from base64 import urlsafe_b64encode
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from hermes.authority import TOKEN, Authority
+from hermes.scene import configured
+from mnemon.errors import (
+    InvalidInput,
+    Misconfigured,
+    MnemonError,
+    ServerUnreachable,
+    SignInDenied,
+    SignInExpired,
+    SignInFailed,
+    Unsupported,
+)
+from mnemon.hermes.files import read_configuration, write_setting
+from mnemon.hermes.oauth import Grant
+from mnemon.hermes.signin import profile as signin
+from mnemon.hermes.signin.attempt import LIFE_SECONDS, Attempt
+from mnemon.hermes.signin.endpoints import Endpoints, endpoints_of
+from mnemon.hermes.signin.flows import by_browser, by_code
+from mnemon.hermes.signin.listener import HOST, PORT, Listener
+from mnemon.hermes.signin.wire import Unheard, issued
+
+PATIENCE_SECONDS = 60
+WELL_KNOWN = "/.well-known/oauth-authorization-server"
+
+
+@pytest.fixture
+def authority():
+    made = Authority()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def listener():
+    with Listener(0) as made:
+        yield made
+
+
+def brought(to, **answer):
+    """What a browser is told that brings an answer."""
+    return httpx.get(to, params=answer, timeout=PATIENCE_SECONDS, trust_env=False)
+
+
+def asked_in(page):
+    return {name: value for name, (value,) in parse_qs(urlsplit(page).query).items()}
+
+
+class Browser:
+    """Somebody who is sent to a page and brings back an answer, with the right state unless it is said."""
+
+    def __init__(self, issuer, **answer):
+        self._answer = {"code": "the-code", "iss": issuer, **answer}
+        self.page = None
+        self.shown = None
+        self._thread = None
+
+    def __call__(self, page):
+        self.page = page
+        self._thread = threading.Thread(target=self._go)
+        self._thread.start()
+
+    def _go(self):
+        asked = asked_in(self.page)
+        answer = {"state": asked["state"], **self._answer}
+        to = asked["redirect_uri"]
+        self.shown = brought(to, **{name: value for name, value in answer.items() if value is not None})
+
+    def back(self):
+        self._thread.join(PATIENCE_SECONDS)
+        return self.shown
+
+
+class TestWhere:
+    def test_a_server_that_says_where_is_believed(self, authority):
+        found = endpoints_of(f"{authority.url}/", {})
+        assert found == Endpoints(
+            authorize=f"{authority.url}/authorize",
+            token=f"{authority.url}/oauth/token",
+            device=f"{authority.url}/oauth/device",
+            revoke=f"{authority.url}/oauth/revoke",
+            issuer=authority.url,
+            names_itself=True,
+        )
+        assert (found.client, found.scope) == ("hermes-agent", "write")
+
+    def test_a_server_below_a_path_is_asked_at_the_root(self):
+        asked = []
+        with pytest.raises(Unsupported):
+            endpoints_of("https://example.com/memory/", {}, asked.append)
+        assert asked == [f"https://example.com{WELL_KNOWN}/memory"]
+
+    def test_a_server_that_calls_itself_otherwise_is_not_believed(self, authority):
+        authority.describes(issuer="https://evil.example")
+        with pytest.raises(SignInFailed, match=r"calls itself https://evil\.example"):
+            endpoints_of(authority.url, {})
+
+    @pytest.mark.parametrize("told", [(404, {}), (200, []), (200, b"<html>"), (400, {"error": "no"})])
+    def test_a_server_that_does_not_say_signs_nobody_in(self, authority, told):
+        authority.says(WELL_KNOWN, told)
+        with pytest.raises(Unsupported, match="does not say where to sign in") as refused:
+            endpoints_of(authority.url, {})
+        assert "HONCHO_OAUTH_TOKEN_URL" in refused.value.hint
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"authorization_endpoint": "javascript:alert(1)"},
+            {"authorization_endpoint": "file:///etc/passwd"},
+            {"token_endpoint": 7},
+            {"token_endpoint": None},
+            {"issuer": None},
+        ],
+    )
+    def test_what_can_t_be_an_endpoint_is_refused(self, authority, changed):
+        authority.describes(**changed)
+        with pytest.raises(SignInFailed):
+            endpoints_of(authority.url, {})
+
+    def test_a_server_with_tls_has_no_endpoint_without(self):
+        told = {"issuer": "https://a.example", "authorization_endpoint": "http://a.example/authorize"}
+        with pytest.raises(SignInFailed, match="authorization_endpoint"):
+            endpoints_of("https://a.example", {}, lambda url: told)
+
+    def test_a_server_without_s256_signs_nobody_in(self, authority):
+        authority.describes(code_challenge_methods_supported=["plain"])
+        with pytest.raises(Unsupported, match="S256"):
+            endpoints_of(authority.url, {})
+
+    def test_the_cloud_s_places_are_known(self):
+        found = endpoints_of("https://api.honcho.dev", {}, lambda url: pytest.fail("asked"))
+        assert found.authorize == "https://app.honcho.dev/authorize"
+        assert found.token == "https://api.honcho.dev/oauth/token"
+
+    def test_the_environment_wins(self, authority):
+        environment = {
+            "HONCHO_OAUTH_DASHBOARD": "https://d.example/",
+            "HONCHO_OAUTH_CLIENT_ID": "mine",
+            "HONCHO_OAUTH_SCOPE": "read",
+        }
+        found = endpoints_of(authority.url, environment)
+        assert found.authorize == "https://d.example/authorize"
+        assert found.token == f"{authority.url}/oauth/token"
+        assert (found.client, found.scope, found.issuer, found.names_itself) == ("mine", "read", "", False)
+
+    def test_who_says_both_places_needs_no_server_that_does(self):
+        environment = {
+            "HONCHO_OAUTH_AUTHORIZE_URL": "https://d.example/a?x=1",
+            "HONCHO_OAUTH_TOKEN_URL": "https://d.example/t",
+        }
+        found = endpoints_of("https://a.example", environment, lambda url: pytest.fail("asked"))
+        assert (found.authorize, found.token) == ("https://d.example/a?x=1", "https://d.example/t")
+        assert (
+            Attempt.begun(found, "http://127.0.0.1:1/callback").url().startswith("https://d.example/a?x=1&")
+        )
+
+    def test_an_environment_that_names_no_address_is_told(self, authority):
+        with pytest.raises(Misconfigured, match="HONCHO_OAUTH_TOKEN_URL"):
+            endpoints_of(authority.url, {"HONCHO_OAUTH_TOKEN_URL": "token.example"})
+
+    @given(st.dictionaries(st.sampled_from(["issuer", *Endpoints.__struct_fields__]), st.text()))
+    def test_whatever_a_server_says_it_is_taken_or_refused(self, told):
+        with pytest.raises(MnemonError):
+            endpoints_of("https://a.example", {}, lambda url: told)
+
+
+ENDPOINTS = Endpoints(
+    authorize="https://a.example/authorize",
+    token="https://a.example/oauth/token",
+    issuer="https://a.example",
+    names_itself=True,
+)
+
+
+class TestAttempt:
+    def attempt(self, **changed):
+        return Attempt.begun(replace(ENDPOINTS, **changed), "http://127.0.0.1:8765/callback", lambda: 0.0)
+
+    def test_it_asks_with_pkce_and_says_who_asks(self):
+        attempt = self.attempt()
+        page = attempt.url(source="hermes-cli", config_path="~/.hermes/mnemon.json", login_hint="")
+        assert page.startswith("https://a.example/authorize?")
+        digest = hashlib.sha256(attempt.verifier.encode()).digest()
+        assert asked_in(page) == {
+            "response_type": "code",
+            "client_id": "hermes-agent",
+            "redirect_uri": "http://127.0.0.1:8765/callback",
+            "scope": "write",
+            "state": attempt.state,
+            "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
+            "code_challenge_method": "S256",
+            "source": "hermes-cli",
+            "config_path": "~/.hermes/mnemon.json",
+        }
+        assert attempt.verifier not in page
+
+    def test_no_two_attempts_are_alike(self):
+        made = [self.attempt() for _ in range(100)]
+        assert len({one.state for one in made} | {one.verifier for one in made}) == 200
+
+    def test_the_answer_brings_the_code(self):
+        attempt = self.attempt()
+        answer = {"state": attempt.state, "code": "c", "iss": "https://a.example"}
+        assert attempt.code(answer, lambda: 0.0) == "c"
+
+    @pytest.mark.parametrize(
+        ("changed", "error"),
+        [
+            ({"state": "another"}, SignInFailed),
+            ({"state": "ü" * 43}, SignInFailed),
+            ({"iss": "https://b.example"}, SignInFailed),
+            ({"iss": "https://a.example/"}, SignInFailed),
+            ({"iss": ""}, SignInFailed),
+            ({"code": ""}, SignInFailed),
+            ({"error": "access_denied"}, SignInDenied),
+            ({"error": "server_error\x1b[2J"}, SignInFailed),
+        ],
+    )
+    def test_any_other_answer_is_refused(self, changed, error):
+        attempt = self.attempt()
+        answer = {"state": attempt.state, "code": "c", "iss": "https://a.example", **changed}
+        with pytest.raises(SignInFailed) as refused:
+            attempt.code(answer, lambda: 0.0)
+        assert type(refused.value) is error
+        assert refused.value.detail.isprintable()
+
+    @given(st.dictionaries(st.sampled_from(["state", "code", "iss", "error"]), st.text()))
+    def test_whatever_is_answered_it_is_a_code_or_a_refusal(self, answer):
+        attempt = self.attempt()
+        for state in ({}, {"state": attempt.state}):
+            with contextlib.suppress(SignInFailed):
+                assert attempt.code({**answer, **state}, lambda: 0.0) == answer["code"]
+
+    def test_an_answer_after_ten_minutes_is_too_late(self):
+        attempt = self.attempt()
+        answer = {"state": attempt.state, "code": "c", "iss": "https://a.example"}
+        assert attempt.code(answer, lambda: LIFE_SECONDS - 0.1)
+        with pytest.raises(SignInExpired):
+            attempt.code(answer, lambda: float(LIFE_SECONDS))
+
+    def test_a_server_that_does_not_name_itself_need_not(self):
+        attempt = self.attempt(names_itself=False)
+        assert attempt.code({"state": attempt.state, "code": "c"}, lambda: 0.0) == "c"
+
+
+class TestListener:
+    def test_it_is_at_its_own_port_or_at_any_that_is_free(self):
+        with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                taken.bind((HOST, PORT))
+            except OSError:
+                pass  # Another program has it, which is as good.
+            else:
+                taken.listen()
+            with Listener() as listener:
+                assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]+/callback", listener.redirect)
+                assert not listener.redirect.endswith(f":{PORT}/callback")
+
+    def test_what_nobody_awaits_is_not_let_in(self, listener):
+        assert brought(listener.redirect, state="s", code="c").status_code == 400
+        listener.expect(lambda answer: answer.get("state") == "s")
+        assert brought(listener.redirect, state="t", code="c").status_code == 400
+        assert brought(f"http://{listener.host}/favicon.ico").status_code == 404
+        assert listener.wait(0) is None
+
+    def test_a_name_for_this_machine_is_not_its_address(self, listener):
+        listener.expect(lambda answer: True)
+        told = httpx.get(listener.redirect, headers={"host": "rebound.example"}, trust_env=False)
+        assert told.status_code == 404
+        assert listener.wait(0) is None
+
+    def test_one_answer_is_taken_and_told_how_it_ended(self, listener):
+        listener.expect(lambda answer: answer.get("state") == "s")
+        shown = []
+        visitor = threading.Thread(
+            target=lambda: shown.append(brought(listener.redirect, state="s", code="c"))
+        )
+        visitor.start()
+        visit = listener.wait(PATIENCE_SECONDS)
+        assert visit.answer == {"state": "s", "code": "c"}
+        assert brought(listener.redirect, state="s", code="d").status_code == 400
+        visit.tell(True, "Done, <b>really</b>.")
+        visitor.join(PATIENCE_SECONDS)
+        (page,) = shown
+        assert page.status_code == 200
+        assert "Done, &lt;b&gt;really&lt;/b&gt;." in page.text
+        assert page.headers["content-security-policy"].startswith("default-src 'none'")
+        assert (page.headers["referrer-policy"], page.headers["cache-control"]) == ("no-referrer", "no-store")
+        assert page.headers["server"].strip() == "mnemon"
+
+    def test_a_connection_that_says_nothing_holds_nobody_up(self, listener):
+        port = int(listener.host.rpartition(":")[2])
+        with socket.create_connection((HOST, port)):
+            assert brought(listener.redirect).status_code == 400
+
+
+class TestByBrowser:
+    def test_the_answer_is_traded_for_a_grant(self, authority, listener):
+        browser = Browser(authority.url)
+        endpoints = endpoints_of(authority.url, {})
+        signed = by_browser(endpoints, listener, browser, source="hermes-cli")
+        assert browser.back().status_code == 200
+        assert "You can close this tab." in browser.shown.text
+        (form,) = authority.forms("/oauth/token")
+        asked = asked_in(browser.page)
+        digest = hashlib.sha256(form.pop("code_verifier").encode()).digest()
+        assert asked["code_challenge"] == urlsafe_b64encode(digest).rstrip(b"=").decode()
+        assert form == {
+            "grant_type": "authorization_code",
+            "client_id": "hermes-agent",
+            "code": "the-code",
+            "redirect_uri": listener.redirect,
+        }
+        assert (signed.grant.access, signed.grant.refresh) == ("hch-at-1", "hch-rt-1")
+        assert signed.grant.revoke == f"{authority.url}/oauth/revoke"
+        assert signin.consented(signed) == {"peerName": "alice", "workspace": "home"}
+
+    @pytest.mark.parametrize(
+        ("answer", "error"),
+        [
+            ({"error": "access_denied", "code": None}, SignInDenied),
+            ({"error": "server_error", "code": None}, SignInFailed),
+            ({"iss": "https://evil.example"}, SignInFailed),
+            ({"iss": None}, SignInFailed),
+            ({"code": None}, SignInFailed),
+        ],
+    )
+    def test_an_answer_that_is_not_to_be_taken_ends_it(self, authority, listener, answer, error):
+        browser = Browser(authority.url, **answer)
+        with pytest.raises(error):
+            by_browser(endpoints_of(authority.url, {}), listener, browser)
+        assert browser.back().status_code == 400
+        assert "You are not signed in" in browser.shown.text
+        assert authority.forms("/oauth/token") == []
+
+    @pytest.mark.parametrize(
+        ("told", "error"),
+        [
+            ((400, {"error": "invalid_grant", "error_description": "used before"}), SignInFailed),
+            ((503, {}), ServerUnreachable),
+            ((200, {"access_token": ""}), ServerUnreachable),
+            ((200, {**TOKEN, "token_type": "mac"}), ServerUnreachable),
+            ((200, {**TOKEN, "refresh_token": ""}), SignInFailed),
+            ((200, b"<html>"), ServerUnreachable),
+            ((302, {}), ServerUnreachable),
+            ((200, b" " * 300_000), ServerUnreachable),
+        ],
+    )
+    def test_a_server_that_gives_nothing_for_it_is_told_of(self, authority, listener, told, error):
+        authority.says("/oauth/token", told)
+        browser = Browser(authority.url)
+        with pytest.raises(error):
+            by_browser(endpoints_of(authority.url, {}), listener, browser)
+        assert browser.back().status_code == 400
+
+    def test_a_forged_answer_neither_signs_in_nor_ends_the_wait(self, authority, listener):
+        browser = Browser(authority.url)
+
+        def show(page):
+            assert brought(listener.redirect, state="forged", code="evil").status_code == 400
+            browser(page)
+
+        signed = by_browser(endpoints_of(authority.url, {}), listener, show)
+        assert signed.grant.access == "hch-at-1"
+        assert [form["code"] for form in authority.forms("/oauth/token")] == ["the-code"]
+
+    def test_whoever_gives_up_has_not_signed_in(self, authority, listener):
+        with pytest.raises(SignInExpired):
+            by_browser(endpoints_of(authority.url, {}), listener, lambda page: listener.give_up())
+
+
+class Watch:
+    """A clock that moves by waiting."""
+
+    def __init__(self):
+        self.at = 0.0
+        self.waits = []
+
+    def wait(self, seconds):
+        self.waits.append(seconds)
+        self.at += seconds
+
+    def now(self):
+        return self.at
+
+
+CODE = {
+    "device_code": "d",
+    "user_code": "ABCD-EFGH",
+    "verification_uri": "https://a.example/device",
+    "verification_uri_complete": "https://a.example/device?user_code=ABCD-EFGH",
+    "expires_in": 600,
+    "interval": 5,
+}
+PENDING = (400, {"error": "authorization_pending"})
+
+
+class TestByCode:
+    def code(self, authority, *answers, given=CODE):
+        authority.says("/oauth/device", (200, given))
+        authority.says("/oauth/token", *answers)
+        watch, shown = Watch(), []
+        ask = lambda: by_code(  # noqa: E731
+            endpoints_of(authority.url, {}), shown.append, wait=watch.wait, now=watch.now
+        )
+        return watch, shown, ask
+
+    def test_it_asks_until_somebody_allowed_it(self, authority):
+        watch, shown, ask = self.code(authority, PENDING, PENDING, (200, TOKEN))
+        assert ask().grant.access == "hch-at-1"
+        assert [one.user_code for one in shown] == ["ABCD-EFGH"]
+        assert watch.waits == [5, 5, 5]
+        assert authority.forms("/oauth/device") == [{"client_id": "hermes-agent", "scope": "write"}]
+        assert authority.forms("/oauth/token")[0] == {
+            "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+            "device_code": "d",
+            "client_id": "hermes-agent",
+        }
+
+    def test_it_asks_less_often_if_it_is_told_to(self, authority):
+        slow = (400, {"error": "slow_down"})
+        watch, _, ask = self.code(authority, slow, PENDING, slow, (200, TOKEN))
+        ask()
+        assert watch.waits == [5, 10, 10, 15]
+
+    def test_a_server_that_is_away_for_a_while_is_asked_again_later(self, authority):
+        watch, _, ask = self.code(authority, (503, {}), (0, {}), (200, TOKEN))
+        ask()
+        assert watch.waits == [5, 10, 20]
+
+    @pytest.mark.parametrize(
+        ("told", "error"),
+        [("access_denied", SignInDenied), ("expired_token", SignInExpired), ("invalid_grant", SignInFailed)],
+    )
+    def test_it_ends_when_there_is_nothing_to_wait_for(self, authority, told, error):
+        _, _, ask = self.code(authority, PENDING, (400, {"error": told}))
+        with pytest.raises(error) as ended:
+            ask()
+        assert type(ended.value) is error
+
+    def test_it_ends_with_the_code(self, authority):
+        watch, _, ask = self.code(authority, PENDING, given={**CODE, "expires_in": 60, "interval": 1})
+        with pytest.raises(SignInExpired):
+            ask()
+        assert watch.at == 60
+
+    def test_a_server_without_codes_says_so(self, authority):
+        authority.describes(device_authorization_endpoint=None)
+        with pytest.raises(Unsupported, match="no sign-in by a code"):
+            by_code(endpoints_of(authority.url, {}), print)
+
+    @pytest.mark.parametrize(
+        "spoiled",
+        [
+            {"verification_uri": "javascript:x"},
+            {"user_code": "\x1b[2J"},
+            {"device_code": None},
+            {"verification_uri_complete": "http://a\nb"},
+        ],
+    )
+    def test_what_can_t_be_shown_is_not(self, authority, spoiled):
+        _, shown, ask = self.code(authority, (200, TOKEN), given={**CODE, **spoiled})
+        with pytest.raises(SignInFailed):
+            ask()
+        assert shown == []
+
+
+class TestWire:
+    def test_whether_the_server_may_have_done_it_is_told_apart(self, authority):
+        authority.says("/oauth/token", (0, {}), (502, {}), (200, b"{"))
+        for _ in range(3):
+            with pytest.raises(Unheard):
+                issued(f"{authority.url}/oauth/token", {})
+        with socket.socket() as nobody:
+            nobody.bind(("127.0.0.1", 0))
+            with pytest.raises(ServerUnreachable) as refused:
+                issued(f"http://127.0.0.1:{nobody.getsockname()[1]}/oauth/token", {})
+        assert not isinstance(refused.value, Unheard)
+
+    def test_what_is_for_this_machine_is_not_shown_to_a_proxy(self, authority, monkeypatch):
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+        assert issued(f"{authority.url}/oauth/token", {}).access_token == "hch-at-1"
+
+
+def profile(tmp_path, **settings):
+    home = tmp_path / ".hermes"
+    home.mkdir(exist_ok=True)
+    environment = {"HOME": str(tmp_path)}
+    if settings:
+        write_setting(home, "hermes", settings, environment=environment)
+    return home, environment
+
+
+def read(home, environment):
+    return read_configuration(home, environment)[0]
+
+
+def signed_in(authority, config=None, n=1):
+    told = {**TOKEN, "access_token": f"hch-at-{n}", "refresh_token": f"hch-rt-{n}", "config": config}
+    authority.says("/oauth/token", (200, told))
+    with Listener(0) as listener:
+        browser = Browser(authority.url)
+        signed = by_browser(endpoints_of(authority.url, {}), listener, browser)
+        browser.back()
+    return signed
+
+
+class TestKeeping:
+    def test_it_is_in_the_profile_s_block_and_for_its_owner_alone(self, authority, tmp_path):
+        home, environment = profile(tmp_path)
+        file, after = signin.keep(home, environment, authority.url, signed_in(authority))
+        assert file == home / "mnemon.json"
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert (after.url, after.api_key) == (authority.url, "hch-at-1")
+        assert Grant.of(after).refresh == "hch-rt-1"
+
+    def test_who_one_is_there_one_is_here_unless_one_has_a_name(self, authority, tmp_path):
+        chosen = {"peerName": "alice", "workspace": "home"}
+        home, environment = profile(tmp_path)
+        after = signin.keep(home, environment, authority.url, signed_in(authority, chosen))[1]
+        assert (after.peer_name, after.workspace) == ("alice", "home")
+        write_setting(home, "hermes", {"peerName": "ann"}, environment=environment)
+        after = signin.keep(home, environment, authority.url, signed_in(authority, chosen, 2))[1]
+        assert (after.peer_name, after.workspace) == ("ann", "home")
+
+    @pytest.mark.parametrize(
+        "config", [None, [], {"peerName": 7}, {"peerName": "", "workspace": ""}, {"x": 1}]
+    )
+    def test_what_a_server_says_that_is_no_setting_is_passed_over(self, authority, tmp_path, config):
+        home, environment = profile(tmp_path)
+        after = signin.keep(home, environment, authority.url, signed_in(authority, config))[1]
+        assert (after.peer_name, after.workspace) == (None, "hermes")
+
+    def test_what_can_t_be_written_is_taken_back(self, authority, tmp_path):
+        home, environment = profile(tmp_path)
+        (home / "mnemon.json").write_text("{")
+        signed = signed_in(authority)
+        with pytest.raises(Misconfigured):
+            signin.keep(home, environment, authority.url, signed)
+        assert [form["token"] for form in authority.forms("/oauth/revoke")] == ["hch-rt-1"]
+
+    def test_nobody_is_named_like_the_agent(self, authority, tmp_path):
+        home, environment = profile(tmp_path)
+        after = signin.keep(home, environment, authority.url, signed_in(authority, {"peerName": "hermes"}))[1]
+        assert (after.peer_name, after.ai_peer) == (None, "hermes")
+
+    def test_a_sign_in_that_is_replaced_is_taken_back(self, authority, tmp_path):
+        home, environment = profile(tmp_path)
+        signin.keep(home, environment, authority.url, signed_in(authority))
+        signin.keep(home, environment, authority.url, signed_in(authority, n=2))
+        assert [form["token"] for form in authority.forms("/oauth/revoke")] == ["hch-rt-1"]
+
+    def test_what_honcho_s_own_plugin_holds_is_left_to_it(self, authority, tmp_path):
+        home, environment = profile(tmp_path)
+        grant = signed_in(authority).grant
+        (home / "honcho.json").write_text(json.dumps({"hosts": {"hermes": grant.settings()}}))
+        (home / "honcho.json").chmod(0o600)
+        signin.keep(home, environment, authority.url, signed_in(authority, n=2))
+        assert authority.forms("/oauth/revoke") == []
+        assert "hch-rt-1" in (home / "honcho.json").read_text()
+
+    def test_signing_out_tells_the_server_and_removes_the_tokens(self, authority, tmp_path):
+        home, environment = profile(tmp_path)
+        signin.keep(home, environment, authority.url, signed_in(authority))
+        gone = signin.sign_out(home, environment)
+        assert (gone.was_signed_in, gone.trouble) == (True, "")
+        assert authority.forms("/oauth/revoke") == [
+            {"token": "hch-rt-1", "token_type_hint": "refresh_token", "client_id": "hermes-agent"}
+        ]
+        text = (home / "mnemon.json").read_text()
+        assert "hch-" not in text
+        assert read(home, environment).url == authority.url
+        assert not signin.sign_out(home, environment).was_signed_in
+
+    def test_a_server_that_can_t_be_told_does_not_keep_anybody_signed_in_here(self, authority, tmp_path):
+        home, environment = profile(tmp_path)
+        signin.keep(home, environment, authority.url, signed_in(authority))
+        authority.says("/oauth/revoke", (503, {}))
+        assert "503" in signin.sign_out(home, environment).trouble
+        assert read(home, environment).oauth is None
+
+    def test_a_grant_that_does_not_know_where_to_is_taken_back_where_the_server_says(
+        self, authority, tmp_path
+    ):
+        kept = replace(signed_in(authority).grant, revoke="").settings()
+        home, environment = profile(tmp_path, baseUrl=authority.url, **kept)
+        assert signin.sign_out(home, environment).trouble == ""
+        assert len(authority.forms("/oauth/revoke")) == 1
+
+    def test_tokens_that_stand_for_all_hosts_are_not_used_after_signing_out(self, authority, tmp_path):
+        home, environment = profile(tmp_path)
+        kept = {"baseUrl": authority.url, **signed_in(authority).grant.settings()}
+        write_setting(home, "hermes", kept, root=True, environment=environment)
+        signin.sign_out(home, environment)
+        after = read(home, environment)
+        assert (after.oauth or {}, after.api_key or "") == ({}, "")
+
+
+class TestShown:
+    def test_the_server_is_shown_no_more_of_a_path_than_what_is_below_the_home(self, tmp_path):
+        home = tmp_path / ".hermes"
+        told = signin.shown(configured(home=home, peer_name="ann"), {"HOME": str(tmp_path)}, "hermes-cli")
+        assert told == {
+            "source": "hermes-cli",
+            "config_path": "~/.hermes/mnemon.json",
+            "login_hint": "ann",
+        }
+        assert (
+            signin.shown(configured(home=home), {"HOME": "/elsewhere"}, "x")["config_path"] == "mnemon.json"
+        )
+
+    def test_without_a_screen_no_browser_is_opened(self, monkeypatch):
+        monkeypatch.setattr("sys.platform", "linux")
+        assert not signin.open_page("http://127.0.0.1", {})
+
+    def test_memory_on_this_machine_needs_no_sign_in(self):
+        with pytest.raises(InvalidInput, match="where nobody signs in"):
+            signin.server_of(configured())
+        assert signin.server_of(configured(), "https://a.example/v3") == "https://a.example"
+
+
+def test_http_is_loaded_by_nobody_who_does_not_sign_in():
+    asked = (
+        "import sys, mnemon.hermes.setup.commands;"
+        "print([one for one in ('httpx', 'http.server', 'webbrowser') if one in sys.modules])"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", asked],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        env=os.environ,
+    )
+    assert told.stdout.strip() == "[]", told

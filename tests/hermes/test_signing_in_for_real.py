@@ -1,0 +1,472 @@
+"""Signing in to a real server: with the command line, in the wizard, from a desktop; and what comes after."""
+
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from hermes.honcho_fake import eventually
+from hermes.stage import Stage
+from hermes.test_wizard import LEAVES, Nobody, Person
+from hermes.visitor import visit
+from mnemon import ways
+from mnemon.errors import CapRevoked, NotFound, SignInDenied, SignInEnded, Unauthenticated
+from mnemon.gate.admission import Credentials
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as o
+from mnemon.hermes.files import read_configuration, write_setting
+from mnemon.hermes.oauth import Grant, exchange
+from mnemon.hermes.provider import Provider, Surroundings
+from mnemon.hermes.setup.console import Abandoned
+from mnemon.hermes.setup.profiles import Installation, profile_at
+from mnemon.hermes.setup.status import lines, report
+from mnemon.hermes.setup.wizard import Given, activation, set_up
+from mnemon.hermes.signin import desktop
+from mnemon.hermes.signin import profile as signin
+from mnemon.hermes.signin.endpoints import endpoints_of
+from mnemon.hermes.signin.fit import shortfalls
+from mnemon.hermes.signin.flows import by_browser, by_code
+from mnemon.hermes.signin.listener import Listener
+from mnemon.plugin import Stations
+from surfaces.door import serving
+
+PATIENCE_SECONDS = 60
+VISITOR = Path(__file__).with_name("visitor.py")
+PROCESSES = 20
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("server")) as made:
+        yield made
+
+
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "MNEMON"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return {"HOME": str(tmp_path)}
+
+
+@pytest.fixture
+def home(tmp_path, environment):
+    folder = tmp_path / ".hermes"
+    folder.mkdir()
+    return folder
+
+
+def read(home):
+    return read_configuration(home, {"HOME": str(home.parent)})[0]
+
+
+def sign_in(server, home, environment, **chosen):
+    """Somebody signs in and the profile keeps it."""
+
+    def go(page):
+        threading.Thread(target=visit, args=(page, server.owner_cap), kwargs=chosen).start()
+
+    with Listener(0) as listener:
+        signed = by_browser(endpoints_of(server.url, environment), listener, go)
+    return signin.keep(home, environment, server.url, signed)[1]
+
+
+def expire(home, *, seconds=0):
+    """Let the access token end in so many seconds, as far as we know."""
+    kept = Grant.of(read(home))
+    ended = replace(kept, expires_at=int(time.time()) + seconds).settings()
+    write_setting(home, "hermes", ended, environment={"HOME": str(home.parent)})
+
+
+def works(home):
+    """Ask memory something, with whatever token that takes."""
+    way = ways.open_way(read(home))
+    try:
+        way.gate.call(
+            o.LIST_SESSIONS, Credentials(way.passes._token()), q.ListSessions(workspace_id="hermes")
+        )
+    except NotFound:
+        pass  # Nothing was said there yet.
+    finally:
+        way.close()
+
+
+def whoami(server, token):
+    return httpx.get(
+        f"{server.url}/v1/caps/whoami", headers={"authorization": f"Bearer {token}"}, trust_env=False
+    )
+
+
+class TestCommandLine:
+    def run(self, server, home, *arguments, decision="allow"):
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home.parent),
+            "HERMES_HOME": str(home),
+            "BROWSER": f"{sys.executable} {VISITOR} %s",
+            "VISITOR_CAP": server.owner_cap,
+            "VISITOR_DECISION": decision,
+        }
+        return subprocess.run(
+            [sys.executable, "-m", "mnemon", *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        )
+
+    def test_login_status_and_logout(self, server, home):
+        told = self.run(server, home, "login", "--url", server.url)
+        assert told.returncode == 0, told
+        assert f"Signed in to {server.url}, workspace hermes, as alice." in told.stdout
+        assert (home / "mnemon.json").stat().st_mode & 0o777 == 0o600
+        token = read(home).api_key
+        assert whoami(server, token).json()["sub"] == "alice"
+
+        told = self.run(server, home, "hermes", "status")
+        assert "OAuth (hermes-agent, valid for 60 min)" in told.stdout
+        assert token not in told.stdout
+
+        told = self.run(server, home, "logout", "--json")
+        assert json.loads(told.stdout)["signed_out"] is True
+        assert json.loads(told.stdout)["trouble"] == ""
+        assert "hch-" not in (home / "mnemon.json").read_text()
+        assert whoami(server, token).json()["error"] == "cap_revoked"
+
+    def test_whoever_says_no_is_not_signed_in(self, server, home):
+        told = self.run(server, home, "hermes", "login", "--url", server.url, "--json", decision="deny")
+        assert told.returncode == 4, told
+        assert json.loads(told.stderr.splitlines()[-1])["error"] == "sign_in_denied"
+        assert not (home / "mnemon.json").exists()
+
+    def test_options_of_other_commands_are_refused(self, server, home):
+        told = self.run(server, home, "--cap", "x", "login", "--url", server.url)
+        assert told.returncode == 2
+        assert "after their name" in told.stderr
+
+
+def test_by_a_code_typed_on_another_device(server, environment):
+    shown = []
+
+    def type_it(_):
+        visit(shown[0].verification_uri, server.owner_cap, user_code=shown[0].user_code, peer="dora")
+
+    signed = by_code(endpoints_of(server.url, environment), shown.append, wait=type_it)
+    assert whoami(server, signed.grant.access).json()["sub"] == "dora"
+    assert signin.consented(signed) == {"peerName": "dora", "workspace": "hermes"}
+
+
+def test_a_code_that_is_refused(server, environment):
+    shown = []
+
+    def refuse_it(_):
+        visit(shown[0].verification_uri, server.owner_cap, "deny", user_code=shown[0].user_code)
+
+    with pytest.raises(SignInDenied):
+        by_code(endpoints_of(server.url, environment), shown.append, wait=refuse_it)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ({}, []),
+        ({"everyone": "no"}, ["allow everyone in the workspace"]),
+        ({"namespace": "travel"}, ["'default' was not allowed"]),
+        ({"access": "read"}, ["nothing will be remembered"]),
+    ],
+    ids=["enough", "one-person", "another-namespace", "to-read"],
+)
+def test_what_was_not_allowed_and_will_be_missed_is_said_at_once(server, home, environment, chosen, told):
+    found = shortfalls(sign_in(server, home, environment, **chosen))
+    assert len(found) == len(told)
+    assert all(words in one for words, one in zip(told, found, strict=True))
+
+
+def renew(home, ready):
+    ready.wait(PATIENCE_SECONDS)
+    works(home)
+
+
+def test_twenty_processes_with_a_token_that_ran_out_renew_it_once_and_all_go_on(server, home, environment):
+    before = sign_in(server, home, environment)
+    expire(home)
+    context = multiprocessing.get_context("fork")
+    ready = context.Barrier(PROCESSES)
+    processes = [context.Process(target=renew, args=(home, ready)) for _ in range(PROCESSES)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(PATIENCE_SECONDS)
+    assert [process.exitcode for process in processes] == [0] * PROCESSES
+    first = Grant.of(read(home))
+    assert first.refresh != Grant.of(before).refresh
+    assert whoami(server, first.access).status_code == 200
+    # Had anybody spent the token a second time, the grant would be dead.
+    expire(home)
+    works(home)
+    assert Grant.of(read(home)).refresh != first.refresh
+
+
+def die_after_renewing(home):
+    def traded(grant, now):
+        exchange(grant, now)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    upkeep = ways._upkeep(read(home))
+    upkeep._exchange = traded
+    upkeep.token()
+
+
+def test_a_process_that_dies_with_the_new_token_in_its_hands_is_told_of(server, home, environment, caplog):
+    sign_in(server, home, environment)
+    expire(home)
+    process = multiprocessing.get_context("fork").Process(target=die_after_renewing, args=(home,))
+    process.start()
+    process.join(PATIENCE_SECONDS)
+    assert process.exitcode == -signal.SIGKILL
+
+    with caplog.at_level(logging.WARNING), pytest.raises(SignInEnded, match="a renewal was cut off"):
+        works(home)
+    told = [one.getMessage() for one in caplog.records]
+    assert any("may be spent already" in one for one in told)
+    profile = profile_at(home)
+    shown = "\n".join(lines(report(Installation(home, profile), environment, home, ways.inspect)))
+    assert "a renewal was cut off, and its token was spent; sign in again: mnemon login" in shown
+
+    sign_in(server, home, environment)
+    works(home)
+
+
+def test_a_process_that_dies_before_the_server_heard_of_it_costs_nothing(server, home, environment):
+    sign_in(server, home, environment)
+    expire(home)
+    kept = replace(Grant.of(read(home)), spending=int(time.time()))
+    write_setting(home, "hermes", kept.settings(), environment=environment)
+    works(home)
+    assert Grant.of(read(home)).spending == 0
+
+
+def test_a_sign_in_that_was_withdrawn_at_the_server_says_to_sign_in_again(server, home, environment):
+    kept = Grant.of(sign_in(server, home, environment))
+    form = {"token": kept.refresh, "client_id": kept.client}
+    httpx.post(f"{server.url}/oauth/revoke", data=form, trust_env=False).raise_for_status()
+    with pytest.raises(CapRevoked):
+        works(home)
+    expire(home)
+    with pytest.raises(SignInEnded) as told:
+        works(home)
+    assert told.value.hint == "Sign in again: mnemon login."
+
+
+def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, environment):
+    stage = Stage(tmp_path, peerName="alice")
+    (stage.home / "mnemon.json").unlink()
+    sign_in(server, stage.home, {**stage.environment})
+    expire(stage.home, seconds=121)
+    stations = Stations()
+    provider = Provider(
+        Surroundings(
+            home=lambda: stage.home,
+            directory=lambda: stage.directory,
+            configuration=stage.configuration,
+            station=stations.get,
+            notebook=ways.notebook_of,
+        )
+    )
+    provider.initialize("s1", platform="cli", hermes_home=str(stage.home))
+    first = Grant.of(read_configuration(stage.home, stage.environment)[0])
+    station = stations.get(stage.configuration(stage.home, "default")[0])
+
+    def kept():
+        return Grant.of(read_configuration(stage.home, stage.environment)[0])
+
+    provider.sync_turn("I am going to Chengdu on May 25.", "Have a good time.")
+    assert station.flush(PATIENCE_SECONDS)
+    assert eventually(lambda: stage.recall(provider, "When do I go to Chengdu?") and kept() != first)
+    provider.sync_turn("My sister Dora plays the viola.", "Nice.")
+    assert station.flush(PATIENCE_SECONDS)
+    assert kept().refresh != first.refresh
+    assert stations.get(stage.configuration(stage.home, "default")[0]) is station
+    stations.close()
+
+    with stage.gate() as ask:
+        asked = q.ListMessages(workspace_id="hermes", session_id="project", size=100)
+        said = [(one.peer_id, one.content) for one in ask(o.LIST_MESSAGES, asked).items]
+    assert [text for peer, text in said if peer == "alice"] == [
+        "I am going to Chengdu on May 25.",
+        "My sister Dora plays the viola.",
+    ]
+
+
+def test_whoever_signs_in_as_somebody_else_has_another_way(server, home, environment):
+    stations = Stations()
+    first = sign_in(server, home, environment)
+    second = sign_in(server, home, environment, peer="bob")
+    assert stations.get(first) is not stations.get(second)
+    stations.close()
+
+
+class Visitor(Person):
+    """Somebody at the wizard who goes to the page that they are told, in a browser of their own."""
+
+    def __init__(self, server, answers=(), *, decision="allow", **more):
+        super().__init__(answers, **more)
+        self._server = server
+        self._decision = decision
+
+    def say(self, text=""):
+        super().say(text)
+        if text.startswith("  http"):
+            went = (text.strip(), self._server.owner_cap, self._decision)
+            threading.Thread(target=visit, args=went).start()
+
+
+class TestWizard:
+    def set_up(self, home, environment, person, **given):
+        set_up(
+            profile_at(home),
+            person,
+            environment={**environment, "USER": "root"},
+            activate=activation(profile_at(home)),
+            given=Given(**given) if given else None,
+            sign_in=signin.sign_in,
+        )
+        return read(home)
+
+    def test_the_name_of_the_consent_is_proposed(self, server, home, environment):
+        person = Visitor(server, {"Answer": ["2", "1"], "Its URL": server.url})
+        after = self.set_up(home, environment, person)
+        assert any("Your name [alice]" in one for one in person.asked)
+        assert (after.url, after.peer_name, after.workspace) == (server.url, "alice", "hermes")
+        assert Grant.of(after).refresh.startswith("hch-rt-")
+        assert after.api_key not in person.told
+        works(home)
+
+    def test_whoever_leaves_afterwards_has_not_signed_in(self, server, home, environment):
+        person = Visitor(server, {"Answer": ["2", "1"], "Its URL": server.url, "Your name": LEAVES})
+        signed = []
+
+        def noted(*arguments, **more):
+            signed.append(signin.sign_in(*arguments, **more))
+            return signed[0]
+
+        with pytest.raises(Abandoned):
+            set_up(profile_at(home), person, environment=environment, activate=lambda: True, sign_in=noted)
+        assert not (home / "mnemon.json").exists()
+        assert whoami(server, signed[0].grant.access).json()["error"] == "cap_revoked"
+
+    def test_whoever_is_refused_is_asked_again(self, server, home, environment):
+        answers = {"Answer": ["2", "1", "3"], "Its URL": server.url, "Its key": server.owner_cap}
+        person = Visitor(server, answers, decision="deny")
+        after = self.set_up(home, environment, person)
+        assert "sign_in_denied" in person.told
+        assert (after.api_key, after.oauth) == (server.owner_cap, None)
+
+    def test_what_is_given_is_not_asked(self, server, home, environment):
+        class Silent(Visitor, Nobody):
+            interactive = False
+
+        after = self.set_up(home, environment, Silent(server), url=server.url, sign_in="browser")
+        assert Grant.of(after) is not None
+
+    def test_a_sign_in_that_is_left_for_a_key_is_taken_back(self, server, home, environment):
+        before = sign_in(server, home, environment)
+        key = server.owner_cap
+        after = self.set_up(home, environment, Nobody(), url=server.url, api_key=key)
+        assert (after.api_key, after.oauth) == (key, None)
+        assert whoami(server, before.api_key).json()["error"] == "cap_revoked"
+
+    def test_enter_keeps_the_sign_in_that_there_is(self, server, home, environment):
+        before = sign_in(server, home, environment)
+        person = Visitor(server)
+        after = self.set_up(home, environment, person)
+        assert "There is a sign-in already" in person.told
+        assert Grant.of(after) == Grant.of(before)
+
+
+class TestDesktop:
+    @pytest.fixture(autouse=True)
+    def configured(self, server, home, environment):
+        write_setting(home, "hermes", {"baseUrl": server.url}, root=True, environment=environment)
+
+    def test_it_is_begun_looked_at_and_undone(self, server, home):
+        assert desktop.status(home) == {
+            "state": "idle",
+            "detail": "",
+            "connected": False,
+            "auth": None,
+            "url": "",
+        }
+        pages = []
+        told = desktop.start(home, pages.append)
+        assert (told["state"], told["connected"]) == ("pending", False)
+        assert eventually(lambda: desktop.status(home)["url"])
+        again = desktop.start(home, pages.append)
+        assert (again["state"], again["url"]) == ("pending", pages[0])
+        assert "source=hermes-desktop" in pages[0]
+        visit(pages[0], server.owner_cap)
+        assert eventually(lambda: desktop.status(home)["state"] == "connected")
+        assert len(pages) == 1
+        assert {**desktop.status(home), "detail": ""} == {
+            "state": "connected",
+            "detail": "",
+            "connected": True,
+            "auth": "oauth",
+            "url": "",
+        }
+        assert read(home).peer_name == "alice"
+        token = read(home).api_key
+        told = desktop.disconnect(home)
+        assert (told["state"], told["connected"], told["auth"]) == ("idle", False, None)
+        assert whoami(server, token).status_code == 401
+
+    def test_each_profile_has_its_own(self, server, home, environment):
+        other = home / "profiles" / "coder"
+        other.mkdir(parents=True)
+        ours, theirs = [], []
+        desktop.start(home, ours.append)
+        assert desktop.status(other)["state"] == "idle"
+        desktop.start(other, theirs.append)
+        assert eventually(lambda: ours and theirs)
+        visit(theirs[0], server.owner_cap, peer="cody")
+        assert eventually(lambda: desktop.status(other)["state"] == "connected")
+        assert desktop.status(home)["state"] == "pending"
+        assert read_configuration(other, environment)[0].peer_name == "cody"
+        assert read(home).oauth is None
+        desktop.disconnect(home)
+        assert desktop.status(home)["state"] == "idle"
+        desktop.disconnect(other)
+
+    def test_a_no_is_an_error_that_a_new_try_clears(self, server, home):
+        pages = []
+        desktop.start(home, pages.append)
+        assert eventually(lambda: pages)
+        visit(pages[0], server.owner_cap, "deny")
+        assert eventually(lambda: desktop.status(home)["state"] == "error")
+        assert desktop.status(home)["detail"].startswith("sign_in_denied")
+        assert desktop.start(home, pages.append)["state"] == "pending"
+        desktop.disconnect(home)
+
+    def test_without_a_server_there_is_nothing_to_connect_to(self, home, environment):
+        write_setting(home, "hermes", {"baseUrl": None}, root=True, environment=environment)
+        told = desktop.start(home, print)
+        assert (told["state"], "where nobody signs in" in told["detail"]) == ("error", True)
+
+
+def test_a_token_that_the_server_ended_is_refused_there_too(server, home, environment):
+    kept = Grant.of(sign_in(server, home, environment))
+    fresh = exchange(kept, int(time.time()))
+    with pytest.raises(SignInEnded):
+        exchange(kept, int(time.time()))
+    assert whoami(server, fresh.access).status_code == 401
+    assert issubclass(SignInEnded, Unauthenticated)

@@ -1,0 +1,120 @@
+"""A house with an MCP door behind a real server, and the official client at it."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from mnemon.bootstrap import House, open_house
+from mnemon.config import settings_from
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from mnemon.surfaces.http.app import make_app
+from mnemon.surfaces.mcp.door import McpDoor
+
+EVERY_OP = ("put", "get", "list", "snapshot", "invalidate", "forget")
+PATIENCE_SECONDS = 60
+
+
+class Hosted:
+    """A house, and the address that its doors are at."""
+
+    def __init__(self, house: House, url: str) -> None:
+        self.house = house
+        self.url = url
+        self.mcp = f"{url}/mcp"
+
+    def call(self, operation: Any, request: Any, cap: str | None = None) -> Any:
+        return self.house.gate.call(operation, Credentials(cap or self.house.owner_cap), request)
+
+    def mint(
+        self, sub: str, *, ops: Sequence[str] = EVERY_OP, namespaces: Sequence[str] = ("*",), **more: Any
+    ) -> str:
+        return self.call(o.MINT, m.Mint(sub, tuple(ops), tuple(namespaces), **more)).cap
+
+    def wide(self, sub: str, **more: Any) -> str:
+        """A cap that reaches a whole workspace, and is the person's."""
+        return self.mint(sub, peers=("*",), **more)
+
+    @asynccontextmanager
+    async def client(self, cap: str, **more: Any) -> AsyncIterator[Client]:
+        headers = {"authorization": f"Bearer {cap}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS, trust_env=False) as http,
+            Client(streamable_http_client(self.mcp, http_client=http), **more) as client,
+        ):
+            yield client
+
+    def calls(self, cap: str, *calls: tuple[str, dict[str, Any]], **more: Any) -> list[Any]:
+        """What some calls of tools answer, one after the other, in one conversation."""
+
+        async def work() -> list[Any]:
+            async with self.client(cap, **more) as client:
+                return [await client.call_tool(name, arguments) for name, arguments in calls]
+
+        return run(work)
+
+    def tool(self, cap: str, name: str, **arguments: Any) -> Any:
+        """What a tool answers, structured; what it refuses is a failure of the test."""
+        (result,) = self.calls(cap, (name, arguments))
+        assert not result.is_error, result.content
+        return result.structured_content
+
+    def protocol_error(self, cap: str, ask: Callable[[Client], Awaitable[Any]]) -> MCPError:
+        """The error of the protocol that comes of what is asked."""
+
+        async def work() -> MCPError:
+            async with self.client(cap) as client:
+                try:
+                    answer = await ask(client)
+                except MCPError as error:
+                    return error
+                raise AssertionError(f"it was answered: {answer}")
+
+        return run(work)
+
+    def refusal(self, cap: str, name: str, **arguments: Any) -> Any:
+        (result,) = self.calls(cap, (name, arguments))
+        assert result.is_error, result.content
+        return result.structured_content
+
+
+@contextmanager
+def hosted(home: Path, wrapped: Callable[[Any], Any] = lambda app: app) -> Iterator[Hosted]:
+    """The house behind a server of this process, on a free port."""
+    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    listener = socket.create_server(("127.0.0.1", 0))
+    app = wrapped(make_app(house.gate, doors=[McpDoor()]))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    with house.working():
+        thread.start()
+        try:
+            yield Hosted(house, f"http://127.0.0.1:{listener.getsockname()[1]}")
+        finally:
+            server.should_exit = True
+            thread.join(PATIENCE_SECONDS)
+            listener.close()
+    house.close()
+
+
+def run(work: Any, *arguments: Any) -> Any:
+    """Do asynchronous work, within the patience of a test."""
+
+    async def bounded() -> Any:
+        with anyio.fail_after(PATIENCE_SECONDS):
+            return await work(*arguments)
+
+    return anyio.run(bounded)

@@ -1,0 +1,79 @@
+"""`mnemon mcp --print-config CLIENT`: what it prints is what that client reads."""
+
+import json
+import shlex
+import sys
+import tomllib
+
+import pytest
+
+from processes import run_mnemon
+
+URL = "https://memory.example"
+
+
+def printed(home, client, *options, **more):
+    return run_mnemon("mcp", "--print-config", client, *options, home=home, **more).stdout
+
+
+def test_claude_code_gets_a_command_line(home):
+    words = shlex.split(printed(home, "claude-code", "--peer", "anna", "--read", "a,b"))
+    assert words[:3] == ["claude", "mcp", "add"]
+    assert words[words.index("--") - 1] == "mnemon"
+    started = words[words.index("--") + 1 :]
+    assert started[: started.index("mcp")] == [sys.executable, "-m", "mnemon"]
+    assert started[started.index("mcp") :] == ["mcp", "--home", str(home), "--peer", "anna", "--read", "a,b"]
+
+
+def test_codex_gets_a_table_of_toml(home):
+    told = tomllib.loads(printed(home, "codex"))["mcp_servers"]["mnemon"]
+    assert [told["command"], *told["args"]] == [sys.executable, "-m", "mnemon", "mcp", "--home", str(home)]
+    remote = tomllib.loads(printed(home, "codex", "--http", URL, "--with-cap"))["mcp_servers"]["mnemon"]
+    assert remote == {"url": f"{URL}/mcp", "bearer_token_env_var": "MNEMON_CAP"}
+
+
+def test_opencode_gets_its_json(home):
+    told = json.loads(printed(home, "opencode"))["mcp"]["mnemon"]
+    assert told["type"] == "local" and told["command"][-3:] == ["mcp", "--home", str(home)]
+    remote = json.loads(printed(home, "opencode", "--http", f"{URL}/"))["mcp"]["mnemon"]
+    assert remote == {"type": "remote", "url": f"{URL}/mcp", "enabled": True}
+
+
+def test_cursor_gets_its_json(home):
+    told = json.loads(printed(home, "cursor"))["mcpServers"]["mnemon"]
+    assert told["args"][-3:] == ["mcp", "--home", str(home)]
+    remote = json.loads(printed(home, "cursor", "--http", f"{URL}/mcp", "--with-cap"))["mcpServers"]["mnemon"]
+    assert remote == {"url": f"{URL}/mcp", "headers": {"Authorization": "Bearer ${env:MNEMON_CAP}"}}
+
+
+def test_claude_code_signs_in_at_a_server_or_sends_the_cap(home):
+    assert shlex.split(printed(home, "claude-code", "--http", URL))[-2:] == ["mnemon", f"{URL}/mcp"]
+    words = shlex.split(printed(home, "claude-code", "--http", URL, "--with-cap"))
+    assert words[-2:] == ["--header", "Authorization: Bearer ${MNEMON_CAP}"]
+
+
+def test_a_cap_in_a_file_is_named_and_one_in_full_is_not_written_into_settings(home, tmp_path):
+    (tmp_path / "a.cap").write_text("x")
+    told = json.loads(printed(home, "cursor", "--cap", f"@{tmp_path}/a.cap"))["mcpServers"]["mnemon"]
+    assert told["args"][-2:] == ["--cap", f"@{tmp_path}/a.cap"]
+    refused = run_mnemon("mcp", "--print-config", "cursor", "--cap", "eyJ.x.y", home=home, exit_code=3)
+    assert refused.stdout == "" and refused.stderr.splitlines()[-2].startswith("invalid_input: ")
+
+
+def test_json_says_where_it_belongs(home):
+    told = json.loads(printed(home, "codex", "--json"))
+    assert told["client"] == "codex" and "config.toml" in told["where"]
+    assert tomllib.loads(told["setup"])
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "opencode", "cursor"])
+def test_printing_touches_nothing(home, client):
+    printed(home, client)
+    assert not home.exists()
+
+
+def test_what_a_server_lets_reach_is_not_narrowed_by_settings(home):
+    refused = run_mnemon(
+        "mcp", "--print-config", "cursor", "--http", URL, "--peer", "anna", home=home, exit_code=2
+    )
+    assert refused.stdout == ""
