@@ -54,7 +54,16 @@ METRICS = {
 }
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "meaning, gist": (r.MEANING, r.GIST),
-    "words, before, around, session": (r.WORDS, r.BEFORE, r.AROUND, r.SESSION),
+    "words, before, around, session, kin": (
+        r.WORDS,
+        r.BEFORE,
+        r.AROUND,
+        r.SESSION,
+        r.KIN,
+        r.KIN_AROUND,
+        r.KIN_SESSION,
+    ),
+    "kin, kin_around, kin_session": (r.KIN, r.KIN_AROUND, r.KIN_SESSION),
     "before, around, session": (r.BEFORE, r.AROUND, r.SESSION),
     "session, gist": (r.SESSION, r.GIST),
     "moment, count, who": (r.MOMENT, r.COUNT, r.WHO),

@@ -21,6 +21,16 @@ from mnemon.domain import words
 from mnemon.domain.words.stop import ASKING, STOP_WORDS
 
 WORDS = 12_000
+APART = frozenset(
+    """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion
+    first second third fourth fifth sixth seventh eighth ninth tenth half double single twice
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december spring summer autumn fall winter
+    north south east west left right yes not never always male female boy girl man woman brother sister mother
+    father son daughter husband wife""".split()
+)
+"""Words whose neighbours are something else: who asks for one of them does not mean another."""
 MOST_KIN = 12
 LEAST_NEARNESS = 0.5
 NOTHING_ALIKE = 0.25
@@ -30,7 +40,8 @@ NOTHING_ALIKE = 0.25
 def common() -> dict[str, str]:
     """Words and the terms that they are found by, the commonest first."""
     vocabulary = Path(packaged.__file__).with_name("bert-uncased.txt").read_text("utf-8").split("\n")
-    spelt = [word for word in vocabulary if re.fullmatch("[a-z]{3,}", word) and word not in STOP_WORDS]
+    apart = STOP_WORDS | APART
+    spelt = [word for word in vocabulary if re.fullmatch("[a-z]{3,}", word) and word not in apart]
     terms = {word: words.asked(word) for word in spelt}
     known = {word: found[0] for word, found in terms.items() if len(found) == 1 and found[0] not in ASKING}
     return dict(list(known.items())[:WORDS])

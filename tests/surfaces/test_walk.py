@@ -28,6 +28,8 @@ OPEN_COMMANDS = {
 }
 OF_HERMES = "hermes"
 """The commands that change and tell Hermes' own settings; what they ask of memory, they ask with its caps."""
+OF_SIGN_IN = ("login", "logout")
+"""Commands for Hermes too, under names of their own."""
 GUARDED_COMMANDS = {
     "put": ("hello",),
     "get": ("hello",),
@@ -37,6 +39,7 @@ GUARDED_COMMANDS = {
     "correct": ("01JD7Y8Q2W3E4R5T6Y7V8J9K0M",),
     "forget": ("-n", "travel"),
     "status": (),
+    "mcp": (),
     "doctor": (),
     "reindex": (),
     "cap mint": ("--sub", "a", "--ops", "get", "--namespaces", "travel"),
@@ -52,7 +55,7 @@ GUARDED_COMMANDS = {
 
 def commands(group=cli, path=()):
     for name, command in group.commands.items():
-        if name == OF_HERMES:
+        if name == OF_HERMES or name in OF_SIGN_IN:
             continue
         if isinstance(command, click.Group):
             yield from commands(command, (*path, name))

@@ -84,6 +84,10 @@ _BLOCK = pattern(r"#{1,6}(?=\s|$)|-{3}|={3}|\*{3}|_{3}|`{3}|~{3}|<!--")
 """How Markdown begins a section, a rule or a block of code."""
 
 
+_MARKS = frozenset("<&\\%[#:")
+"""Without one of these, nothing ends the fence or poses as anybody."""
+
+
 def defuse(text: str) -> str:
     """The text on one line, readable as it was, but without what could end the fence or pose as anybody.
 
@@ -92,7 +96,10 @@ def defuse(text: str) -> str:
     """
     lines = (line.strip() for line in _seen("\n".join(text.splitlines())).split("\n"))
     text = "\n".join(line for line in lines if line)
-    text = _with(text, _posing(text, _shape(text))).replace("\n", " ")
+    shape = _shape(text)
+    if not _MARKS.isdisjoint(shape):
+        text = _with(text, _posing(text, shape))
+    text = text.replace("\n", " ")
     return f"\\{text}" if _BLOCK.match(text) else text
 
 

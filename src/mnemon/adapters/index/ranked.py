@@ -20,7 +20,8 @@ from mnemon.ports.book import Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
-_MOST_VIEWS = 8
+_MOST_VIEWED = 250_000
+"""How many lines the views may have that are kept, all together."""
 
 Array = NDArray[np.float64]
 
@@ -31,6 +32,8 @@ class RankedIndex:
     def __init__(self, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self._cache_bytes = cache_bytes
         self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
+        self._size = 0
+        """Of all rooms, in bytes."""
         self._views: OrderedDict[tuple[Hashable, ...], View] = OrderedDict()
         self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
@@ -58,6 +61,7 @@ class RankedIndex:
     def forget(self) -> None:
         with self._lock:
             self._rooms.clear()
+            self._size = 0
             self._views.clear()
             self._sessions.clear()
 
@@ -67,8 +71,10 @@ class RankedIndex:
         room = asked.room
         index = self._rooms.get(room)
         if index is None or index.mark != mark:
+            self._size -= 0 if index is None else index.size
             index = self._rooms[room] = RoomIndex(mark)
         self._rooms.move_to_end(room)
+        before = index.size
         feed = tx.terms.since(room, index.seq)
         if feed.ids:
             index.follow(feed, lambda name: self._code(room.workspace, name))
@@ -79,6 +85,7 @@ class RankedIndex:
             vectors = tx.terms.vectors(room, space, meanings.seq)
             if vectors:
                 meanings.follow(vectors, asked.open)
+        self._size += index.size - before
         self._evict()
         return index
 
@@ -99,16 +106,16 @@ class RankedIndex:
         view = self._views.get(key)
         if view is None:
             view = self._views[key] = View([one.room for one in asked], segments)
-            if len(self._views) > _MOST_VIEWS:
-                self._views.popitem(last=False)
+            viewed = sum(one.size for one in self._views.values())
+            while viewed > _MOST_VIEWED and len(self._views) > 1:
+                viewed -= self._views.popitem(last=False)[1].size
         self._views.move_to_end(key)
         return view
 
     def _evict(self) -> None:
         """Drop the rooms asked about longest ago, but never the last one."""
-        total = sum(index.size for index in self._rooms.values())
-        while total > self._cache_bytes and len(self._rooms) > 1:
-            total -= self._rooms.popitem(last=False)[1].size
+        while self._size > self._cache_bytes and len(self._rooms) > 1:
+            self._size -= self._rooms.popitem(last=False)[1].size
 
 
 def _nearness(view: View, rooms: Sequence[RoomIndex], question: NDArray[np.float32]) -> Array:

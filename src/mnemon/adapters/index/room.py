@@ -66,12 +66,12 @@ class RoomIndex:
         self.seq = 0
         self.segments: tuple[Segment, ...] = ()
         self.meanings: Meanings | None = None
+        self._bytes = 0
 
     @property
     def size(self) -> int:
         """In bytes."""
-        vectors = 0 if self.meanings is None else self.meanings.size
-        return sum(segment.bytes for segment in self.segments) + vectors
+        return self._bytes + (0 if self.meanings is None else self.meanings.size)
 
     def follow(self, feed: Feed, code: Coder) -> None:
         segments = list(self.segments)
@@ -95,6 +95,7 @@ class RoomIndex:
             segments.append(merged(older, newer))
         self.seq = feed.seqs[-1]
         self.segments = tuple(segments)
+        self._bytes = sum(segment.bytes for segment in segments)
 
 
 def _some(feed: Feed, places: list[int]) -> Feed:
