@@ -21,15 +21,16 @@ from mnemon.domain import words
 from mnemon.domain.words.stop import ASKING, STOP_WORDS
 
 WORDS = 12_000
-APART = frozenset(
-    """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion
-    first second third fourth fifth sixth seventh eighth ninth tenth half double single twice
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december spring summer autumn fall winter
-    north south east west left right yes not never always male female boy girl man woman brother sister mother
-    father son daughter husband wife""".split()
-)
+_APART = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion
+first second third fourth fifth sixth seventh eighth ninth tenth half double single twice
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+september october november december spring summer autumn fall winter
+north south east west left right yes not never always male female boy girl man woman brother sister mother
+father son daughter husband wife
+"""
+APART = frozenset(_APART.split())
 """Words whose neighbours are something else: who asks for one of them does not mean another."""
 MOST_KIN = 12
 LEAST_NEARNESS = 0.5

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 
 from mnemon.core.meaning import Meaning
+from mnemon.core.memo import Memo
 from mnemon.core.vault import RoomKeys, Vault
 from mnemon.domain import content, ulid
 from mnemon.domain.limits import Limits
@@ -50,6 +50,7 @@ class Tools(Struct, frozen=True):
     limits: Limits = field(default_factory=Limits)
     meaning: Meaning = field(default_factory=lambda: Meaning(None))
     thesaurus: Thesaurus = NoThesaurus()
+    memo: Memo = field(default_factory=Memo)
     model: Model | None = None
     """Who reasons in the reasoner's place, if a model is configured."""
 
@@ -66,8 +67,6 @@ class Desk(Struct, frozen=True, gc=False):
     cap: str
     now: int
     tools: Tools
-    worked_out: dict[Hashable, Any] = field(default_factory=dict)
-    """What this request found out at some expense, and may need again."""
 
     def fresh_id(self) -> str:
         return ulid.compose(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES))

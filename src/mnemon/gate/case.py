@@ -24,15 +24,13 @@ class Case(Struct, frozen=True, gc=False):
     again: Callable[[Callable[[Case], Outcome]], Outcome]
     """Looks again for the same request once its own transaction is over: the cap is judged anew, and the
     look leaves a row of its own. Raises: MnemonError."""
-
-    @property
-    def rights(self) -> Rights:
-        return Rights(self.desk, self.chain.grant)
+    rights: Rights
 
     def scrub(self) -> bool:
         """After something was erased: out of memory, and out of the files; False if that must wait."""
         self.desk.tools.vault.forget()
         self.desk.tools.index.forget()
+        self.desk.tools.memo.forget()
         return self.book.scrub()
 
 

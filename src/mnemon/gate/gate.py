@@ -40,6 +40,7 @@ from mnemon.domain.register import WORKSPACE
 from mnemon.errors import AuditUnavailable, MnemonError, Unauthenticated, Unavailable
 from mnemon.gate.admission import Credentials, Porter, burn_proof, home_of
 from mnemon.gate.case import Case, Outcome
+from mnemon.gate.conversation.rights import Rights
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
 from mnemon.gate.rate import RateLimit
@@ -172,7 +173,7 @@ class Gate:
         def again(look: Callable[[Case], Outcome]) -> Outcome:
             return self._look_again(asked, message, look)
 
-        case = Case(desk, asked.chain, token, self._keyring, self._book, again)
+        case = Case(desk, asked.chain, token, self._keyring, self._book, again, Rights(desk, grant))
         if operation.admit is None:
             return work(case, message)
         if _is_known(tx, scope.workspace):

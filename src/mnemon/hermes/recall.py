@@ -53,6 +53,7 @@ class Recall:
         known = self._base(looked_up, number, began + base_wait) if turn.base else None
         if asks and near:
             self._ask(message, number, warm=warm)
+            supplement_wait = self._wait_near(number, known, supplement_wait)
         supplement = self._supplement(began + supplement_wait) or earlier
         base = "" if known is None else self._rendered(known, message)
         return inject(self._configuration, base, supplement)
@@ -79,6 +80,16 @@ class Recall:
         if self._station.cold:
             base, supplement = (max(wait, _COLD_SECONDS) if wait > 0 else wait for wait in (base, supplement))
         return base, supplement
+
+    def _wait_near(self, number: int, known: Known | None, wait: float) -> float:
+        """For how long a turn waits for the second layer where both are made by this very process.
+
+        What it would say by rule is what the first layer tells already: it comes with the next turn, unless
+        there was nothing to tell, or waiting was asked for.
+        """
+        told = known is not None and bool(known.user.view or known.passages)
+        asked_for = number <= 1 and self._configuration.first_turn_dialectic_wait is not None
+        return 0.0 if told and not asked_for else wait
 
     def _look_up(self, message: str, patience: float) -> Future[Known] | None:
         return self._station.ask(self._seat, lambda memory: memory.known(message), patience)

@@ -7,12 +7,14 @@ the conversations of late.
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -42,6 +44,18 @@ _LOADING_SECONDS = 3.0
 
 _log = logging.getLogger("mnemon.hermes")
 _T = TypeVar("_T")
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let no garbage be looked for while much is loaded that stays: that took a tenth of the first answer."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 class Way(Struct):
@@ -125,7 +139,8 @@ class Station:
             return self._way is not None or self._opening
 
     def _get_ready(self) -> None:
-        self._load()
+        with _undisturbed():
+            self._load()
         self._loaded.set()
         try:
             self.way()
@@ -165,7 +180,8 @@ class Station:
         try:
             memory = self._memory(seat)
             began = time.monotonic()
-            found = question(memory)
+            with nullcontext() if self._answered else _undisturbed():
+                found = question(memory)
         except MnemonError as error:
             if patience is not None or not isinstance(error, Denied):
                 self._failed(error)

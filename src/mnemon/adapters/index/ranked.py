@@ -153,9 +153,9 @@ class _Scoring:
             (r.NEAR_DAY, [asked.near_days for asked in inquiry.rooms]),
             (1.0, [asked.days for asked in inquiry.rooms]),
         ):
-            for bears in self._bearing(days):
+            for bears in view.bearing(days):
                 self._then[bears] = worth
-        signed = self._bearing([asked.signs for asked in inquiry.rooms])
+        signed = view.bearing([asked.signs for asked in inquiry.rooms])
         self._signs = dict(zip(signs.EVERY, signed, strict=True)) if signed else {}
         self._read()
         living = int(self._open.sum())
@@ -165,12 +165,14 @@ class _Scoring:
     def _opened(self, sessions: Sequence[int] | None, within: Collection[str] | None) -> NDArray[np.bool_]:
         lines = self._view.lines
         found = lines.alive.copy()
-        for bears in self._bearing([asked.marks for asked in self._inquiry.rooms]):
+        for bears in self._view.bearing([asked.marks for asked in self._inquiry.rooms]):
             found &= bears
         if self._inquiry.said:
             found &= lines.turns >= 0
         if sessions is not None:
-            found &= np.isin(lines.sessions, sessions)
+            looked_into = np.zeros(max(lines.sessions.max(), *sessions, 0) + 2, dtype=bool)
+            looked_into[sessions] = True
+            found &= looked_into[lines.sessions]
         if within is not None:
             allowed = {one.encode() for one in within}
             found &= np.fromiter((one in allowed for one in lines.ids.tolist()), bool, len(found))
@@ -223,22 +225,13 @@ class _Scoring:
         found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
         return np.nonzero(found & self._open)[0]
 
-    def _bearing(self, tokens: Sequence[Sequence[int]]) -> list[NDArray[np.bool_]]:
-        """For each of the tokens, given by room, which lines hold it."""
-        found = [np.zeros(self._view.size, dtype=bool) for _ in range(len(tokens[0]))]
-        for (number, segment), offset in zip(self._view.segments, self._view.offsets, strict=False):
-            for bears, held in zip(found, segment.holding(tokens[number]), strict=True):
-                if held is not None:
-                    bears[offset + held] = True
-        return found
-
     def _signals(self, lines: NDArray[np.int64]) -> dict[str, Array]:
         view, wants, near = self._view, self._inquiry.wants, self._near
         own = near[:, lines]
         both = np.maximum(own, near[:, view.before[lines]])
         beyond = np.maximum(near[:, view.after[lines]], near[:, view.before_that[lines]])
         around = np.maximum(both, beyond)
-        held = np.array([view.in_session(term)[lines] for term in near[:, :-1]]).reshape(own.shape)
+        held = np.array([view.in_session(term, lines) for term in near[:, :-1]]).reshape(own.shape)
         found = {
             r.WORDS: self._worth @ (own == 1.0),
             r.BEFORE: self._worth @ (both == 1.0),
@@ -248,7 +241,7 @@ class _Scoring:
             r.KIN_AROUND: self._worth @ around,
             r.KIN_SESSION: self._worth @ held,
             r.MEANING: self._nearness[lines],
-            r.GIST: view.in_session(self._nearness)[lines],
+            r.GIST: view.in_session(self._nearness, lines),
             r.RICH: view.rich(self._open)[lines],
             r.LONG: view.long[lines],
             r.WHEN: self._in_time(lines),

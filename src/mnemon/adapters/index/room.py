@@ -12,6 +12,7 @@ from mnemon.domain.vector import SCALE_BYTES
 from mnemon.ports.book import Feed, Vector
 
 _FIRST_ROWS = 64
+_MOST_SEGMENTS = 32
 
 
 class Meanings:
@@ -24,6 +25,10 @@ class Meanings:
         self._rows: dict[bytes, int] = {}
         self._used = 0
         self._matrix = np.zeros((_FIRST_ROWS, dimensions), dtype=np.float32)
+        self._places: list[tuple[NDArray[np.bytes_], NDArray[np.int64]]] = []
+        """The rows of the lines of each segment, as long as no row comes or goes."""
+        self._nearness: tuple[bytes, NDArray[np.float64]] | None = None
+        """Of the last question: it is asked of a room more than once."""
 
     @property
     def size(self) -> int:
@@ -31,6 +36,7 @@ class Meanings:
         return int(self._matrix.nbytes)
 
     def follow(self, vectors: list[Vector], opened: Callable[[str, bytes], bytes | None]) -> None:
+        self._lose_track()
         for vector in vectors:
             packed = opened(vector.id, vector.sealed)
             if packed is None:
@@ -49,13 +55,33 @@ class Meanings:
     def forget(self, line_id: str) -> None:
         row = self._rows.pop(line_id.encode(), None)
         if row is not None:
+            self._lose_track()
             self._matrix[row] = 0
+
+    def _lose_track(self) -> None:
+        self._places.clear()
+        self._nearness = None
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
         """How near each line lies to the question; 0 for one that has no vector."""
-        nearness = np.append(self._matrix[: self._used] @ question, np.float32(0))
-        rows = np.fromiter((self._rows.get(one, self._used) for one in ids.tolist()), np.int64, len(ids))
-        return np.maximum(nearness[rows].astype(np.float64), 0.0).round(ROUNDED)
+        return self._near_all(question)[self._placed(ids)]
+
+    def _near_all(self, question: NDArray[np.float32]) -> NDArray[np.float64]:
+        """How near each row lies; behind the last there is one that lies nowhere."""
+        asked = question.tobytes()
+        if self._nearness is None or self._nearness[0] != asked:
+            found = np.append(self._matrix[: self._used] @ question, np.float32(0)).astype(np.float64)
+            self._nearness = asked, np.maximum(found, 0.0).round(ROUNDED)
+        return self._nearness[1]
+
+    def _placed(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
+        """The row of each line."""
+        known = next((rows for segment, rows in self._places if segment is ids), None)
+        if known is None:
+            found = (self._rows.get(one, self._used) for one in ids.tolist())
+            known = np.fromiter(found, np.int64, len(ids))
+            self._places = [(ids, known), *self._places[: _MOST_SEGMENTS - 1]]
+        return known
 
 
 class RoomIndex:

@@ -31,13 +31,13 @@ class View:
         self.offsets = np.cumsum([0, *(segment.size for _, segment in segments)])
         self.room = np.repeat([room for room, _ in segments], [segment.size for _, segment in segments])
         self._rich: OrderedDict[bytes, NDArray[np.float64]] = OrderedDict()
+        self._borne: OrderedDict[tuple[tuple[int, ...], ...], list[NDArray[np.bool_]]] = OrderedDict()
         self.long = np.log1p(self.lines.lengths)
         codes, self.session = np.unique(self.lines.sessions, return_inverse=True)
         self.apart = codes[self.session] < 0
         """Which lines are of no session."""
         self.sessions = len(codes)
         self.order = np.lexsort((self.lines.turns, self.session))
-        self.first = np.searchsorted(self.session[self.order], np.arange(self.sessions))
         self.before = self._beside(-1)
         self.before_that = self._beside(-2)
         self.after = self._beside(1)
@@ -71,7 +71,24 @@ class View:
                 self._rich.popitem(last=False)
         return found
 
-    def in_session(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For each line the highest value of its session; of a line of none, its own."""
-        highest = np.maximum.reduceat(values[self.order], self.first)[self.session]
-        return np.where(self.apart, values, highest)
+    def in_session(self, values: NDArray[np.float64], lines: NDArray[np.int64]) -> NDArray[np.float64]:
+        """For each of these lines the highest value, from 0 on, of its session; of one of none, its own."""
+        highest = np.zeros(self.sessions)
+        held = np.nonzero(values)[0]
+        np.maximum.at(highest, self.session[held], values[held])
+        return np.where(self.apart[lines], values[lines], highest[self.session[lines]])
+
+    def bearing(self, tokens: Sequence[Sequence[int]]) -> list[NDArray[np.bool_]]:
+        """For each of the tokens, given by room, which lines hold it."""
+        key = tuple(map(tuple, tokens))
+        found = self._borne.get(key)
+        if found is None:
+            found = [np.zeros(self.size, dtype=bool) for _ in tokens[0]]
+            for (number, segment), offset in zip(self.segments, self.offsets, strict=False):
+                for bears, held in zip(found, segment.holding(tokens[number]), strict=True):
+                    if held is not None:
+                        bears[offset + held] = True
+            self._borne[key] = found
+            if len(self._borne) > _MOST_REMEMBERED:
+                self._borne.popitem(last=False)
+        return found

@@ -53,16 +53,28 @@ def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
     return list(together.values())
 
 
-def stands_of(desk: Desk, observer: str, observed: str) -> list[Stand]:
-    """What was said for the traits of a peer, in every namespace that may be looked into.
+def outdated_of(
+    desk: Desk, observer: str, observed: str, sessions: frozenset[str] | None
+) -> Mapping[str, str]:
+    """For each conclusion about the peer that no longer stands, the one that outdates it.
+
+    What counts was said in a namespace and a session that may be looked into; None for any session.
 
     Raises: Tampered.
     """
-    return list(chain.from_iterable(kept.stands for kept in _every(desk, observer, observed)))
+    lines = _lines(desk, observer, observed, desk.scope.namespaces)
+    key = (outdated_of, sessions, *sorted(line.id for line in lines.values()))
+    known: Mapping[str, str] | None = desk.tools.memo.get(key)
+    if known is None:
+        opener = Opener(desk)
+        stands = chain.from_iterable(_opened(opener, line).stands for line in lines.values())
+        known = outdated(stand for stand in stands if sessions is None or stand.session in sessions)
+        desk.tools.memo.keep(key, known)
+    return known
 
 
 def stands_in(desk: Desk, observer: str, observed: str, namespace: str) -> list[Stand]:
-    """As `stands_of`, in one namespace.
+    """What was said for the traits of a peer in that namespace.
 
     Raises: Tampered.
     """

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
-from mnemon.core.conversation.cards import stands_of
+from mnemon.core.conversation.cards import outdated_of
 from mnemon.core.conversation.place import Opener, room_of, rooms_of, write_line
 from mnemon.core.conversation.search import ranked
 from mnemon.core.desk import Desk
@@ -23,7 +23,6 @@ from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.question import Question
 from mnemon.domain.register import PEER, SESSION
-from mnemon.domain.standing import outdated
 from mnemon.domain.trust import Trust
 from mnemon.domain.wording import gist, plain
 from mnemon.errors import NotFound
@@ -382,18 +381,14 @@ class _Outdating:
     def __init__(self, desk: Desk, sessions: Collection[str] | None = None) -> None:
         self._desk = desk
         self._sessions = None if sessions is None else frozenset(sessions)
+        self._known: dict[tuple[str, str], Mapping[str, str]] = {}
 
     def of(self, line: SealedLine) -> str | None:
         """Raises: Tampered."""
-        key = (_Outdating, line.room.owner, line.about or "", self._sessions)
-        known = self._desk.worked_out.get(key)
-        if known is None:
-            stands = stands_of(self._desk, line.room.owner, line.about or "")
-            if self._sessions is not None:
-                stands = [stand for stand in stands if stand.session in self._sessions]
-            known = self._desk.worked_out[key] = outdated(stands)
-        found: str | None = known.get(line.id)
-        return found
+        ends = line.room.owner, line.about or ""
+        if ends not in self._known:
+            self._known[ends] = outdated_of(self._desk, *ends, self._sessions)
+        return self._known[ends].get(line.id)
 
 
 class _Row(Mapping[str, Any]):

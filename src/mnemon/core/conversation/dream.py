@@ -211,7 +211,7 @@ def stock(
 def _alone(desk: Desk, room: Room) -> Desk:
     """A desk that opens that namespace alone."""
     scope = msgspec.structs.replace(desk.scope, namespaces=frozenset((room.namespace,)))
-    return msgspec.structs.replace(desk, scope=scope, worked_out={})
+    return msgspec.structs.replace(desk, scope=scope)
 
 
 def _kept(desk: Desk, standing: Standing, plan: Plan) -> tuple[Changes, int, int]:

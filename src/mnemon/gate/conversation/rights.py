@@ -26,9 +26,12 @@ from mnemon.errors import CapOpMismatch, CapScopeMismatch
 
 
 class Rights:
+    """Of one request."""
+
     def __init__(self, desk: Desk, grant: Grant) -> None:
         self._desk = desk
         self._grant = grant
+        self._readable: frozenset[str] | None = None
 
     @property
     def everywhere(self) -> bool:
@@ -95,7 +98,12 @@ class Rights:
         return found
 
     def _read(self) -> frozenset[str]:
-        """The sessions that a peer is in whom the cap reaches."""
+        """The sessions that a peer is in whom the cap reaches, as they were when that was first asked."""
+        if self._readable is None:
+            self._readable = self._found_readable()
+        return self._readable
+
+    def _found_readable(self) -> frozenset[str]:
         register, workspace = self._desk.tx.register, self._desk.scope.workspace
         ties = [
             tie
