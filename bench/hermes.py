@@ -8,9 +8,9 @@ Method. All begin with the same memory: so many lines of which four fifths are o
 hundred sessions, with the work behind them done (`hermes_store`). Each measurement has a copy of it.
 
 warm: a process makes a new provider for every message, as the host's API server does: `initialize`,
-`on_turn_start`, `prefetch`. Messages and turn numbers differ. Every round is a process of its own, in
-Mnemon's environment and in Hermes' in turns. The first calls are not counted. Then `sync_turn`, which returns
-when the turn is on the disk.
+`on_turn_start`, `prefetch`, and then nothing for a tenth of a second, as while a host waits for its model.
+Messages and turn numbers differ. Every round is a process of its own, in Mnemon's environment and in Hermes'
+in turns. The first calls are not counted. Then `sync_turn`, which returns when the turn is on the disk.
 
 cold: a process makes one provider and recalls once. The clock starts with the first line of its script,
 so imports, keys, store and index are in it. Beside it the same within a process that has imported the

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Sequence
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.adapters.index.room import Meanings, RoomIndex
@@ -34,7 +34,7 @@ class RankedIndex:
         self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
         self._size = 0
         """Of all rooms, in bytes."""
-        self._views: OrderedDict[tuple[Hashable, ...], View] = OrderedDict()
+        self._views: OrderedDict[tuple[Room, ...], View] = OrderedDict()
         self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
 
@@ -102,10 +102,10 @@ class RankedIndex:
         segments = [(number, segment) for number, index in enumerate(rooms) for segment in index.segments]
         if not segments:
             return None
-        key = (*(one.room for one in asked), *((number, id(segment)) for number, segment in segments))
+        key = tuple(one.room for one in asked)
         view = self._views.get(key)
-        if view is None:
-            view = self._views[key] = View([one.room for one in asked], segments)
+        if view is None or not view.shows(segments):
+            view = self._views[key] = View(key, segments)
             viewed = sum(one.size for one in self._views.values())
             while viewed > _MOST_VIEWED and len(self._views) > 1:
                 viewed -= self._views.popitem(last=False)[1].size

@@ -42,6 +42,13 @@ class View:
         self.before_that = self._beside(-2)
         self.after = self._beside(1)
 
+    def shows(self, segments: Sequence[tuple[int, Segment]]) -> bool:
+        """Whether it is made of these very segments."""
+        return len(segments) == len(self.segments) and all(
+            one is other and number == place
+            for (number, one), (place, other) in zip(segments, self.segments, strict=True)
+        )
+
     def _beside(self, step: int) -> NDArray[np.int64]:
         """For each line the place of the one that many turns away in its session."""
         found = np.full(self.size, self.size, dtype=np.int64)
