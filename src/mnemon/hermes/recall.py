@@ -51,11 +51,11 @@ class Recall:
         if asks and not near:
             self._ask(message, number, warm=warm)
         known = self._base(looked_up, number, began + base_wait) if turn.base else None
+        base = "" if known is None else self._rendered(known, message)
         if asks and near:
             self._ask(message, number, warm=warm)
             supplement_wait = self._wait_near(number, known, supplement_wait)
         supplement = self._supplement(began + supplement_wait) or earlier
-        base = "" if known is None else self._rendered(known, message)
         return inject(self._configuration, base, supplement)
 
     def at_once(self, message: str) -> str:

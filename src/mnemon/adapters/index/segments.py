@@ -129,17 +129,27 @@ def merged(a: Segment, b: Segment) -> Segment:
 def richness(segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
     """For the lines of each segment of a room, how telling their terms are among the lines that count."""
     lines = sum(int(some.sum()) for some in counted)
-    tokens = np.concatenate([one.tokens for one in segments])
-    holding = np.concatenate([_holding(one, some) for one, some in zip(segments, counted, strict=True)])
-    distinct, places = np.unique(tokens, return_inverse=True)
-    everywhere = np.bincount(places, weights=holding, minlength=len(distinct))[places]
-    telling = np.log(1 + (lines - everywhere + 0.5) / (everywhere + 0.5))
-    found, first = [], 0
-    for one in segments:
-        own = telling[first : first + len(one.tokens)]
-        first += len(one.tokens)
-        worth = np.repeat(own, np.diff(one.starts)) * (one.counts > 0)
+    found = []
+    for one, everywhere in zip(segments, _everywhere(segments, counted), strict=True):
+        telling = np.log(1 + (lines - everywhere + 0.5) / (everywhere + 0.5))
+        worth = np.repeat(telling, np.diff(one.starts)) * (one.counts > 0)
         found.append(np.log1p(np.bincount(one.held, weights=worth, minlength=one.size)))
+    return found
+
+
+def _everywhere(
+    segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]
+) -> list[NDArray[np.float64]]:
+    """For each segment how many of the lines that count hold each of its tokens, in whichever segment."""
+    own = [_holding(one, some) for one, some in zip(segments, counted, strict=True)]
+    found = [holding.copy() for holding in own]
+    for at, few in enumerate(segments):
+        for other, many in enumerate(segments):
+            if (len(few.tokens), at) < (len(many.tokens), other) and len(few.tokens):
+                places = np.minimum(np.searchsorted(many.tokens, few.tokens), len(many.tokens) - 1)
+                same = np.nonzero(many.tokens[places] == few.tokens)[0]
+                found[at][same] += own[other][places[same]]
+                found[other][places[same]] += own[at][same]
     return found
 
 
