@@ -32,7 +32,7 @@ from mnemon.ports.index import Hit
 EXPLICIT = frozenset(trust.KINDS.values())
 KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
 LEVELS = {**dict.fromkeys(EXPLICIT, "explicit"), **{kind: level for level, kind in CONCLUSIONS.items()}}
-_SPARE = 50
+_SPARE = 20
 """How many more lines are looked at than are told, to tell others in the place of what is outdated."""
 
 FIELDS = {
