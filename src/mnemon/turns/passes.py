@@ -7,19 +7,15 @@ no caps is used as it is.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Literal
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-from mnemon.domain import cap, ulid
+from mnemon.domain import cap
 from mnemon.errors import CapMalformed
 from mnemon.gate import messages as m
 from mnemon.gate.admission import Credentials
-from mnemon.gate.caps import attenuated
 from mnemon.ports.clock import Clock, Entropy
+from mnemon.turns.narrowed import Narrowed
 from mnemon.turns.seat import Seat
 
 Errand = Literal["read", "speak", "undo", "note", "erase"]
@@ -48,10 +44,7 @@ class Passes:
 
     def __init__(self, token: Callable[[], str], clock: Clock, entropy: Entropy) -> None:
         self._token = token
-        self._clock = clock
-        self._entropy = entropy
-        self._lock = threading.Lock()
-        self._made: OrderedDict[tuple[str, Seat, Errand], tuple[int, Credentials]] = OrderedDict()
+        self._narrowed = Narrowed(now=lambda: clock.now() // 1000, chance=entropy.take, most=_MOST_KEPT)
         self.capped = is_cap(token())
 
     def of(self, seat: Seat) -> Callable[[Errand], Credentials]:
@@ -65,36 +58,21 @@ class Passes:
         token = self._token()
         if not self.capped:
             return Credentials(token)
-        now, key = self._clock.now() // 1000, (token, seat, errand)
-        with self._lock:
-            spent, found = self._made.get(key, (0, None))
-            if found is None or spent <= now:
-                found = Credentials(self._narrow(token, seat, errand, now))
-                self._made[key] = (now + _LIFE_SECONDS // 2, found)
-            self._made.move_to_end(key)
-            if len(self._made) > _MOST_KEPT:
-                self._made.popitem(last=False)
-            return found
+        return self._narrowed.of(token, (seat, errand), lambda: _wanted(seat, errand))
 
-    def _narrow(self, token: str, seat: Seat, errand: Errand, now: int) -> str:
-        written = () if seat.namespaces.write is None else (seat.namespaces.write,)
-        speaks = errand in ("speak", "undo")
-        both = speaks or seat.alone or (seat.personal and errand != "read")
-        wanted = m.Attenuate(
-            sub=seat.user,
-            wid=seat.workspace,
-            data_class="memory",
-            ttl_seconds=_LIFE_SECONDS,
-            ops=_OPS[errand],
-            namespaces_allowed=seat.namespaces.read if errand == "read" else written,
-            peers=(seat.user, seat.ai) if both else (seat.user,),
-            via=() if both else (seat.ai,),
-            sessions=(seat.session,) if speaks else None,
-        )
-        return attenuated(
-            token,
-            wanted,
-            jti=ulid.compose(now * 1000, self._entropy.take(ulid.ENTROPY_BYTES)),
-            now=now,
-            secret=Ed25519PrivateKey.generate(),
-        ).cap
+
+def _wanted(seat: Seat, errand: Errand) -> m.Attenuate:
+    written = () if seat.namespaces.write is None else (seat.namespaces.write,)
+    speaks = errand in ("speak", "undo")
+    both = speaks or seat.alone or (seat.personal and errand != "read")
+    return m.Attenuate(
+        sub=seat.user,
+        wid=seat.workspace,
+        data_class="memory",
+        ttl_seconds=_LIFE_SECONDS,
+        ops=_OPS[errand],
+        namespaces_allowed=seat.namespaces.read if errand == "read" else written,
+        peers=(seat.user, seat.ai) if both else (seat.user,),
+        via=() if both else (seat.ai,),
+        sessions=(seat.session,) if speaks else None,
+    )

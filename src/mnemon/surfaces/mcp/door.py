@@ -7,23 +7,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from mnemon.domain import ulid
 from mnemon.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
-from mnemon.gate.caps import attenuated
 from mnemon.gate.gate import Gate
 from mnemon.gate.messages import checked
 from mnemon.gate.operation import Operation
@@ -32,15 +28,15 @@ from mnemon.surfaces.http.statuses import status_of
 from mnemon.surfaces.mcp.asking import Errand
 from mnemon.surfaces.mcp.memory import PersonsMemory
 from mnemon.surfaces.mcp.narrowing import narrower
-from mnemon.surfaces.mcp.person import Person, person_of
+from mnemon.surfaces.mcp.person import person_of
 from mnemon.surfaces.mcp.server import make_server
+from mnemon.turns.narrowed import Narrowed
 
 PATH = "/mcp"
 METADATA = "/.well-known/oauth-protected-resource/mcp"
 """Where a client without a cap learns who gives one (RFC 9728)."""
 
 _MEMORY = "mnemon.mcp.memory"
-_MOST_PASSES = 4096
 
 
 class McpDoor:
@@ -77,7 +73,7 @@ class _Endpoint:
         self._hands = hands
         self._manager = manager
         self._public_url = public_url
-        self._passes = _Passes()
+        self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
@@ -100,10 +96,12 @@ class _Endpoint:
             )
         credentials = Credentials(given.token)
         cap = await self._hands.call(self._gate, o.WHOAMI, credentials, m.WhoAmI)
-        person = person_of(cap)
-        return PersonsMemory(
-            person, _Asking(self._gate, self._hands, self._passes.of(given.token or "", person))
-        )
+        person, token = person_of(cap), given.token or ""
+
+        def passes(errand: Errand) -> Credentials:
+            return self._narrowed.of(token, (person, errand), lambda: narrower(person, errand))
+
+        return PersonsMemory(person, _Asking(self._gate, self._hands, passes))
 
     def _refusal(self, request: Request, error: Unauthenticated) -> Any:
         base = self._public_url or str(request.base_url)
@@ -124,32 +122,3 @@ class _Asking:
 
     async def __call__(self, errand: Errand, operation: Operation, request: m.Request) -> Any:
         return await self._hands.call(self._gate, operation, self._passes(errand), lambda: checked(request))
-
-
-class _Passes:
-    """The caps of errands, made of those that came in; the same as long as they are remembered."""
-
-    def __init__(self) -> None:
-        self._made: OrderedDict[tuple[str, Errand], Credentials] = OrderedDict()
-
-    def of(self, token: str, person: Person) -> Callable[[Errand], Credentials]:
-        """What gives the pass for each errand. Raises: CapMalformed, CapScopeMismatch."""
-        return lambda errand: self._pass(token, person, errand)
-
-    def _pass(self, token: str, person: Person, errand: Errand) -> Credentials:
-        found = self._made.get((token, errand))
-        if found is None:
-            now = time.time_ns() // 1_000_000
-            found = Credentials(
-                attenuated(
-                    token,
-                    narrower(person, errand),
-                    jti=ulid.compose(now, os.urandom(ulid.ENTROPY_BYTES)),
-                    now=now // 1000,
-                    secret=Ed25519PrivateKey.generate(),
-                ).cap
-            )
-            self._made[token, errand] = found
-            if len(self._made) > _MOST_PASSES:
-                self._made.popitem(last=False)
-        return found

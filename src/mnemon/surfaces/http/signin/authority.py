@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.base import invalid_error_characters
-from authlib.oauth2.rfc6749 import AuthorizationServer, ClientMixin, JsonRequest, OAuth2Request
+from authlib.oauth2.rfc6749 import AuthorizationServer, ClientMixin, OAuth2Request
 from authlib.oauth2.rfc6749.errors import (
     AccessDeniedError,
     InvalidClientError,
@@ -389,9 +389,6 @@ class Authority(AuthorizationServer):
                 raise InvalidRequestError(f"'{name}' holds a character that it may not.")
         _check_credentials(request.headers.get("authorization"))
         return _Request(request, f"{self.issuer}{request.path}")
-
-    def create_json_request(self, request: Asked) -> JsonRequest:
-        raise NotImplementedError
 
     def handle_response(self, status: int, body: Any, headers: list[tuple[str, str]]) -> Answered:
         return status, body, headers
