@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from browser.local import running
+from running import running
 from signin.browser import asking, fetching
 from surfaces.door import serving
 

@@ -11,9 +11,9 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from browser.local import running
 from browser.samples import KNOWN, POSTED, SAMPLES, STRANGER
 from mnemon.surfaces.http.signin import pages
+from running import running
 
 POLICY = (
     f"default-src 'none'; style-src {pages.STYLE_SOURCE}; form-action 'self'; base-uri 'none'; "

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from socket import create_server
 from typing import Any
 
 import httpx
-import uvicorn
 from msgspec.structs import replace
 
 from mnemon.bootstrap import House, open_house
@@ -28,6 +25,7 @@ from mnemon.gate.conversation import operations as co
 from mnemon.surfaces.http.app import make_app
 from mnemon.surfaces.http.chat.door import ChatDoor
 from model.stand_in import StandIn, a_stand_in
+from running import running
 
 PATIENCE_SECONDS = 20
 KEY = "the-endpoint-s-own-key"
@@ -134,21 +132,6 @@ CREDENTIALS: dict[str, Callable[[Stage], str | None]] = {
     "a cap of everybody": lambda stage: stage.mint("front", peers=("*",)),
 }
 """What a client may show."""
-
-
-@contextmanager
-def running(app: Any) -> Iterator[str]:
-    """The application on a free port of this machine."""
-    with create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, log_level="critical", lifespan="on", ws="none")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -11,7 +9,6 @@ from typing import Any
 
 import anyio
 import httpx2
-import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -23,6 +20,7 @@ from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.surfaces.http.app import make_app
 from mnemon.surfaces.mcp.door import McpDoor
+from running import running
 
 EVERY_OP = ("put", "get", "list", "snapshot", "invalidate", "forget")
 PATIENCE_SECONDS = 60
@@ -95,18 +93,9 @@ class Hosted:
 def hosted(home: Path, wrapped: Callable[[Any], Any] = lambda app: app) -> Iterator[Hosted]:
     """The house behind a server of this process, on a free port."""
     house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
-    listener = socket.create_server(("127.0.0.1", 0))
     app = wrapped(make_app(house.gate, doors=[McpDoor()]))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    with house.working():
-        thread.start()
-        try:
-            yield Hosted(house, f"http://127.0.0.1:{listener.getsockname()[1]}")
-        finally:
-            server.should_exit = True
-            thread.join(PATIENCE_SECONDS)
-            listener.close()
+    with house.working(), running(app) as url:
+        yield Hosted(house, url)
     house.close()
 
 

@@ -1,15 +1,11 @@
 """The gate behind a URL may be a server of Honcho's own: its schemas, its statuses, its refusals."""
 
-import threading
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from socket import create_server
 from types import NoneType
 from typing import Any, NamedTuple, get_args
 
 import msgspec
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -24,6 +20,7 @@ from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
 from mnemon.surfaces.http.client import RemoteGate
 from mnemon.surfaces.http.reading import LEFT_OUT
+from running import running
 from surfaces.afar import NAMES, asked, raised
 
 W = "/v3/workspaces/{workspace_id}"
@@ -281,21 +278,6 @@ def unknown(offer, request, body):
             if name not in known:
                 return {"type": "extra_forbidden", "loc": [where, name], "msg": "Unknown field", "input": 1}
     return None
-
-
-@contextmanager
-def running(app):
-    """The application on a free port of this machine."""
-    with create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""An application of the suite's own on a free port of this machine."""
+"""An application in this process, on a free port of this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 def running(app: ASGIApp) -> Iterator[str]:
     """Its URL, while it runs."""
     with create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on", ws="none"))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="auto", ws="none"))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
