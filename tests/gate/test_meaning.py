@@ -25,10 +25,12 @@ class Slow(ReferenceEmbedder):
     def __init__(self):
         super().__init__()
         self.go = threading.Event()
+        self.begun = threading.Event()
         self.answered = threading.Event()
         self.asked = []
 
     def question(self, text):
+        self.begun.set()
         self.go.wait(PATIENT)
         self.asked.append(text)
         self.answered.set()
@@ -65,6 +67,21 @@ def test_who_is_patient_gets_the_vector_and_a_question_is_embedded_once():
     meaning = Meaning(slow, patience=PATIENT)
     assert meaning.vector("hello") == meaning.vector("hello") == ReferenceEmbedder().question("hello")
     assert slow.asked == ["", "hello"]
+
+
+def test_whoever_stops_it_waits_for_what_is_asked_and_nothing_is_asked_after_that():
+    slow = Slow()
+    meaning = Meaning(slow)
+    meaning.vector("hello")
+    assert slow.begun.wait(PATIENT)
+    stopped = threading.Event()
+    threading.Thread(target=lambda: (meaning.stop(), stopped.set())).start()
+    assert not stopped.wait(0.05)
+    slow.go.set()
+    assert stopped.wait(PATIENT)
+    assert slow.asked == [""]
+    assert meaning.vector("hello") is None
+    assert slow.asked == [""]
 
 
 def test_an_embedder_that_fails_is_told_of_left_alone_and_asked_again():

@@ -340,10 +340,11 @@ def test_objects_leave_nothing_behind_when_the_server_is_in_trouble_either(theat
 
 
 PROCESS = """
-import os, signal, sys
+import atexit, os, signal, sys
 from pathlib import Path
 from hermes.stage import Stage
 stage = Stage(Path(sys.argv[1]))
+atexit.register(stage.close)
 """
 
 

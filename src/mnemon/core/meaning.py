@@ -51,6 +51,8 @@ class Meaning:
         self._touched: dict[Room, _Touch] = {}
         self._lost: dict[Room, set[str]] = {}
         self._lock = threading.Lock()
+        self._answered = threading.Condition(self._lock)
+        self._asking = 0
         self._loaded = threading.Event()
         self._ended = threading.Event()
         self._loading: threading.Thread | None = None
@@ -105,21 +107,25 @@ class Meaning:
         self._loaded.set()
 
     def stop(self) -> None:
-        """Load nothing more, and wait for what is being loaded: a process must not end in the midst of it."""
+        """Ask nothing more, and wait for what is asked: a process that ends in the midst of it is aborted."""
         self._ended.set()
         with self._lock:
-            loading = self._loading
-        if loading is not None:
-            loading.join()
+            self._answered.wait_for(lambda: self._asking == 0)
 
     def _asked(self, embedder: Embedder, text: str) -> bytes | None:
-        if self._now() < self._rests_until:
-            return None
+        with self._lock:
+            if self._ended.is_set() or self._now() < self._rests_until:
+                return None
+            self._asking += 1
         try:
             found = embedder.question(text)
         except MnemonError as error:
             self.failed(error)
             return None
+        finally:
+            with self._lock:
+                self._asking -= 1
+                self._answered.notify_all()
         self.trouble = ""
         return found
 
