@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 from mnemon.domain.pattern import pattern
 
@@ -14,6 +15,8 @@ _FILLERS = frozenset(_EMPHASIS.split())
 _DAY = pattern(r"\d{4}-\d\d-\d\d")
 _DATED = pattern(r"\s*\((?:[\w ,]* )?\d{4}-\d\d(?:-\d\d)?(?: (?:to|–) \d{4}-\d\d-\d\d)?\)")
 _SHORTEST_PLURAL = 4
+_TOKENS = 1 << 13
+"""How many are kept in mind: the same few thousand come again and again."""
 
 
 def plain(text: str) -> str:
@@ -42,10 +45,15 @@ def days(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    tokens = unicodedata.normalize("NFKC", text).replace("’", "'").split()
-    bare = [token.lstrip(_OPENING).rstrip(_CLOSING) or token for token in tokens]
+    shown = text if text.isascii() else unicodedata.normalize("NFKC", text).replace("’", "'")
+    bare = list(map(_bare, shown.split()))
     last = len(bare) - 1
     return [word.casefold() for at, word in enumerate(bare) if not _is_article(word, at, last)]
+
+
+@lru_cache(_TOKENS)
+def _bare(token: str) -> str:
+    return token.lstrip(_OPENING).rstrip(_CLOSING) or token
 
 
 def _is_article(word: str, at: int, last: int) -> bool:
@@ -53,6 +61,7 @@ def _is_article(word: str, at: int, last: int) -> bool:
     return at != last and (word in _ARTICLES or (at == 0 and word.lower() in _ARTICLES))
 
 
+@lru_cache(_TOKENS)
 def _stem(word: str) -> str:
     if len(word) < _SHORTEST_PLURAL or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word

@@ -73,6 +73,8 @@ def clean(text: str) -> str:
     characters that can't be stored. What was cleaned stays as it is.
     """
     text = _storable(text)
+    if "<" not in text and "[" not in text and _INTRO not in text:
+        return text
     for _ in range(_PASSES):
         cleaned = _without_own(_NOTE.sub("", _without_blocks(text)))
         if cleaned == text:

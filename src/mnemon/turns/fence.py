@@ -86,6 +86,8 @@ _BLOCK = pattern(r"#{1,6}(?=\s|$)|-{3}|={3}|\*{3}|_{3}|`{3}|~{3}|<!--")
 
 _MARKS = frozenset("<&\\%[#:")
 """Without one of these, nothing ends the fence or poses as anybody."""
+_ORDINARY = pattern(r"[ !\"$'-9;=-Z\]-~]*")
+"""What is seen on one line and is none of the marks: most of what people say."""
 
 
 def defuse(text: str) -> str:
@@ -94,13 +96,17 @@ def defuse(text: str) -> str:
     Tags of the fence become words, and the marks of roles, notes and sections are put in quotes.
     What can't be seen is dropped, unless an emoji or a script is made of it. What was defused stays as it is.
     """
+    text = text.strip() if _ORDINARY.fullmatch(text) else _defused(text)
+    return f"\\{text}" if _BLOCK.match(text) else text
+
+
+def _defused(text: str) -> str:
     lines = (line.strip() for line in _seen("\n".join(text.splitlines())).split("\n"))
     text = "\n".join(line for line in lines if line)
     shape = _shape(text)
     if not _MARKS.isdisjoint(shape):
         text = _with(text, _posing(text, shape))
-    text = text.replace("\n", " ")
-    return f"\\{text}" if _BLOCK.match(text) else text
+    return text.replace("\n", " ")
 
 
 def unmarked(text: str) -> str:

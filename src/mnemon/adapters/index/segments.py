@@ -127,21 +127,36 @@ def merged(a: Segment, b: Segment) -> Segment:
 
 
 def richness(segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
-    """For the lines of each segment of a room, how telling their terms are among the lines that count."""
+    """For the lines of each segment of a room, how telling their terms are among the lines that count.
+
+    Of the lines that don't count, nothing is said.
+    """
     lines = sum(int(some.sum()) for some in counted)
+    postings = [_postings(one, some) for one, some in zip(segments, counted, strict=True)]
     found = []
-    for one, everywhere in zip(segments, _everywhere(segments, counted), strict=True):
+    for one, (tokens, held), everywhere in zip(
+        segments, postings, _everywhere(segments, [tokens for tokens, _ in postings]), strict=True
+    ):
         telling = np.log(1 + (lines - everywhere + 0.5) / (everywhere + 0.5))
-        worth = np.repeat(telling, np.diff(one.starts)) * (one.counts > 0)
-        found.append(np.log1p(np.bincount(one.held, weights=worth, minlength=one.size)))
+        found.append(np.log1p(np.bincount(held, weights=telling[tokens], minlength=one.size)))
     return found
 
 
+def _postings(segment: Segment, counted: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """The tokens, by number, that the lines which count hold, and those lines."""
+    places = np.nonzero(counted[segment.held] & (segment.counts > 0))[0]
+    tokens = np.repeat(np.arange(len(segment.tokens)), np.diff(segment.starts))
+    return tokens[places], segment.held[places]
+
+
 def _everywhere(
-    segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]
+    segments: Sequence[Segment], postings: Sequence[NDArray[np.int64]]
 ) -> list[NDArray[np.float64]]:
-    """For each segment how many of the lines that count hold each of its tokens, in whichever segment."""
-    own = [_holding(one, some) for one, some in zip(segments, counted, strict=True)]
+    """For each segment how many of these postings each of its tokens has, in whichever segment."""
+    own = [
+        np.bincount(some, minlength=len(one.tokens)).astype(np.float64)
+        for one, some in zip(segments, postings, strict=True)
+    ]
     found = [holding.copy() for holding in own]
     for at, few in enumerate(segments):
         for other, many in enumerate(segments):
@@ -151,10 +166,3 @@ def _everywhere(
                 found[at][same] += own[other][places[same]]
                 found[other][places[same]] += own[at][same]
     return found
-
-
-def _holding(segment: Segment, counted: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """How many of the lines that count hold each token."""
-    if not len(segment.tokens):
-        return np.zeros(0)
-    return np.add.reduceat(counted[segment.held].astype(np.float64), segment.starts[:-1])
