@@ -20,6 +20,8 @@ from mnemon.turns.secrets import redact
 
 _MOST_QUERY = 4_000
 _CONCLUSIONS = 20
+_OF_ITSELF = 8
+"""Of the agent itself a turn is shown three or four."""
 _ALIKE = 10
 _SAID_BY_USER = 5
 _SAID_BY_AI = 3
@@ -81,7 +83,7 @@ class GatedMemory:
         calls: list[Callable[[], Any]] = [
             self._summary,
             lambda: self._portrait(USER, query),
-            self._self_portrait,
+            lambda: self._self_portrait(_OF_ITSELF),
         ]
         if query:
             calls.append(lambda: self._said(USER, query, _SAID_BY_USER, floor=True))
@@ -230,7 +232,7 @@ class GatedMemory:
         newest = found.short_summary or found.long_summary
         return "" if newest is None else newest.content
 
-    def _portrait(self, peer: str, query: str) -> Portrait:
+    def _portrait(self, peer: str, query: str, most: int = _CONCLUSIONS) -> Portrait:
         observer, observed = self._views(peer)
         asked = q.PeerContext(
             workspace_id=self._seat.workspace,
@@ -239,7 +241,7 @@ class GatedMemory:
             search_query=query or None,
             search_top_k=_ALIKE if query else None,
             include_most_frequent=False,
-            max_conclusions=_CONCLUSIONS,
+            max_conclusions=most,
         )
         found: a.PeerContext | None = self._found(o.PEER_CONTEXT, asked)
         return (
@@ -248,15 +250,15 @@ class GatedMemory:
             else Portrait(found.representation or "", tuple(found.peer_card or ()))
         )
 
-    def _self_portrait(self) -> Portrait:
+    def _self_portrait(self, most: int = _CONCLUSIONS) -> Portrait:
         """What the agent knows of itself."""
         seat = self._seat
         if not seat.observation.ai.observe_me:
             return Portrait()
         if (session := self._session_of(seat.ai)) is None:
-            return self._portrait(AI, "")
+            return self._portrait(AI, "", most)
         asked = q.Represent(
-            workspace_id=seat.workspace, peer_id=seat.ai, session_id=session, max_conclusions=_CONCLUSIONS
+            workspace_id=seat.workspace, peer_id=seat.ai, session_id=session, max_conclusions=most
         )
         found: a.Representation | None = self._found(o.REPRESENT, asked)
         return Portrait() if found is None else Portrait(found.representation)

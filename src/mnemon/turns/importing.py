@@ -1,0 +1,424 @@
+"""What another memory held, taken in through the gate: in its order, with its times, once.
+
+Everything is asked of the gate as any client asks it, so that rights, audit and reasoning are the same. Each
+line says where it comes from. What was taken in before is known again: a message by its id in the metadata
+of its session's messages, a statement by its key, so that an import may be stopped and begun again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from mnemon.domain import imports as r
+from mnemon.domain.chunks import chunks
+from mnemon.domain.habits import MemberHabits, PeerHabits
+from mnemon.domain.trust import reads_like_orders
+from mnemon.errors import ImportUnreadable, InvalidInput, LimitExceeded, MnemonError
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as o
+from mnemon.gate.conversation.shown import bag
+from mnemon.gate.messages import Request
+from mnemon.gate.operation import Operation
+from mnemon.turns.naming import digest
+
+Ask = Callable[[Operation, Request], Any]
+
+_BATCH = 100
+_BATCH_CHARS = 500_000
+_MOST_HALLS = 64
+_MOST_CHARS = 12_000
+"""Of one line: what is longer becomes several. Whatever the script, that many fit into the bytes of a line."""
+_AHEAD = timedelta(days=1)
+
+
+class Tally(Struct):
+    """What came of an import so far."""
+
+    workspaces: int = 0
+    peers: int = 0
+    sessions: int = 0
+    messages: int = 0
+    conclusions: int = 0
+    cards: int = 0
+    there: int = 0
+    """Messages, conclusions and cards that had been taken in before."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """How many were left out, by why."""
+
+    @property
+    def seen(self) -> int:
+        return self.messages + self.conclusions + self.cards + self.there
+
+    def skip(self, why: str) -> None:
+        self.skipped[why] = self.skipped.get(why, 0) + 1
+
+
+class Terms(Struct, frozen=True):
+    """How what is read is taken in."""
+
+    kind: str
+    """What the source is, as provenance says it."""
+    now: datetime
+    workspace: str | None
+    """Where everything goes; None if each workspace of the source keeps its name."""
+    namespace: str | None = None
+    own_words: bool = False
+    """Whether statements are taken for their peer's own words, and not told as what another memory held."""
+
+
+class _Hall(Struct):
+    """A session that is being filled."""
+
+    known: set[str]
+    waiting: list[q.NewMessage] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    chars: int = 0
+
+
+class Taking:
+    """One import; `told` is called whenever it has come further."""
+
+    def __init__(self, ask: Ask, terms: Terms, told: Callable[[Tally], None] = lambda tally: None) -> None:
+        self._ask = ask
+        self._terms = terms
+        self._told = told
+        self.tally = Tally()
+        self._workspace = terms.workspace
+        self._met: set[str] = set()
+        self._sessions: set[str] = set()
+        self._halls: dict[str, _Hall] = {}
+        self._stated: list[q.NewConclusion] = []
+
+    def look_through(self, records: Iterable[r.Record]) -> Tally:
+        """What there is to take in; nothing is asked and nothing written.
+
+        Raises: ImportUnreadable for what the gate would not take.
+        """
+        for record in records:
+            match record:
+                case r.Workspace():
+                    self.tally.workspaces += 1
+                case r.Peer():
+                    self.tally.peers += 1
+                    self._checked(record.name, record.metadata, f"peer {record.name}", record.id)
+                case r.Session():
+                    self.tally.sessions += 1
+                    self._checked(record.name, record.metadata, f"session {record.name}", record.id)
+                case r.Message():
+                    self.tally.messages += len(list(self._messages(record)))
+                case r.Statement():
+                    self.tally.conclusions += len(list(self._statements(record)))
+                case r.Card():
+                    self.tally.cards += 1
+                case r.Skipped():
+                    self.tally.skip(record.why)
+            self._told(self.tally)
+        return self.tally
+
+    def take(self, records: Iterable[r.Record]) -> Tally:
+        """Take in what is not there yet.
+
+        Raises: MnemonError; what was taken in until then stays, and is known again.
+        """
+        for record in records:
+            match record:
+                case r.Workspace():
+                    self._enter(record)
+                case r.Peer():
+                    self._meet(record)
+                case r.Session():
+                    self._open(record)
+                case r.Message():
+                    self._say(record)
+                case r.Statement():
+                    self._state(record)
+                case r.Card():
+                    self._lay(record)
+                case r.Skipped():
+                    self.tally.skip(record.why)
+        self._flush()
+        return self.tally
+
+    @property
+    def _here(self) -> str:
+        if self._workspace is None:
+            raise InvalidInput("no workspace is named", hint="Name one: --workspace.")
+        return self._workspace
+
+    def _enter(self, record: r.Workspace) -> None:
+        self._flush()
+        self._met, self._sessions = set(), set()
+        self._workspace = self._terms.workspace or record.name
+        there = self._ask(o.OPEN_WORKSPACE, q.OpenWorkspace(id=self._here)).what
+        if not there.metadata and not there.configuration:
+            metadata = self._told_from(record.metadata, record.name, {})
+            self._set(
+                o.CHANGE_WORKSPACE,
+                lambda settings: q.ChangeWorkspace(
+                    workspace_id=self._here, metadata=metadata, configuration=settings
+                ),
+                record.configuration,
+            )
+        self.tally.workspaces += 1
+
+    def _meet(self, record: r.Peer) -> None:
+        if record.name in self._met:
+            return
+        self._met.add(record.name)
+        there = self._ask(o.OPEN_PEER, q.OpenPeer(workspace_id=self._here, id=record.name)).what
+        if not there.metadata and not there.configuration:
+            habits = None if record.observed is None else PeerHabits(record.observed)
+            metadata = self._told_from(record.metadata, record.id, {})
+            self._ask(
+                o.CHANGE_PEER,
+                q.ChangePeer(
+                    workspace_id=self._here, peer_id=record.name, metadata=metadata, configuration=habits
+                ),
+            )
+        self.tally.peers += 1
+
+    def _open(self, record: r.Session) -> None:
+        name, here = record.name, self._here
+        if name in self._sessions:
+            return
+        opened = self._ask(
+            o.OPEN_SESSION, q.OpenSession(workspace_id=here, id=name, namespace=self._terms.namespace)
+        )
+        if not opened.what.metadata and not opened.what.configuration:
+            metadata = self._told_from(record.metadata, record.id, record.origin)
+            self._join(name, record.members)
+            self._set(
+                o.CHANGE_SESSION,
+                lambda settings: q.ChangeSession(
+                    workspace_id=here, session_id=name, metadata=metadata, configuration=settings
+                ),
+                record.configuration,
+            )
+        self._sessions.add(name)
+        self._seat(name, set() if opened.created else self._known(name))
+        self.tally.sessions += 1
+
+    def _join(self, session: str, members: Mapping[str, MemberHabits]) -> None:
+        """Let them in, with their habits if those can be had here."""
+        if not members:
+            return
+        for peers in (dict(members), dict.fromkeys(members, MemberHabits())):
+            try:
+                self._ask(
+                    o.ADD_MEMBERS,
+                    q.SetMembers(
+                        workspace_id=self._here,
+                        session_id=session,
+                        peers=peers,
+                        namespace=self._terms.namespace,
+                    ),
+                )
+                return
+            except LimitExceeded:
+                self.tally.skip("habits of members that are not possible here")
+
+    def _set(
+        self,
+        operation: Operation,
+        request: Callable[[dict[str, Any] | None], Request],
+        wanted: Mapping[str, Any],
+    ) -> None:
+        """Describe a workspace or a session; a configuration that is not known here is left out."""
+        try:
+            self._ask(operation, request(dict(wanted) or None))
+        except InvalidInput:
+            if not wanted:
+                raise
+            self._ask(operation, request(None))
+            self.tally.skip("configurations that are not known here")
+
+    def _known(self, session: str) -> set[str]:
+        """The ids of what was taken into the session before."""
+        found: set[str] = set()
+        page = pages = 1
+        while page <= pages:
+            answer = self._ask(
+                o.LIST_MESSAGES,
+                q.ListMessages(workspace_id=self._here, session_id=session, page=page, size=_BATCH),
+            )
+            for one in answer.items:
+                origin = one.metadata.get(r.PROVENANCE)
+                if isinstance(origin, dict) and origin.get("from") == self._terms.kind:
+                    found.add(str(origin.get("id")))
+            page, pages = page + 1, answer.pages
+        return found
+
+    def _seat(self, session: str, known: set[str]) -> _Hall:
+        while len(self._halls) >= _MOST_HALLS:
+            oldest = next(iter(self._halls))
+            self._send(oldest)
+            del self._halls[oldest]
+        hall = self._halls[session] = _Hall(known)
+        return hall
+
+    def _say(self, record: r.Message) -> None:
+        hall = self._halls.get(record.session)
+        if hall is None:
+            hall = self._seat(record.session, self._known(record.session))
+        for part_id, message in self._messages(record):
+            if part_id in hall.known:
+                self.tally.there += 1
+                continue
+            if hall.chars + len(message.content) > _BATCH_CHARS:
+                self._send(record.session)
+            hall.known.add(part_id)
+            hall.ids.append(part_id)
+            hall.waiting.append(message)
+            hall.chars += len(message.content)
+            if len(hall.waiting) == _BATCH:
+                self._send(record.session)
+        self._told(self.tally)
+
+    def _send(self, session: str) -> None:
+        hall = self._halls[session]
+        if not hall.waiting:
+            return
+        answer = self._ask(
+            o.ADD_MESSAGES,
+            q.AddMessages(
+                workspace_id=self._here,
+                session_id=session,
+                messages=hall.waiting,
+                idempotency_key=f"import-{digest(self._terms.kind, session, *hall.ids)}",
+                namespace=self._terms.namespace,
+            ),
+        )
+        if answer.repeated:
+            self.tally.there += len(hall.waiting)
+        else:
+            self.tally.messages += len(hall.waiting)
+        hall.waiting, hall.ids, hall.chars = [], [], 0
+        self._told(self.tally)
+
+    def _state(self, record: r.Statement) -> None:
+        for peer in (record.observer, record.observed):
+            self._meet(r.Peer(peer, peer))
+        for stated in self._statements(record):
+            if sum(len(one.content) for one in self._stated) > _BATCH_CHARS or len(self._stated) == _BATCH:
+                self._send_stated()
+            self._stated.append(stated)
+
+    def _send_stated(self) -> None:
+        if not self._stated:
+            return
+        answer = self._ask(
+            o.ADD_CONCLUSIONS,
+            q.AddConclusions(
+                workspace_id=self._here, conclusions=self._stated, namespace=self._terms.namespace
+            ),
+        )
+        self.tally.there += answer.repeated
+        self.tally.conclusions += len(self._stated) - answer.repeated
+        self._stated = []
+        self._told(self.tally)
+
+    def _lay(self, record: r.Card) -> None:
+        """Write the card, unless there is one: what is known here is not given up for what was known there."""
+        entries = [one for one in record.entries if one.strip() and not reads_like_orders(one)]
+        for _ in range(len(record.entries) - len(entries)):
+            self.tally.skip("lines of cards that are empty or read like orders to a model")
+        about = {"workspace_id": self._here, "peer_id": record.observer, "target": record.observed}
+        there = self._ask(o.READ_CARD, q.ReadCard(**about)).peer_card
+        if there == entries:
+            self.tally.there += 1
+        elif there:
+            self.tally.skip("cards where there is another one here")
+        elif entries:
+            request = q.WriteCard(**about, namespace=self._terms.namespace, peer_card=entries)
+            self._ask(o.WRITE_CARD, request)
+            self.tally.cards += 1
+
+    def _flush(self) -> None:
+        for session in list(self._halls):
+            self._send(session)
+        self._halls = {}
+        self._send_stated()
+
+    def _messages(self, record: r.Message) -> Iterator[tuple[str, q.NewMessage]]:
+        """The record as messages, several if it is long, each with what it is known again by.
+
+        Raises: ImportUnreadable.
+        """
+        for part_id, text, part in _parts(record):
+            metadata = self._told_from(record.metadata, part_id, {**record.origin, **part})
+            told = {
+                "content": text,
+                "peer_id": record.peer,
+                "metadata": metadata,
+                "created_at": self._time(record.at, record.place),
+            }
+            yield part_id, self._made(told, q.NewMessage, record.place)
+
+    def _statements(self, record: r.Statement) -> Iterator[q.NewConclusion]:
+        """Raises: ImportUnreadable."""
+        terms = self._terms
+        for part_id, text, part in _parts(record):
+            key = digest(terms.kind, record.observer, record.observed, part_id, text)
+            told = {
+                "content": text,
+                "observer_id": record.observer,
+                "observed_id": record.observed,
+                "session_id": record.session,
+                "metadata": self._told_from(record.metadata, part_id, {**record.origin, **part}),
+                "created_at": self._time(record.at, record.place),
+                "quoted": not terms.own_words,
+                "key": f"{terms.kind}-{key[:40]}",
+            }
+            yield self._made(told, q.NewConclusion, record.place)
+
+    def _made(self, told: dict[str, Any], kind: type[Any], place: str) -> Any:
+        try:
+            bag(told["metadata"])
+            return msgspec.convert(told, kind)
+        except (msgspec.ValidationError, MnemonError) as error:
+            raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
+
+    def _checked(self, name: str, metadata: Mapping[str, Any], place: str, source_id: str) -> None:
+        try:
+            msgspec.convert(name, q.NewName)
+            bag(self._told_from(metadata, source_id, {}))
+        except (msgspec.ValidationError, MnemonError) as error:
+            raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
+
+    def _told_from(
+        self, metadata: Mapping[str, Any], source_id: str, origin: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The metadata of something, with where it comes from."""
+        told = {
+            "from": self._terms.kind,
+            "id": source_id,
+            "at": self._terms.now.isoformat(timespec="seconds"),
+        }
+        before = metadata.get(r.PROVENANCE)
+        earlier = {"before": _once(before)} if isinstance(before, Mapping) else {}
+        return {**metadata, r.PROVENANCE: {**origin, **told, **earlier}}
+
+    def _time(self, at: datetime | None, place: str) -> datetime | None:
+        if at is not None and at > self._terms.now + _AHEAD:
+            raise ImportUnreadable(f"{place}: its time lies in the future: {at.isoformat()}")
+        return at
+
+
+def _parts(record: r.Message | r.Statement) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The text in pieces that each fit into a line: their ids, their texts and which piece it is."""
+    pieces = chunks(record.text, _MOST_CHARS)
+    for number, text in enumerate(pieces, 1):
+        if len(pieces) == 1:
+            yield record.id, text, {}
+        else:
+            yield f"{record.id}#{number}", text, {"part": number, "parts": len(pieces)}
+
+
+def _once(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Where it came from before that, without what was before that again."""
+    return {key: value for key, value in provenance.items() if isinstance(value, str | int | float | bool)}
