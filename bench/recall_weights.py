@@ -68,7 +68,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "session, gist": (r.SESSION, r.GIST),
     "moment, count, who": (r.MOMENT, r.COUNT, r.WHO),
     "asks, self, number, time": (r.ASKS, r.SELF, r.NUMBER, r.TIME),
-    "when, then": (r.WHEN, r.THEN),
+    "when, astray, then": (r.WHEN, r.ASTRAY, r.THEN),
     "rich, long": (r.RICH, r.LONG),
 }
 

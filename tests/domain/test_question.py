@@ -60,6 +60,22 @@ def test_the_terms_of_a_question_are_those_that_lines_are_found_by():
     assert found.text == "How many boats did Bob's sister buy in Oslo?"
 
 
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("How many different boats do I own in total?", ["boat", "own"]),
+        (
+            "What is the order of my trips in the past two months, from earliest to latest?",
+            ["trip", "2", "month"],
+        ),
+        ("What did I order two days ago?", ["order", "2", "day"]),
+        ("What was the total?", ["total"]),
+    ],
+)
+def test_no_line_is_found_by_how_the_answer_is_to_be_reckoned(text, terms):
+    assert question.read(text, NOW).terms == terms
+
+
 def test_a_question_has_only_so_many_terms():
     first = " ".join(f"boat{n}x" for n in range(10))
     found = question.read(f"{first} {first} " + " ".join(f"town{n}y" for n in range(5000)), NOW)

@@ -27,6 +27,10 @@ _PRESENT = pattern(
 )
 """How questions ask for something of which there is one at a time."""
 _LATEST: Mapping[str | None, float] = {"latest": 1.0, "earliest": -1.0}
+_FRAMING = frozenset({"ago", "different", "earliest", "latest", "past", "total"})
+"""Terms that say how the answer is to be reckoned, and not what it is about."""
+_ORDERING = frozenset({"order"})
+"""Terms that do so where an order is asked for."""
 _MOST_TERMS = 64
 
 
@@ -47,7 +51,10 @@ def read(text: str, at: int) -> Question:
         name=_NAME.search(low) is not None,
         latest=_LATEST.get(order.prefers, 1.0 if _PRESENT.search(low) else 0.0),
     )
-    return Question(text, words.asked(text)[:_MOST_TERMS], wants, tuple(when.spans(text, at)))
+    framing = _FRAMING | _ORDERING if order.asks == "order" else _FRAMING
+    terms = words.asked(text)
+    terms = [term for term in terms if term not in framing] or terms
+    return Question(text, terms[:_MOST_TERMS], wants, tuple(when.spans(text, at)))
 
 
 def as_told(text: str, speaker: str | None = None) -> str:

@@ -43,6 +43,8 @@ WHO = "who"
 """The question asks for a name or a place, and the line has a name."""
 WHEN = "when"
 """The line was said in, or soon after, the time that the question speaks of."""
+ASTRAY = "astray"
+"""The line was said in that time, but its session has little of what is asked, beside the best."""
 THEN = "then"
 """The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
 ORDER = "order"
@@ -73,6 +75,7 @@ WEIGHTS: Mapping[str, float] = {
     COUNT: 0.735,
     WHO: 0.439,
     WHEN: 4.825,
+    ASTRAY: -4.0,
     THEN: 3.0,
     ORDER: 1.0,
     ASKS: -0.481,
@@ -87,6 +90,8 @@ LEAST_MEANING = 0.1
 """Meaning that is further away than this says nothing."""
 
 NEAR_DAY = 0.5
+APT = 0.4
+"""A session has enough of what is asked if it has this much of what the one that has most of it has."""
 RIVAL = 0.5
 """Lines answer a question about as well if they hold this much of what the best holds of its terms."""
 LEAST_NEARNESS = 0.3

@@ -141,6 +141,21 @@ class KindsContract:
         )
         assert search(book, index, about(TEA, spans=(span,)))[:5] == [IDS[2], IDS[1], IDS[0], IDS[4], IDS[3]]
 
+    def test_the_time_says_less_of_a_session_that_has_little_of_what_is_asked(
+        self, book: Book, index: Index
+    ) -> None:
+        span = Span(10 * _DAY, 11 * _DAY)
+        with book.write() as tx:
+            add(tx, WORK, IDS[0], {TEA: 1}, Saying("monday", 1, at=0))
+            add(tx, WORK, IDS[1], {TEA: 1, 9: 1}, Saying("friday", 1, at=10 * _DAY))
+            add(tx, WORK, IDS[2], {9: 1}, Saying("sunday", 1, at=10 * _DAY))
+            add(tx, WORK, IDS[3], {9: 1}, Saying("winter", 1, at=900 * _DAY))
+        rooms = [Asked(WORK, [TEA], days=[9])]
+        told = signal(book, index, Inquiry(rooms, [0], [1.0], spans=(span,)), r.ASTRAY)
+        assert told == pytest.approx({IDS[0]: 0.0, IDS[1]: 0.0, IDS[2]: 1.0, IDS[3]: 0.0}, abs=1e-9)
+        of_the_time_alone = Inquiry([Asked(WORK, [], days=[9])], [], [], spans=(span,))
+        assert set(signal(book, index, of_the_time_alone, r.ASTRAY).values()) == {0.0}
+
     def test_of_several_times_the_best_counts(self, book: Book, index: Index) -> None:
         _spoken(book, 10, 50, 90)
         spans = (Span(10 * _DAY, 11 * _DAY), Span(90 * _DAY, 91 * _DAY))

@@ -247,6 +247,9 @@ class _Scoring:
             r.WHEN: self._in_time(lines),
             r.THEN: self._then[lines],
         }
+        apt = found[r.GIST] + found[r.KIN_SESSION]
+        if self._inquiry.spans and apt.any():
+            found[r.ASTRAY] = found[r.WHEN] * np.maximum(1 - apt / (r.APT * apt.max()), 0.0)
         if wants.latest:
             found[r.ORDER] = self._ordered(lines) * found[r.KIN]
         if self._signs:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.ports.book import Feed
@@ -134,27 +134,31 @@ def richness(segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]) 
     lines = sum(int(some.sum()) for some in counted)
     postings = [_postings(one, some) for one, some in zip(segments, counted, strict=True)]
     found = []
-    for one, (tokens, held), everywhere in zip(
-        segments, postings, _everywhere(segments, [tokens for tokens, _ in postings]), strict=True
-    ):
+    for one, some, everywhere in zip(segments, postings, _everywhere(segments, postings), strict=True):
         telling = np.log(1 + (lines - everywhere + 0.5) / (everywhere + 0.5))
-        found.append(np.log1p(np.bincount(held, weights=telling[tokens], minlength=one.size)))
+        worth = telling[some.tokens] * some.told
+        found.append(np.log1p(np.bincount(some.held, weights=worth, minlength=one.size)))
     return found
 
 
-def _postings(segment: Segment, counted: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """The tokens, by number, that the lines which count hold, and those lines."""
-    places = np.nonzero(counted[segment.held] & (segment.counts > 0))[0]
+class _Postings(NamedTuple):
+    """What lines that count hold: the number of the token, the line, and whether the line tells it."""
+
+    tokens: NDArray[np.int64]
+    held: NDArray[np.uint32]
+    told: NDArray[np.bool_]
+
+
+def _postings(segment: Segment, counted: NDArray[np.bool_]) -> _Postings:
+    places = np.nonzero(counted[segment.held])[0]
     tokens = np.repeat(np.arange(len(segment.tokens)), np.diff(segment.starts))
-    return tokens[places], segment.held[places]
+    return _Postings(tokens[places], segment.held[places], segment.counts[places] > 0)
 
 
-def _everywhere(
-    segments: Sequence[Segment], postings: Sequence[NDArray[np.int64]]
-) -> list[NDArray[np.float64]]:
+def _everywhere(segments: Sequence[Segment], postings: Sequence[_Postings]) -> list[NDArray[np.float64]]:
     """For each segment how many of these postings each of its tokens has, in whichever segment."""
     own = [
-        np.bincount(some, minlength=len(one.tokens)).astype(np.float64)
+        np.bincount(some.tokens, minlength=len(one.tokens)).astype(np.float64)
         for one, some in zip(segments, postings, strict=True)
     ]
     found = [holding.copy() for holding in own]

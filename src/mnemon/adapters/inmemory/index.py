@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import exp, log1p
 
 from msgspec import Struct
@@ -54,7 +54,7 @@ class ReferenceIndex:
             line for line, much in zip(lines, held, strict=True) if much >= r.RIVAL * max(held) and much > 0
         ]
         times = sorted(line.said.at for line in rivals)
-        hits = []
+        candidates = []
         for line in lines:
             place = (line.asked.room.workspace, line.said.session)
             before, before_that, after = (
@@ -82,14 +82,30 @@ class ReferenceIndex:
             }
             near = line.nearness >= r.LEAST_MEANING
             if any(line.matches) or near or found[r.THEN] > 0 or _asks(before):
-                score = sum(r.WEIGHTS[name] * value for name, value in found.items())
-                told = {name: value for name, value in found.items() if value}
-                hits.append(Hit(line.asked.room, line.id, score, told))
-        hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
-        return hits[:k]
+                candidates.append((line, found))
+        return _hits(candidates)[:k]
 
     def forget(self) -> None:
         pass
+
+
+def _hits(candidates: Sequence[tuple[_Line, dict[str, float]]]) -> list[Hit]:
+    """The candidates, best first."""
+    most = max((_apt(found) for _, found in candidates), default=0.0)
+    hits = []
+    for line, found in candidates:
+        if most:
+            found[r.ASTRAY] = found[r.WHEN] * max(0.0, 1 - _apt(found) / (r.APT * most))
+        score = sum(r.WEIGHTS[name] * value for name, value in found.items())
+        told = {name: value for name, value in found.items() if value}
+        hits.append(Hit(line.asked.room, line.id, score, told))
+    hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
+    return hits
+
+
+def _apt(found: Mapping[str, float]) -> float:
+    """How much of what is asked the line's session has."""
+    return found[r.GIST] + found[r.KIN_SESSION]
 
 
 def _asks(line: _Line | None) -> bool:
