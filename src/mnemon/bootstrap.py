@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import logging
 import secrets
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -20,7 +21,7 @@ from mnemon.adapters.files import exists, locked, make_private_folder, read_priv
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.serving import announce
 from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.adapters.sql.opening import in_database, in_file
 from mnemon.adapters.system import SystemClock, SystemEntropy
 from mnemon.adapters.thesaurus import PackagedThesaurus
 from mnemon.adapters.tokens import Tokens
@@ -28,6 +29,7 @@ from mnemon.adapters.when_asked import CourierWhenAsked, IndexWhenAsked
 from mnemon.config import ModelEndpoint, Settings
 from mnemon.core.desk import Tools
 from mnemon.core.meaning import Meaning
+from mnemon.core.mirroring import mirrored
 from mnemon.core.vault import Vault
 from mnemon.domain import cap, ulid
 from mnemon.domain.cap import HolderKey
@@ -36,16 +38,27 @@ from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
 from mnemon.gate.reception import Reception
 from mnemon.gate.workshop import Workshop
+from mnemon.ports.book import Book
 from mnemon.ports.clock import Clock
 from mnemon.ports.model import Model
+from mnemon.ports.observer import Observer
 from mnemon.ports.reasoner import Reasoner
 from mnemon.ports.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from mnemon.gate.carrier import Carrier
+    from mnemon.gate.mending import Mended, Mender
 
 _DAY = 24 * 3600
 _OWNER_TTL = 365 * _DAY
 _RENEW_BEFORE = 30 * _DAY
 _SETTLING_STEP_SECONDS = 0.01
 _PATIENCE = 10.0
+_FOREIGN = "the database's lines are sealed with keys that are not in this data folder"
+_BRING_KEYS = (
+    "Copy root.key and signing.key from the data folder that it was made with, or name another database."
+)
+_CARRYING_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,7 @@ class House:
     _book: SqlBook
     _meaning: Meaning
     _model: Model | None = None
+    _mender: Mender | None = None
 
     @contextmanager
     def working(self, after: float = 0.0) -> Iterator[None]:
@@ -74,18 +88,31 @@ class House:
             self.workshop.bell.wait(after)
             self.workshop.run(stopped)
 
-        worker = threading.Thread(target=work, name="mnemon-workshop", daemon=True)
+        workers = [threading.Thread(target=work, name="mnemon-workshop", daemon=True)]
+        if self._mender is not None:
+            carrying = threading.Thread(
+                target=self._mender.carrier.run, args=(stopped,), name="mnemon-carrier", daemon=True
+            )
+            workers.append(carrying)
         self.gate.bell = self.workshop.bell
         try:
-            worker.start()
-            yield
+            with self._book.listening(self.workshop.bell.set):
+                for worker in workers:
+                    worker.start()
+                yield
         finally:
             stopped.set()
             self.workshop.bell.set()
             if self._model is not None:
                 self._model.stop()
-            if worker.ident is not None:
-                worker.join()
+            for worker in workers:
+                if worker.ident is not None:
+                    worker.join()
+
+    def observe(self, observer: Observer) -> None:
+        """Have every request, and the work behind the requests, watched from now on."""
+        self.gate.observe(observer)
+        self.workshop.observer = observer
 
     def tidy(self) -> bool:
         """Do a little for what lines are found by; whether there was anything to do.
@@ -104,6 +131,27 @@ class House:
         self.workshop.look_round()
         while clock.now() < deadline and self.workshop.tidy():
             pass
+
+    def carry(self, seconds: float) -> None:
+        """Take to the bucket what waits for it. Raises: StorageUnavailable if that takes longer."""
+        if self._mender is not None:
+            self._mender.carrier.carry_all(seconds, eager=False)
+
+    def repair(self) -> Mended:
+        """Give book and bucket each what it lacks of the other. Raises: MnemonError."""
+        return self._mending.repair()
+
+    def rebuild(self) -> Mended:
+        """Make the empty book anew from the bucket. Raises: MnemonError."""
+        return self._mending.rebuild()
+
+    @property
+    def _mending(self) -> Mender:
+        if self._mender is None:
+            raise Misconfigured(
+                "no bucket is configured", hint="Set MNEMON_OBJECTS, e.g. s3://bucket/prefix."
+            )
+        return self._mender
 
     def key(self, given: str) -> str:
         """A key as settings give it: itself, or what its file says. Raises: Misconfigured."""
@@ -127,32 +175,34 @@ class House:
 
     def close(self) -> None:
         self._meaning.stop()
+        if self._mender is not None:
+            self._mender.carrier.close()
         self._book.close()
 
 
-def open_house(settings: Settings, *, renew_owner_cap: bool = False, patience: float = _PATIENCE) -> House:
+def open_house(
+    settings: Settings,
+    *,
+    renew_owner_cap: bool = False,
+    patience: float = _PATIENCE,
+    rebuilding: bool = False,
+) -> House:
     """Open the data folder, and make whatever of it is missing.
 
-    The first question waits up to `patience` seconds until the embedder is loaded.
+    The first question waits up to `patience` seconds until the embedder is loaded. `rebuilding` says that an
+    empty book is to be filled from a bucket that has lines.
 
     Raises: MnemonError.
     """
-    home = settings.home
-    make_private_folder(home)
-    made = not exists(settings.book)
-    if not made and not exists(home / ROOT_FILE):
-        raise Misconfigured(
-            f"{home / ROOT_FILE} is missing, and without it the lines of this store can't be opened",
-            hint="Restore root.key from a backup.",
-        )
-    keyring = KeyFiles.create(home)
-    _keep_private(settings.book)
-    book = SqlBook(SqliteEngine(settings.book))
+    make_private_folder(settings.home)
+    made, keyring, store = _in_file(settings) if settings.store is None else _in_database(settings)
     entropy = SystemEntropy()
     clock = SystemClock()
+    vault = Vault(keyring, entropy)
+    book, carrier = _with_objects(settings, store, vault, rebuilding=rebuilding)
     tokenizer, reasoner = Tokens(), Extractive()
     tools = Tools(
-        vault=Vault(keyring, entropy),
+        vault=vault,
         index=IndexWhenAsked(),
         entropy=entropy,
         tokenizer=tokenizer,
@@ -165,7 +215,9 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False, patience: f
         meaning=Meaning(
             choose(settings.embedder), now=clock.now, patience=patience, without=describe(settings.embedder)
         ),
+        carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
+    mender = None if carrier is None else _mender(store, clock, tools, carrier)
     gate = Gate(book=book, keyring=keyring, clock=clock, tools=tools)
     workshop = Workshop(
         book=book,
@@ -178,7 +230,76 @@ def open_house(settings: Settings, *, renew_owner_cap: bool = False, patience: f
         book.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew_owner_cap)
     reception = Reception(gate, book=book, keyring=keyring, clock=clock, entropy=entropy)
-    return House(gate, owner_cap, settings, made, workshop, reception, book, tools.meaning, tools.model)
+    meaning, model = tools.meaning, tools.model
+    return House(gate, owner_cap, settings, made, workshop, reception, store, meaning, model, mender)
+
+
+def _with_objects(
+    settings: Settings, store: SqlBook, vault: Vault, *, rebuilding: bool
+) -> tuple[Book, Carrier | None]:
+    """The book, noting its changes if it is kept a second time, and who carries them.
+
+    What does is loaded only then.
+
+    Raises: MnemonError.
+    """
+    entropy = SystemEntropy()
+    with ExitStack() as otherwise:
+        otherwise.callback(store.close)
+        if settings.objects is None:
+            book, carrier = mirrored(store, entropy, None), None
+        else:
+            from mnemon.adapters.objects.choice import open_objects
+            from mnemon.gate.carrier import Carrier
+
+            objects = open_objects(settings.objects)
+            book = mirrored(store, entropy, None if rebuilding else objects)
+            carrier = Carrier(
+                book=store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
+            )
+        otherwise.pop_all()
+    return book, carrier
+
+
+def _mender(store: SqlBook, clock: Clock, tools: Tools, carrier: Carrier) -> Mender:
+    from mnemon.gate.mending import Mender
+
+    return Mender(book=store, clock=clock, tools=tools, carrier=carrier)
+
+
+def place_of(settings: Settings) -> str:
+    """Where the store is: a data folder, or the address of a database. Raises: Misconfigured."""
+    return str(settings.home) if settings.store is None else _key(settings.store)
+
+
+def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
+    """Whether the store is new, its keys, and its book in the data folder. Raises: MnemonError."""
+    home = settings.home
+    made = not exists(settings.book)
+    if not made and not exists(home / ROOT_FILE):
+        raise Misconfigured(
+            f"{home / ROOT_FILE} is missing, and without it the lines of this store can't be opened",
+            hint="Restore root.key from a backup.",
+        )
+    keyring = KeyFiles.create(home)
+    return made, keyring, SqlBook(in_file(settings.book))
+
+
+def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
+    """Whether the data folder is new, its keys, and the book in PostgreSQL. Raises: MnemonError."""
+    made = not exists(settings.home / ROOT_FILE)
+    book = SqlBook(in_database(place_of(settings)))
+    with ExitStack() as otherwise:
+        otherwise.callback(book.close)
+        with book.read() as tx:
+            used = bool(tx.workspaces())
+        if made and used:
+            raise Misconfigured(_FOREIGN, hint=_BRING_KEYS)
+        keyring = KeyFiles.create(settings.home)
+        if not book.belongs_to(keyring.instance):
+            raise Misconfigured(_FOREIGN, hint=_BRING_KEYS)
+        otherwise.pop_all()
+    return made, keyring, book
 
 
 def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: Clock) -> Model | None:
@@ -219,7 +340,11 @@ def _key(given: str) -> str:
 
 
 def _report(told: str) -> None:
-    """What the workshop has to say goes where the server's log goes."""
+    """What the workshop has to say goes where the process logs, or else to standard error."""
+    log = logging.getLogger("mnemon.work")
+    if log.hasHandlers():
+        log.warning("%s", told)
+        return
     sys.stderr.write(f"mnemon: {told}\n")
     sys.stderr.flush()
 
@@ -233,17 +358,6 @@ def _webhook_secret(settings: Settings) -> bytes:
         if not exists(path):
             write_private(path, secrets.token_urlsafe(32) + "\n")
     return read_private(path).strip().encode()
-
-
-def _keep_private(path: Path) -> None:
-    """Make the database file before SQLite does, so that it and the files beside it are the owner's alone.
-
-    One that is there is not touched: to close it would drop the locks of whoever has it open in this process.
-    """
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    except OSError:
-        return  # It is there, or SQLite says why it can't be made, in terms that the engine translates.
 
 
 def _owner_cap(path: Path, keyring: KeyFiles, renew: bool) -> str:

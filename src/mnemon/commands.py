@@ -27,6 +27,8 @@ def command_line() -> click.Group:
     cli.later.setdefault("hermes", _hermes_commands)
     for name in ("login", "logout"):
         cli.later.setdefault(name, partial(_signing, name))
+    for name in ("export", "import", "backup", "restore", "migrate"):
+        cli.later.setdefault(name, partial(_moving, name))
     return cli
 
 
@@ -41,6 +43,30 @@ def _signing(name: str) -> click.Command:
     from mnemon.hermes.setup import signing
 
     return signing.login if name == "login" else signing.logout
+
+
+def _moving(name: str) -> click.Command:
+    from mnemon.adapters.archive import keeping
+    from mnemon.adapters.archive.archive import Archives
+    from mnemon.adapters.importers.choice import reader
+    from mnemon.bootstrap import place_of
+    from mnemon.surfaces.cli import backup, exporting, importing, migrating
+
+    match name:
+        case "export":
+            return exporting.export_command(Archives())
+        case "import":
+            return importing.import_command(reader, Archives())
+        case "backup":
+            return backup.backup_command(
+                lambda settings, target, **how: keeping.back_up(
+                    place_of(settings), settings.home, target, **how
+                )
+            )
+        case "restore":
+            return backup.restore_command(keeping.restore)
+        case _:
+            return migrating.migrate_command(keeping.move)
 
 
 def _hermes_commands() -> click.Group:

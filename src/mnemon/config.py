@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import fields, replace
@@ -14,6 +14,7 @@ from mnemon.domain.embedding import AUTO, EmbedderSettings
 from mnemon.domain.limits import Limits
 from mnemon.domain.names import namespace
 from mnemon.domain.pattern import pattern
+from mnemon.domain.seen import LOGS, TEXT, SeenSettings
 from mnemon.domain.spending import Allowance
 from mnemon.domain.upstream import ChatSettings, Upstream
 from mnemon.errors import InvalidInput, Misconfigured
@@ -57,11 +58,15 @@ _CHAT = (
 )
 VARIABLES = (
     "MNEMON_HOME",
+    "MNEMON_STORE",
     "MNEMON_CAP",
     "MNEMON_URL",
+    "MNEMON_OBJECTS",
     "MNEMON_WEBHOOK_SECRET",
     "MNEMON_WEBHOOK_PRIVATE",
     "MNEMON_PUBLIC_URL",
+    "MNEMON_LOG",
+    "MNEMON_METRICS",
     *_LIMITS,
     *_MODEL,
     *_EMBEDDER,
@@ -104,6 +109,22 @@ class Settings(Struct, frozen=True):
     chat: ChatSettings = ChatSettings()
     public_url: str | None = None
     """The origin that clients know this server by; None for whatever each request calls it."""
+    objects: str | None = None
+    """The bucket or folder where lines are kept a second time; None for none."""
+    seen: SeenSettings = SeenSettings()
+    store: str | None = None
+    """The address of a PostgreSQL database, or `@` and its file; None for the file in the data folder."""
+
+    @property
+    def where(self) -> str:
+        """The store as people may be told of it: without who connects to it, and how."""
+        if self.store is None:
+            return str(self.home)
+        if self.store.startswith("@"):
+            return f"the database of {self.store[1:]}"
+        parts = urlsplit(self.store)
+        hosts = parts.netloc.rpartition("@")[2] or parse_qs(parts.query).get("host", ["localhost"])[0]
+        return f"postgresql://{hosts}{parts.path}"
 
     @property
     def book(self) -> Path:
@@ -146,7 +167,36 @@ def settings_from(environment: Mapping[str, str], home: str | None = None) -> Se
         embedder=_embedder(environment),
         chat=chat_settings(environment, folder),
         public_url=_origin("MNEMON_PUBLIC_URL", environment.get("MNEMON_PUBLIC_URL")),
+        objects=environment.get("MNEMON_OBJECTS") or None,
+        seen=_seen(environment),
+        store=_store(environment.get("MNEMON_STORE")),
     )
+
+
+def _store(told: str | None) -> str | None:
+    if not told or told.startswith(("postgresql://", "postgres://", "@")):
+        return told or None
+    raise Misconfigured(
+        "MNEMON_STORE is no address of a PostgreSQL database",
+        hint="Write postgresql://USER:PASSWORD@HOST:5432/DATABASE, or @FILE with a file that says so; "
+        "leave it out to store in the data folder.",
+    )
+
+
+def _seen(environment: Mapping[str, str]) -> SeenSettings:
+    """Traces are asked for as of any program: by OpenTelemetry's own variables."""
+    log = environment.get("MNEMON_LOG") or TEXT
+    if log not in LOGS:
+        raise Misconfigured(f"MNEMON_LOG must be one of {', '.join(LOGS)}, not {log!r}")
+    endpoint = any(
+        environment.get(f"OTEL_EXPORTER_OTLP_{which}ENDPOINT", "").strip() for which in ("", "TRACES_")
+    )
+    off = (
+        environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+        or environment.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
+    )
+    metrics = _flag("MNEMON_METRICS", environment.get("MNEMON_METRICS") or "0")
+    return SeenSettings(log, metrics, traces=endpoint and not off)
 
 
 def _embedder(environment: Mapping[str, str]) -> EmbedderSettings:

@@ -1,7 +1,7 @@
 """Everything that can go wrong, in one tree.
 
     MnemonError                     code, detail, hint, retryable
-     |- InvalidInput                the request is not well formed
+     |- InvalidInput                the request is not well formed; ImportUnreadable, ImportUnrecognised
      |- Unauthenticated             CapMissing, CapMalformed, CapSigInvalid, CapExpired,
      |                              CapRevoked, CapPopInvalid,
      |                              SignInFailed: SignInDenied, SignInExpired, SignInEnded
@@ -16,7 +16,8 @@
      |- Unavailable (retryable)     StorageUnavailable, StorageFull, StorageBusy, StorageReadOnly,
      |                              AuditUnavailable, ServerUnreachable, ModelUnavailable,
      |                              ModelUnusable, ModelBudgetSpent, UpstreamUnreachable
-     |- IntegrityError              Tampered, WrongKey, BrokenAuditChain: never retried, never ignored
+     |- IntegrityError              Tampered, WrongKey, BrokenAuditChain, ArchiveDamaged: never retried,
+     |                              never ignored
      |- Misconfigured               start-up only
      `- Unsupported                 this backend refuses, by name
 
@@ -45,6 +46,16 @@ class MnemonError(Exception):
 class InvalidInput(MnemonError):
     code = "invalid_input"
     default_hint = "Correct the named field and send the request again; nothing was stored."
+
+
+class ImportUnreadable(InvalidInput):
+    code = "import_unreadable"
+    default_hint = "Mend it at the named place and import it again: what is there already is not added twice."
+
+
+class ImportUnrecognised(InvalidInput):
+    code = "import_unrecognised"
+    default_hint = "Say what it is: --from honcho, mem0, chatgpt, jsonl, markdown or mnemon."
 
 
 class Unauthenticated(MnemonError):
@@ -263,6 +274,11 @@ class WrongKey(IntegrityError):
 class BrokenAuditChain(IntegrityError):
     code = "broken_audit_chain"
     default_hint = "Keep the files as evidence and compare them with a backup."
+
+
+class ArchiveDamaged(IntegrityError):
+    code = "archive_damaged"
+    default_hint = "Nothing was changed. Fetch the file again, or use another copy of it."
 
 
 class Misconfigured(MnemonError):

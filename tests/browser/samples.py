@@ -36,6 +36,7 @@ KNOWN = Consent(
     request="a-request",
     action=POSTED,
     registered=False,
+    sign_out=POSTED,
 )
 STRANGER = replace(
     KNOWN,
@@ -75,6 +76,8 @@ SAMPLES = {
         ),
         trouble="t" * 300,
     ),
+    "consent-trusted": pages.consent(replace(KNOWN, sign_out=None)),
+    "sign-out": pages.sign_out(action=POSTED, csrf="a-token", who="alice"),
     "device": pages.device(action=POSTED, csrf="a-token", code="WDJB-MJHT"),
     "notice": pages.notice("You are connected", "Hermes Agent may now use your memory. Close this page."),
 }

@@ -148,6 +148,23 @@ def test_a_wrong_cap_is_refused_and_a_right_one_taken_after_it(server, program, 
     assert program.told == []
 
 
+@pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
+def test_somebody_else_signs_in_on_the_page_that_asks(server, program, asked, window, script):
+    page = window(java_script_enabled=script)
+    page.goto(f"{asked}&login_hint=alice")
+    sign_in(page, server.owner_cap)
+    expect(page.get_by_text("You are signed in as owner.")).to_be_visible()
+    expect(page.get_by_label("Peer", exact=True)).to_have_value("alice")
+    page.get_by_label("Peer", exact=True).fill("")
+    press(page, "Not you? Sign out")
+    sign_in(page, server.mint("bob", wid="lab"))
+    asks(page)
+    expect(page.get_by_text("You are signed in as bob.")).to_be_visible()
+    press(page, "Allow")
+    back_in_the_program(page)
+    assert program.told[0]["state"] == "the state"
+
+
 def test_an_answer_is_given_once_though_somebody_has_the_form_still(server, program, consent):
     form = consent.content()
     press(consent, "Allow")

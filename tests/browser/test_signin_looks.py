@@ -147,6 +147,7 @@ def test_the_keyboard_reaches_everything_in_the_order_it_is_read(site, window):
         reached.append(focused(page))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     assert reached == [
+        ["", "submit", ""],
         ["peer", "text", "alice"],
         ["workspace", "text", "default"],
         ["namespace", "text", "personal, default"],

@@ -211,6 +211,7 @@ def test_of_several_answers_the_first_is_remembered(stage, front):
         Fails(500, {"error": {"message": "boom"}}),
         Fails(400, {"error": {"message": "no such model"}}),
         Sends(b"<html>bad gateway</html>", 503, "text/html"),
+        Sends(b'{"choices":[{"message":{"role":"assistant","content":"Half of it."}}]}', 500),
     ],
 )
 def test_an_error_of_the_endpoint_reaches_the_client_as_it_was_and_is_not_remembered(stage, front, reply):

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import time
+
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from chat.stage import KEY, a_stage, asked
+from mnemon.domain import proof
+from mnemon.domain.cap import Confirmation, HolderKey
+from mnemon.domain.proof import Bound
 from mnemon.domain.upstream import Upstream
 from mnemon.surfaces.http.chat.keeping import Complaints
 
@@ -31,6 +38,21 @@ def test_a_dead_memory_blocks_no_chat_of_those_it_knew(home, caplog):
     told = complaints(caplog)
     assert len(told) == len(set(told)) == 2
     assert "plums" not in str(told)
+
+
+def test_a_dead_memory_lets_nobody_in_whose_proof_it_can_not_judge(home):
+    holder = Ed25519PrivateKey.generate()
+    with a_stage(home) as stage:
+        cap = stage.mint("ann", cnf=Confirmation(HolderKey.of(holder.public_key())))
+        body = json.dumps(asked("I like tea.")).encode()
+        bound = Bound("POST", "/v1/chat/completions", body)
+        proved = {"dpop": proof.make(cap, bound, key=holder, jti="once", now=int(time.time()))}
+        client = stage.client(cap)
+        assert client.post("/chat/completions", content=body, headers=proved).status_code == 200
+        stage.texts(2)
+        stage.house.close()
+        for headers in (proved, {}):
+            assert client.post("/chat/completions", content=body, headers=headers).status_code == 503
 
 
 def test_a_slow_memory_is_waited_for_a_moment(home, caplog):

@@ -22,7 +22,7 @@ from mnemon.testing.book_scenes import (
     log,
     sealed_line,
 )
-from mnemon.testing.stored_book_contract import StoredBookContract
+from mnemon.testing.stored_book_contract import FilesBookContract
 from mnemon.testing.work_contract import add, errand, expect_each_once, work_off
 
 
@@ -40,7 +40,7 @@ class TestMemoryBook(BookContract):
         return MemoryBook()
 
 
-class TestSqliteBook(StoredBookContract):
+class TestSqliteBook(FilesBookContract):
     @pytest.fixture
     def open_book(self, tmp_path):
         return lambda: SqlBook(SqliteEngine(tmp_path / "book.db"))

@@ -21,15 +21,17 @@ class ExplainingEngine:
 
     attached = None
     unchanged = False
+    taking = ""
 
     def __init__(self, engine):
         self._engine = engine
         self.types = engine.types
+        self.fortify = engine.fortify
         self.plans = []
 
     @contextmanager
-    def write(self, *, lasting=True):
-        with self._engine.write(lasting=lasting) as session:
+    def write(self, *of, **how):
+        with self._engine.write(*of, **how) as session:
             self._session = session
             yield self
 

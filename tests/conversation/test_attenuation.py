@@ -39,9 +39,9 @@ class Forgetful:
         self.scrub = book.scrub
 
     @contextmanager
-    def write(self, *, lasting=True):
+    def write(self, *of, **options):
         try:
-            with self._book.write(lasting=lasting) as tx:
+            with self._book.write(*of, **options) as tx:
                 yield tx
                 raise Undone
         except Undone:

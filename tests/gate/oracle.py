@@ -7,7 +7,9 @@ SKEW = PROOF_AGE = 60
 RIGHTS = {f"memory.{op}": op for op in ("put", "get", "list", "snapshot", "invalidate", "forget")}
 RIGHTS |= {f"audit.{part}": "audit" for part in ("list", "checkpoint", "proof")}
 RIGHTS |= {"memory.line": "get", "status": "list", "caps.mint": "grant", "caps.revoke": "revoke"}
-RIGHTS |= {"reindex": "put"}
+RIGHTS |= {"reindex": "put", "signin.list": "revoke", "signin.withdraw": "revoke"}
+IMPORTS = tuple(f"import.{part}" for part in ("begin", "page", "finish"))
+RIGHTS |= dict.fromkeys(IMPORTS, "put")
 ONE_OF = {"memory.forget": {"id", "namespace", "owner"}, "caps.revoke": {"jti", "sub", "kid"}}
 NAMES_ACTOR = {"memory.forget": "owner", "caps.mint": "sub", "caps.revoke": "sub"}
 
@@ -62,10 +64,12 @@ def scope(cap, request, state):
     actor, sessions = body.get(NAMES_ACTOR.get(operation)), said.get("sessions")
     elsewhere = operation == "caps.mint" and "wid" in body and said["wid"] not in ("*", body["wid"])
     stranger = actor is not None and not {actor, "*"} & reach(said)
-    whole = forgetting or operation == "status"
+    whole = forgetting or operation == "status" or operation in IMPORTS
     walled = sessions is not None and (whole or (putting and body.get("session") not in sessions))
     if elsewhere or stranger or walled:
         return "cap_scope_mismatch"
+    if operation in IMPORTS and not said.get("namespaces_allowed"):
+        return "namespace_denied"
     asked = body.get("namespaces", ())
     if putting or forgetting:
         asked = [body.get("namespace", "personal" if putting else "*")]
@@ -79,6 +83,10 @@ def work(cap, request, state):
     if operation == "memory.put":
         long = len(body["text"].encode()) > state["line_bytes"]
         return "invalid_input" if not body["text"].strip() else "line_too_long" if long else "ok"
+    if operation in IMPORTS and "*" not in said.get("peers", ()):
+        return "cap_scope_mismatch"
+    if operation == "import.finish":
+        return "not_found"
     if operation == "caps.revoke" and "kid" in body:
         taken = "conflict" if body["kid"] == state["kid"] else "ok"
         return taken if operates(said) else "cap_scope_mismatch"

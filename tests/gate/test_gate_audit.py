@@ -31,8 +31,8 @@ class MuteBook(MemoryBook):
     mute = False
 
     @contextmanager
-    def write(self, **options):
-        with super().write(**options) as tx:
+    def write(self, *of, **options):
+        with super().write(*of, **options) as tx:
             if self.mute:
                 tx.audit = MuteAudit(tx.audit)
             yield tx
@@ -44,10 +44,10 @@ class FullBook(MemoryBook):
     full = False
 
     @contextmanager
-    def write(self, **options):
+    def write(self, *of, **options):
         if self.full:
             raise StorageFull("the disk is full")
-        with super().write(**options) as tx:
+        with super().write(*of, **options) as tx:
             yield tx
 
 

@@ -210,6 +210,11 @@ BODIES = {
     "audit.checkpoint": lambda r: {},
     "audit.proof": lambda r: {"old": 0},
     "reindex": lambda r: r.choice([{}, {"begin": False}, {"workspace": "default"}]),
+    "signin.list": lambda r: {},
+    "signin.withdraw": lambda r: {"id": NOWHERE},
+    "import.begin": lambda r: {"digest": "0" * 64, "counts": {}},
+    "import.page": lambda r: {"records": []},
+    "import.finish": lambda r: {"digest": "f" * 64},
 }
 UNREADABLE = [b"", b"{", b"[]", b'{"colour": 1}', b'{"namespaces": 7}', b'{"text": 7}', b"\xff", b'{"k": 21}']
 

@@ -1,4 +1,4 @@
-"""A house with an MCP door behind a real server, and the official client at it."""
+"""A house with an MCP door and the sign-in beside it behind a real server, and the official client at it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.surfaces.http.app import make_app
+from mnemon.surfaces.http.signin.door import SignInDoor
 from mnemon.surfaces.mcp.door import McpDoor
 from running import running
 
@@ -93,7 +94,7 @@ class Hosted:
 def hosted(home: Path, wrapped: Callable[[Any], Any] = lambda app: app) -> Iterator[Hosted]:
     """The house behind a server of this process, on a free port."""
     house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
-    app = wrapped(make_app(house.gate, doors=[McpDoor()]))
+    app = wrapped(make_app(house.gate, doors=[SignInDoor(house.reception), McpDoor()]))
     with house.working(), running(app) as url:
         yield Hosted(house, url)
     house.close()

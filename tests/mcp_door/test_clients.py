@@ -7,13 +7,13 @@ import tomllib
 
 import pytest
 
-from processes import run_mnemon
+from surfaces.door import mnemon
 
 URL = "https://memory.example"
 
 
 def printed(home, client, *options, **more):
-    return run_mnemon("mcp", "--print-config", client, *options, home=home, **more).stdout
+    return mnemon("mcp", "--print-config", client, *options, home=home, **more).out
 
 
 def test_claude_code_gets_a_command_line(home):
@@ -56,8 +56,8 @@ def test_a_cap_in_a_file_is_named_and_one_in_full_is_not_written_into_settings(h
     (tmp_path / "a.cap").write_text("x")
     told = json.loads(printed(home, "cursor", "--cap", f"@{tmp_path}/a.cap"))["mcpServers"]["mnemon"]
     assert told["args"][-2:] == ["--cap", f"@{tmp_path}/a.cap"]
-    refused = run_mnemon("mcp", "--print-config", "cursor", "--cap", "eyJ.x.y", home=home, exit_code=3)
-    assert refused.stdout == "" and refused.stderr.splitlines()[-2].startswith("invalid_input: ")
+    refused = mnemon("mcp", "--print-config", "cursor", "--cap", "eyJ.x.y", home=home, exit_code=3)
+    assert refused.out == "" and refused.err.splitlines()[-2].startswith("invalid_input: ")
 
 
 def test_json_says_where_it_belongs(home):
@@ -73,7 +73,7 @@ def test_printing_touches_nothing(home, client):
 
 
 def test_what_a_server_lets_reach_is_not_narrowed_by_settings(home):
-    refused = run_mnemon(
+    refused = mnemon(
         "mcp", "--print-config", "cursor", "--http", URL, "--peer", "anna", home=home, exit_code=2
     )
-    assert refused.stdout == ""
+    assert refused.out == ""

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from mcp import Client
@@ -21,6 +22,7 @@ from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as c
+from surfaces.door import mnemon
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -47,6 +49,10 @@ def answers(home, *calls, options=(), **more):
             return [(await client.call_tool(name, arguments)).structured_content for name, arguments in calls]
 
     return run(work)
+
+
+async def told(client, call):
+    return (await client.call_tool(*call)).structured_content
 
 
 def process(home, *options, **more):
@@ -142,18 +148,28 @@ def test_namespaces_are_fixed_at_the_start(home):
     carla = ("--cap", f"@{home}/carla.cap")
     asked = ("recall", {"question": "bassoon", "limit": 20})
     kept = ("remember", {"statements": ["The tuba is green."]})
-    (travel,) = answers(home, asked, options=(*carla, "--namespace", "travel"))
-    assert [one["text"] for one in travel["lines"]] == ["Carla's travel bassoon."]
     both, refused = answers(home, asked, kept, options=(*carla, "--read", "travel,work"))
     assert len(both["lines"]) == 2
     assert refused["error"] == "cap_op_mismatch"
-    work = (*carla, "--read", "travel,work", "--write", "work")
-    written, line = answers(home, kept, ("recall", {"question": "travel bassoon"}), options=work)
-    (refused,) = answers(home, ("forget", {"id": line["lines"][0]["id"]}), options=work)
+
+    async def work():
+        async with (
+            started(home, *carla, "--read", "travel,work", "--write", "work") as working,
+            started(home, *carla, "--namespace", "travel") as travelling,
+        ):
+            line = (await told(working, kept))["ids"][0]
+            read = (await told(working, ("recall", {"question": "travel bassoon"})))["lines"][0]["id"]
+            return [
+                await told(working, ("forget", {"id": read})),
+                await told(travelling, asked),
+                await told(travelling, ("recall", {"question": "tuba"})),
+                await told(working, ("forget", {"id": line})),
+            ]
+
+    refused, travel, unseen, gone = run(work)
     assert refused["error"] == "not_found"
-    (seen,) = answers(home, ("recall", {"question": "tuba"}), options=(*carla, "--namespace", "travel"))
-    assert seen["lines"] == []
-    (gone,) = answers(home, ("forget", {"id": written["ids"][0]}), options=work)
+    assert [one["text"] for one in travel["lines"]] == ["Carla's travel bassoon."]
+    assert unseen["lines"] == []
     assert gone["erased"][0]["text"] == "The tuba is green."
 
 
@@ -195,21 +211,21 @@ def test_it_ends_when_standard_input_does(home):
     assert (running.returncode, out, err) == (0, "", "")
 
 
-@pytest.mark.parametrize("held", ["nothing", "a ping"])
+@pytest.mark.parametrize("held", [None, "", json.dumps(PING) + "\n"], ids=["no file", "nothing", "a ping"])
 def test_it_ends_with_a_file_too(home, tmp_path, held):
-    given = tmp_path / "given"
-    given.write_text("" if held == "nothing" else json.dumps(PING) + "\n")
-    for source in (given, "/dev/null"):
-        with open(source) as stdin:
-            running = subprocess.run(
-                [sys.executable, "-m", "mnemon", "mcp"],
-                env=environment(home),
-                stdin=stdin,
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE_SECONDS,
-            )
-        assert (running.returncode, running.stderr) == (0, "")
+    given = Path("/dev/null") if held is None else tmp_path / "given"
+    if held is not None:
+        given.write_text(held)
+    with given.open() as stdin:
+        running = subprocess.run(
+            [sys.executable, "-m", "mnemon", "mcp"],
+            env=environment(home),
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        )
+    assert (running.returncode, running.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -223,10 +239,9 @@ def test_it_ends_cleanly_when_asked_to(home, number):
 
 
 def test_a_dead_cap_is_told_at_once_on_standard_error(home):
-    running = process(home, "--cap", "nonsense")
-    out, err = running.communicate(timeout=PATIENCE_SECONDS)
-    assert running.returncode == 4
-    assert out == "" and err.startswith("cap_malformed: ")
+    finished = mnemon("mcp", "--cap", "nonsense", home=home, exit_code=4)
+    assert finished.out == ""
+    assert finished.err.startswith("cap_malformed: ")
 
 
 @pytest.mark.parametrize(
@@ -239,7 +254,6 @@ def test_a_dead_cap_is_told_at_once_on_standard_error(home):
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(home, options):
-    running = process(home, *options)
-    out, err = running.communicate(timeout=PATIENCE_SECONDS)
-    assert running.returncode == 2
-    assert out == "" and err
+    finished = mnemon("mcp", *options, home=home, exit_code=2)
+    assert finished.out == ""
+    assert finished.err

@@ -172,6 +172,37 @@ def test_a_line_is_read_with_the_lines_it_follows_from(server, name):
     assert read["sources"][0]["text"] == "I live in Lisbon."
 
 
+def test_a_fact_names_the_lines_it_follows_from_and_goes_with_them(server, name):
+    cap = server.wide(name)
+    said = server.tool(cap, "remember", statements=["I sold my car.", "I bought a tram pass."])
+    fact = server.tool(cap, "conclude", fact="Travels by tram.", source_ids=said["ids"])
+    assert fact["source_ids"] == sorted(said["ids"])
+    read = server.tool(cap, "read", id=fact["id"])
+    assert texts(read["sources"]) == ["I sold my car.", "I bought a tram pass."]
+    for one in said["ids"]:
+        server.tool(cap, "forget", id=one)
+    assert server.refusal(cap, "read", id=fact["id"])["error"] == "not_found"
+
+
+def test_a_fact_may_follow_from_facts_and_from_the_conversation_alone(server, name):
+    cap = server.mint(name)
+    first = server.tool(cap, "remember", statements=["Plays the oboe."])["ids"][0]
+    second = server.tool(cap, "conclude", fact="Likes chamber music.", source_ids=[first])
+    assert second["source_ids"] == [first]
+    assert "source_ids" not in server.tool(cap, "conclude", fact="Prefers short answers.")
+
+
+def test_a_fact_can_not_follow_from_what_the_cap_can_not_read(server, name, other):
+    theirs = server.tool(server.wide(other), "remember", statements=["I sold my car."])["ids"]
+    cap = server.mint(name)
+    refused = server.refusal(cap, "conclude", fact="Travels by tram.", source_ids=theirs)
+    assert refused["error"] == "not_found"
+    nameless = server.mint(f"{name}@example.com")
+    refused = server.refusal(nameless, "conclude", fact="Travels by tram.", source_ids=theirs)
+    assert (refused["error"], refused["hint"]) == ("invalid_input", "Leave source_ids out.")
+    assert "lines" not in server.tool(cap, "list")
+
+
 def test_a_line_that_was_replaced_says_by_which(server, name):
     cap = server.mint(name)
     old = server.call(o.PUT, m.Put("Works at Acme."), cap).id

@@ -27,6 +27,8 @@ class FailingEngine:
         self._engine = engine
         self._left = statements
         self.types = engine.types
+        self.fortify = engine.fortify
+        self.close = engine.close
 
     @contextmanager
     def write(self, **how):

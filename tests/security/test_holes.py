@@ -225,8 +225,8 @@ class StuckBook(MemoryBook):
     """A book that can delete nothing."""
 
     @contextmanager
-    def write(self, **options):
-        with super().write(**options) as tx:
+    def write(self, *of, **options):
+        with super().write(*of, **options) as tx:
             tx.lines.delete_room = tx.lines.delete = self._stuck
             yield tx
 

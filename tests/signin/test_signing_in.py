@@ -121,8 +121,90 @@ def test_a_session_ends_after_a_quarter_of_an_hour_and_when_its_cap_does(place):
 def test_a_session_ends_with_a_sign_out(place):
     place.sign_in()
     assert "owner" in place.browser.get("/signin").text
-    place.browser.get("/signout")
+    page = place.browser.get("/signout")
+    assert "You are signed in as <bdi>owner</bdi>" in page.text
+    assert "owner" in place.browser.get("/signin").text
+    before = dict(place.browser.cookies)
+    assert "Signed out" in place.browser.post(action(page), data={"csrf": hidden(page, "csrf")}).text
+    place.browser.cookies.update(before)
     assert 'name="cap"' in place.browser.get("/signin").text
+    assert "Signed out" in place.browser.get("/signout").text
+
+
+def test_no_other_page_can_sign_somebody_out(place):
+    place.sign_in()
+    page = place.consent()
+    forged = [
+        {"csrf": ""},
+        {"csrf": "forged"},
+        {"csrf": hidden(page, "csrf")},
+        {"csrf": "forged", "request": hidden(page, "request")},
+        {"csrf": hidden(place.browser.get("/signout"), "csrf"), "request": hidden(page, "request")},
+    ]
+    for form in forged:
+        assert place.browser.post("/signout", data=form).status_code == 403
+    other = {"sec-fetch-site": "cross-site"}
+    right = {"csrf": hidden(page, "csrf"), "request": hidden(page, "request")}
+    assert place.browser.post("/signout", data=right, headers=other).status_code == 403
+    assert "owner" in place.browser.get("/signin").text
+
+
+def test_who_is_not_whom_the_page_says_signs_out_and_the_request_is_not_lost(place):
+    place.sign_in()
+    page = place.consent(state="kept", login_hint="bob")
+    assert 'formaction="/signout"' in page.text
+    form = {"csrf": hidden(page, "csrf"), "request": hidden(page, "request"), "peer": "alice"}
+    back = place.browser.post("/signout", data=form)
+    assert back.status_code == 303
+    asked = place.browser.get(back.headers["location"])
+    assert "Hermes Agent" in asked.text
+    assert 'name="cap"' in asked.text
+    alice = place.world.issue(wid="hermes", exp=place.world.seconds + 90 * 24 * 3600)
+    place.browser.post(action(asked), data={"csrf": hidden(asked, "csrf"), "cap": alice.token})
+    again = place.browser.get(back.headers["location"])
+    assert "You are signed in as <bdi>alice</bdi>" in again.text
+    assert answered(place.decide(again))["state"] == "kept"
+    assert place.decide(page).status_code == 403
+
+
+def test_who_signs_out_before_a_device_is_let_in_is_asked_for_its_code_again(place):
+    place.sign_in()
+    shown = place.program.post("/oauth/device", data={"client_id": "hermes-agent"}).json()["user_code"]
+    typing = place.browser.get("/device")
+    page = place.browser.post("/device", data={"csrf": hidden(typing, "csrf"), "user_code": shown})
+    form = {"csrf": hidden(page, "csrf"), "request": hidden(page, "request")}
+    assert place.browser.post("/signout", data=form).headers["location"] == "/device"
+
+
+def test_where_this_machine_is_trusted_nobody_can_sign_out():
+    place = Place(trusting=True)
+    assert "/signout" not in place.consent().text
+    assert "Nobody has to sign in on this machine" in place.browser.get("/signout").text
+
+
+@pytest.mark.parametrize(
+    ("hint", "proposed"),
+    [
+        ("bob", "bob"),
+        ('"><script>', "&quot;&gt;&lt;script&gt;"),
+        ("", "owner"),
+        ("x" * 200, "x" * 200),
+        ("x" * 201, "owner"),
+        ("@sessions", "owner"),
+        ("*", "owner"),
+        ("two\nlines", "owner"),
+        ("b\x00b", "owner"),
+    ],
+)
+def test_whom_the_program_means_is_proposed_if_anybody_can_have_that_name(place, hint, proposed):
+    place.sign_in()
+    assert f'name="peer" value="{proposed}"' in place.consent(login_hint=hint).text
+
+
+def test_whom_the_program_means_is_not_proposed_to_who_does_not_reach_them(place):
+    place.sign_in(place.world.issue(wid="acme", ops=["get", "grant"], peers=["bob"]))
+    assert 'name="peer" value="bob"' in place.consent(login_hint="bob").text
+    assert 'name="peer" value="alice"' in place.consent(login_hint="carol").text
 
 
 def test_who_is_signed_out_while_deciding_signs_in_again_and_the_request_is_not_lost(place):

@@ -107,10 +107,10 @@ class Busy(MemoryBook):
     held = False
 
     @contextmanager
-    def write(self, *, lasting=True):
+    def write(self, *of, **options):
         if self.held:
             raise StorageBusy("the store is busy")
-        with super().write(lasting=lasting) as tx:
+        with super().write(*of, **options) as tx:
             yield tx
 
 

@@ -11,6 +11,7 @@ import httpx
 from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
 from mnemon.surfaces.http.route import Route
 from mnemon.surfaces.http.routes import ROUTES
+from signin.browser import Flow
 
 EVERY_ROUTE: dict[str, Route] = {route.operation.name: route for route in (*ROUTES, *HONCHO_ROUTES)}
 
@@ -18,6 +19,7 @@ Names = dict[str, str]
 """What stands in the placeholders of a path."""
 
 PEER, OTHER_PEER, SESSION, SCOPE = "ann", "bot", "walk", "trips"
+DIGEST = "0" * 64
 
 
 class Right(NamedTuple):
@@ -55,7 +57,8 @@ def inhabited(owner: httpx.Client, workspace: str | None = None) -> Names:
     owner.post(f"{place}/scopes/{SCOPE}/sessions", json={"session_ids": [SESSION]}).raise_for_status()
     webhook = done(owner.post(f"{place}/webhooks", json={"url": "https://receiver.example/hook"}))
     line = done(owner.post("/v1/memory/put", json={"text": "Trip to Chengdu", "namespace": "travel"}))
-    return {
+    done(owner.post("/v1/import/begin", json={"digest": DIGEST, "counts": {}}))
+    names = {
         "workspace_id": name,
         "peer_id": PEER,
         "session_id": SESSION,
@@ -65,6 +68,27 @@ def inhabited(owner: httpx.Client, workspace: str | None = None) -> Names:
         "endpoint_id": webhook["id"],
         "id": line["id"],
     }
+    return _Inhabited(owner, names)
+
+
+class _Inhabited(Names):
+    """The names, and what is made only for those who ask for it: `signin_id`, of a program let in here."""
+
+    def __init__(self, owner: httpx.Client, names: Names) -> None:
+        super().__init__(names)
+        self._owner = owner
+
+    def __missing__(self, name: str) -> str:
+        if name != "signin_id":
+            raise KeyError(name)
+        flow = Flow()
+        flow.owner_cap = self._owner.headers["authorization"].removeprefix("Bearer ")
+        with httpx.Client(base_url=self._owner.base_url, trust_env=False, verify=False) as flow.browser:
+            flow.sign_in()
+            flow.code(choosing={"workspace": self["workspace_id"]})
+        found = done(self._owner.get("/v1/signins"))["sign_ins"]
+        self[name] = found[0]["id"]
+        return self[name]
 
 
 def done(answer: httpx.Response) -> Any:
@@ -100,8 +124,13 @@ RIGHT: dict[str, Callable[[Names], Right]] = {
     "caps.attenuate": _json({"ops": ["get"]}),
     "caps.revoke": _json({"jti": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"}),
     "caps.whoami": _nothing,
+    "signin.list": _nothing,
+    "signin.withdraw": lambda names: Right(json={"id": names["signin_id"]}),
     "status": _nothing,
     "reindex": _json({"begin": False}),
+    "import.begin": _json({"digest": DIGEST, "counts": {}}),
+    "import.page": _json({"records": [], "look": True}),
+    "import.finish": _json({"digest": DIGEST}),
     "audit.list": _nothing,
     "audit.checkpoint": _nothing,
     "audit.proof": lambda names: Right(params={"seq": "0"}),

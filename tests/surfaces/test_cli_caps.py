@@ -182,7 +182,8 @@ def test_rotating_the_keys_keeps_every_line_readable(tmp_path):
     ids.append(mnemon("put", "line 2", "-n", "travel", home=home).out.strip())
     for number, line in enumerate(ids):
         assert mnemon("--json", "line", line, home=home).json()["text"] == f"line {number}"
-    assert mnemon("--json", "key", "rotate", home=home).json() == {"rooms": 1, "rewrapped": 4, "kid": None}
+    told = mnemon("--json", "key", "rotate", home=home).json()
+    assert told == {"rooms": 1, "rewrapped": 4, "kid": None, "kept": False}
 
 
 def test_rotating_the_signing_key_spares_old_caps_until_the_old_key_is_revoked(tmp_path):

@@ -25,8 +25,8 @@ from mnemon.surfaces.http.app import make_app
 from surfaces.inhabited import EVERY_ROUTE, OTHER_PEER, PEER, SESSION, inhabited
 
 LABELS = {name: f"{route.method} {route.path}" for name, route in EVERY_ROUTE.items()}
-OPERATIONS = ["GET /health", *LABELS.values()]
-TAKES_NOTHING = {"GET /health"}
+OPERATIONS = ["GET /health", "GET /ready", *LABELS.values()]
+TAKES_NOTHING = {"GET /health", "GET /ready"}
 NEEDS_WHAT_CHANCE_DOES_NOT_FIND = {
     LABELS[name]
     for name in (
@@ -36,6 +36,7 @@ NEEDS_WHAT_CHANCE_DOES_NOT_FIND = {
         "caps.mint",
         "caps.attenuate",
         "caps.revoke",
+        "signin.withdraw",
         "audit.proof",
         "keys.new",
         "messages.upload",
@@ -43,6 +44,7 @@ NEEDS_WHAT_CHANCE_DOES_NOT_FIND = {
         "scopes.delete",
         "workspaces.delete",
         "webhooks.add",
+        "conclusions.add",
     )
 }
 CHECKS = [

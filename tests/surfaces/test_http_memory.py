@@ -301,6 +301,8 @@ def test_status_answers_what_the_caps_owner_has_stored(actor, name):
         "waiting",
         "renewing",
         "embedder_trouble",
+        "uncarried",
+        "unfinished_imports",
     }
     assert (told["workspace"], told["owner"]) == ("default", name)
     assert told["namespaces"] == [{"namespace": "travel", "lines": 1}]
@@ -309,7 +311,7 @@ def test_status_answers_what_the_caps_owner_has_stored(actor, name):
 def test_health_answers_without_a_cap(server):
     answer = server.client().get("/health")
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
-    assert set(answer.json()) == {"status", "version", "embedder"}
+    assert set(answer.json()) == {"status", "version", "store", "embedder"}
 
 
 def test_an_explained_line_has_one_member_more(actor):

@@ -109,6 +109,18 @@ def test_the_consent_page_says_who_asks_and_for_what():
         assert fact in text
 
 
+def test_who_is_not_whom_the_consent_page_says_can_sign_out():
+    page = pages.consent(replace(ASKED, sign_out="/signout"))
+    assert "You are signed in as alice. Not you? Sign out" in Read(page).text
+    assert "Not you" not in Read(pages.consent(ASKED)).text
+
+
+def test_the_page_for_signing_out_says_who_is_signed_in_and_what_stays():
+    page = Read(pages.sign_out(action="/signout", csrf="a-token", who="alice"))
+    assert [field[:2] for field in page.fields] == [("csrf", "hidden")]
+    assert "You are signed in as alice. Programs that you let in stay connected." in page.text
+
+
 def test_the_consent_form_posts_what_the_person_sees():
     page = Read(pages.consent(ASKED))
     posted = {name: page.posts(name) for name in dict.fromkeys(field[0] for field in page.fields)}
@@ -241,6 +253,8 @@ EVERY_PAGE = {
     "device": pages.device(action="/", csrf="", trouble="No."),
     "consent": pages.consent(ASKED, trouble="No."),
     "consent typed": pages.consent(replace(ASKED, namespaces=("*",), workspaces=())),
+    "consent of a session": pages.consent(replace(ASKED, sign_out="/signout")),
+    "sign-out": pages.sign_out(action="/", csrf="", who="alice"),
     "notice": pages.notice("Done", "Go."),
 }
 every_page = pytest.mark.parametrize("page", EVERY_PAGE.values(), ids=EVERY_PAGE)

@@ -22,7 +22,7 @@ def make_private_folder(path: Path) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise _translation(f"the data folder {path} can't be made", error) from error
+        raise translation(f"the data folder {path} can't be made", error) from error
 
 
 def exists(path: Path) -> bool:
@@ -30,7 +30,7 @@ def exists(path: Path) -> bool:
     try:
         return path.exists()
     except OSError as error:
-        raise _translation(f"{path} can't be looked at", error) from error
+        raise translation(f"{path} can't be looked at", error) from error
 
 
 def read_private(path: Path) -> str:
@@ -65,9 +65,9 @@ def write_private(path: Path, text: str) -> None:
             os.replace(fresh, path)
         finally:
             fresh.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
-        raise _translation(f"{path} can't be written", error) from error
+        raise translation(f"{path} can't be written", error) from error
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise _translation(f"{folder} can't be opened", error) from error
+        raise translation(f"{folder} can't be opened", error) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -88,12 +88,12 @@ def _not_through_a_link(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
-def _translation(what: str, error: OSError) -> StorageUnavailable:
+def translation(what: str, error: OSError) -> StorageUnavailable:
     kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
     return kind(f"{what}: {error.strerror}")
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
@@ -53,6 +53,8 @@ class Tools(Struct, frozen=True):
     memo: Memo = field(default_factory=Memo)
     model: Model | None = None
     """Who reasons in the reasoner's place, if a model is configured."""
+    carry: Callable[[], None] | None = None
+    """Takes what waits for the bucket there, if one is configured. Raises: Unavailable."""
 
     def reasoner_of(self, workspace: str) -> Reasoner:
         """Who thinks for that workspace."""

@@ -42,7 +42,7 @@ def embed_some(book: Book, tools: Tools) -> bool:
 
 def _waiting(book: Book, tools: Tools, room: Room, space: str) -> tuple[list[SealedLine], list[str]]:
     """The next lines without a place, and what they say; those that do not open are passed over."""
-    with book.read() as tx:
+    with book.read(room.workspace) as tx:
         keys = tools.vault.left(tx, room)
         if keys is None:
             return [], []
@@ -72,7 +72,7 @@ def _text(line: SealedLine, keys: RoomKeys) -> str | None:
 
 
 def _keep(book: Book, tools: Tools, room: Room, embedder: Embedder, vectors: dict[str, bytes]) -> None:
-    with book.write(lasting=False) as tx:
+    with book.write(room.workspace, lasting=False) as tx:
         keys = tools.vault.left(tx, room)
         if keys is None:
             return

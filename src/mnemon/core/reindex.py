@@ -83,7 +83,7 @@ def renew_some(book: Book, tools: Tools) -> bool:
         keys = tools.vault.left(tx, debt.room)
         lines = [] if keys is None else tx.lines.get_all(debt.room, [line_id for _, line_id in entries])
     made = [] if keys is None else _made(entries, lines, keys)
-    with book.write(lasting=False) as tx:
+    with book.write(debt.room.workspace, lasting=False) as tx:
         tx.renewal.renew(debt.room, made)
         if len(entries) == _AT_ONCE:
             tx.renewal.reach(Debt(debt.room, entries[-1][0]))

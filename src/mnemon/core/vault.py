@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from hmac import compare_digest
 from itertools import groupby
 from typing import TypeVar
 
@@ -111,6 +112,20 @@ class Vault:
         context = key_place(key.room, key.purpose, key.epoch)
         fresh = self._keyring.wrap(self._keyring.unwrap(key.wrapped, context), context)
         tx.keys.rewrap(key._replace(wrapped=fresh))
+
+    def check(self, key: WrappedKey) -> None:
+        """Raises: WrongKey, Tampered if the key does not open."""
+        self._unwrapped(key)
+
+    def same(self, one: WrappedKey, other: WrappedKey) -> bool:
+        """Whether both are the same key, however wrapped; not if either does not open."""
+        try:
+            return compare_digest(self._unwrapped(one), self._unwrapped(other))
+        except IntegrityError:
+            return False
+
+    def _unwrapped(self, key: WrappedKey) -> bytes:
+        return self._keyring.unwrap(key.wrapped, key_place(key.room, key.purpose, key.epoch))
 
     def seal(self, line: Line, keys: RoomKeys) -> bytes:
         nonce = self._entropy.take(NONCE_BYTES)

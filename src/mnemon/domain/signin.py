@@ -90,7 +90,7 @@ class SignIn(Struct, frozen=True, kw_only=True):
     created_at: int
     until: int
     used_at: int | None = None
-    """When the client first fetched a token."""
+    """When the client last fetched a token."""
 
 
 class Slip(Struct, frozen=True, kw_only=True):

@@ -44,9 +44,12 @@ from mnemon.gate.conversation.rights import Rights
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
 from mnemon.gate.rate import RateLimit
+from mnemon.gate.vitals import Vitals, look
+from mnemon.gate.watched import WatchedBook
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.keyring import Keyring
+from mnemon.ports.observer import LINES, OPERATION, Observer, Watched
 
 _Found = TypeVar("_Found")
 
@@ -77,6 +80,14 @@ class Gate:
         self.junk = 0
         self.bell: Bell | None = None
         """Rung when a request left work behind."""
+        self._observer: Observer | None = None
+
+    def observe(self, observer: Observer) -> None:
+        """Have every request, its transactions and the calls of its model watched from now on."""
+        self._observer = observer
+        self._book = WatchedBook(self._book, observer)
+        if self._tools.model is not None:
+            self._tools.model.observe(observer)
 
     @property
     def reasoner(self) -> str:
@@ -91,6 +102,16 @@ class Gate:
         if model is None:
             return told
         return {**told, "reasoner": "model", "model": _works(model.standing(ALL).trouble)}
+
+    def probe(self) -> None:
+        """Reach for the store, as a request that leaves its row has to. Raises: MnemonError if that fails."""
+        with self._book.claim() as tx:
+            tx.work.next_due()
+
+    def vitals(self) -> Vitals:
+        """How the installation is, in numbers, for whoever may see them. Raises: Unavailable."""
+        with self._book.read() as tx:
+            return look(tx, self._tools, self._clock.now())
 
     @property
     def limits(self) -> Limits:
@@ -110,6 +131,18 @@ class Gate:
 
         Raises: MnemonError; whatever the cap allowed or refused is in the audit log by then.
         """
+        if self._observer is None:
+            return self._call(operation, credentials, request)
+        with self._observer.watch(OPERATION, operation.name) as watched:
+            return self._call(operation, credentials, request, watched)
+
+    def _call(
+        self,
+        operation: Operation,
+        credentials: Credentials,
+        request: Request | Callable[[], Request],
+        watched: Watched | None = None,
+    ) -> Any:
         try:
             chain = self._porter.authenticate(credentials.token)
         except Unauthenticated:
@@ -125,25 +158,28 @@ class Gate:
         except MnemonError as error:
             self._record(asked, error.code, Trace(asked.namespaces))
             raise
+        if watched is not None:
+            watched.count(LINES, len(outcome.trace.lines))
         return outcome.answer(row) if callable(outcome.answer) else outcome.answer
 
     def _burn_proof(self, asked: Asked) -> None:
-        with self._book.write() as tx:
+        with self._book.write(asked.log) as tx:
             self._porter.check_alive(tx, asked.chain, asked.now)
             burn_proof(tx, asked.credentials, asked.chain.grant, asked.now)
 
     def _transact(self, asked: Asked, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
+        workspace = asked.chain.grant.workspace
         if asked.operation.prepare is not None:
-            with self._book.read() as tx:
+            with self._book.read(workspace) as tx:
                 admitted = self._perform(tx, asked, request, lambda case, message: message)
             request = asked.operation.prepare(self._tools, admitted)
         reading = asked.operation.peek if asked.operation.writes else asked.operation.work
         if reading is not None:
-            with self._book.read() as tx:
+            with self._book.read(workspace) as tx:
                 found = self._perform(tx, asked, request, reading)
             if found is not None:
                 return found, self._record(asked, OK, found.trace, lasting=False)
-        with self._book.write() as tx:
+        with self._book.write(workspace) as tx:
             outcome = self._perform(tx, asked, request, asked.operation.work)
             row = _append(tx, asked, OK, outcome.trace)
         if asked.operation.rings and self.bell is not None:
@@ -188,7 +224,7 @@ class Gate:
         """Read once more for a request whose transaction is over, as if it came now."""
         now = Asked(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
         try:
-            with self._book.read() as tx:
+            with self._book.read(asked.chain.grant.workspace) as tx:
                 found = self._perform(tx, now, message, lambda case, _: look(case))
         except Unavailable:
             raise
@@ -200,7 +236,7 @@ class Gate:
 
     def _record(self, asked: Asked, outcome: str, trace: Trace, *, lasting: bool = True) -> Row:
         try:
-            with self._book.write(lasting=lasting) as tx:
+            with self._book.write(asked.log, lasting=lasting) as tx:
                 return _append(tx, asked, outcome, trace)
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error

@@ -10,6 +10,7 @@ from mnemon.core.correct import correct
 from mnemon.core.desk import Desk, Trace
 from mnemon.core.explaining import Explanation
 from mnemon.core.forget import forget_line, forget_rooms
+from mnemon.core.portable.noting import unfinished
 from mnemon.core.recall import Wish, recall
 from mnemon.core.remember import Draft, remember
 from mnemon.domain.audit import Row
@@ -172,6 +173,8 @@ def status(case: Case, request: m.Status) -> Outcome:
         renewing=renewal.owed(*here),
         embedder_trouble=meaning.trouble,
         knowledge=_knowledge(case),
+        unfinished_imports=len(unfinished(desk)),
+        uncarried=desk.tx.shipments.waiting(*here) if desk.tx.shipments.mirrored() else None,
     )
     return Outcome(answer)
 
@@ -200,13 +203,13 @@ def _model(desk: Desk) -> m.ModelStatus | None:
     standing = desk.tools.model.standing(desk.scope.workspace)
     return m.ModelStatus(
         dict(standing.tasks),
-        _left(standing.allowance, standing.spent),
-        _left(standing.allowance_here, standing.spent_here),
+        budget_left(standing.allowance, standing.spent),
+        budget_left(standing.allowance_here, standing.spent_here),
         standing.trouble,
     )
 
 
-def _left(allowance: Allowance, spent: Spent) -> m.Budget:
+def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
     return m.Budget(
         max(0, allowance.calls_per_hour - spent.calls_this_hour),
         max(0, allowance.calls_per_day - spent.calls_today),

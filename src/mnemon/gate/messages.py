@@ -394,6 +394,9 @@ class StatusAnswer(Answer, frozen=True):
     """Why the embedder does not work for now, if it does not."""
     knowledge: KnowledgeStatus | None = None
     """None if something of it can't be opened; `mnemon doctor` says what."""
+    unfinished_imports: int = 0
+    uncarried: int | None = None
+    """Of how many of the owner's objects the bucket must still be told; None without a bucket."""
 
 
 class RotateKeys(Request, frozen=True):
@@ -406,6 +409,8 @@ class RotateAnswer(Answer, frozen=True):
     rooms: int
     rewrapped: int
     kid: str | None
+    kept: bool = False
+    """Whether the old root key is kept, because the bucket could not be told of the new one yet."""
 
 
 class Rooms(Request, frozen=True):

@@ -1,21 +1,27 @@
-"""The gate's operations on sign-ins: allow one, deny it, fetch a token, end it.
+"""The gate's operations on sign-ins: allow one, deny it, fetch a token, end it, and look at those there are.
 
 To allow needs `grant`, and what is granted is a cap minted as any other. Tokens are fetched with that cap
-itself, so that a sign-in whose cap, or the cap that this came from, was withdrawn gives none.
+itself, so that a sign-in whose cap, or the cap that this came from, was withdrawn gives none. To look at
+sign-ins and to withdraw one needs `revoke`, by a cap that reaches all that the sign-in does.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec.structs import replace
 
 from mnemon.core.desk import Trace
-from mnemon.core.signins import seal_grant
-from mnemon.domain.cap import Revocation
+from mnemon.core.signins import open_grant, seal_grant
+from mnemon.domain.cap import Claims, Revocation, read_unverified
+from mnemon.domain.moments import to_datetime
 from mnemon.domain.names import ALL
 from mnemon.domain.policy import Need, Reach
 from mnemon.domain.signin import (
     ACCESS_SECONDS,
+    BUILT_IN,
     CODE,
     CODE_MS,
     DEVICE,
@@ -72,8 +78,44 @@ class End(m.Request, frozen=True, kw_only=True):
     client: str
 
 
+class ListSignIns(m.Request, frozen=True):
+    pass
+
+
+class Withdraw(m.Request, frozen=True):
+    id: m.LineId
+
+
 class Done(m.Answer, frozen=True):
     pass
+
+
+class SignInAnswer(m.Answer, frozen=True, kw_only=True):
+    """One program that was let in. `everyone` says that it acts for all peers of the workspace."""
+
+    id: str
+    client: str
+    name: str
+    """What the program calls itself."""
+    workspace: str
+    peer: str
+    everyone: bool
+    namespaces: list[str]
+    access: str
+    since: datetime
+    until: datetime
+    last_used: datetime | None
+    """When it last fetched an access token, which lasts for up to an hour."""
+
+
+class SignInsAnswer(m.Answer, frozen=True):
+    sign_ins: list[SignInAnswer]
+    """Newest first."""
+
+
+class Withdrawn(m.Answer, frozen=True):
+    id: str
+    client: str
 
 
 class Exchanged(m.Answer, frozen=True, kw_only=True):
@@ -202,6 +244,57 @@ def end(case: Case, request: End) -> Outcome:
     return Outcome(Done(), Trace((), (), f"client={signin.client} jti={signin.jti}"))
 
 
+def list_signins(case: Case, request: ListSignIns) -> Outcome:
+    now = case.desk.now
+    found = [
+        _shown(case, signin, given)
+        for signin, given in _reached(case, case.desk.tx.signins.every())
+        if signin.until > now
+    ]
+    return Outcome(SignInsAnswer(found[::-1]))
+
+
+def withdraw(case: Case, request: Withdraw) -> Outcome:
+    known = case.desk.tx.signins.get(request.id)
+    reached = _reached(case, [] if known is None else [known])
+    if not reached:
+        raise NotFound("there is no such sign-in", hint="'mnemon sign-ins' lists them.")
+    [(signin, _)] = reached
+    _end(case, signin)
+    return Outcome(
+        Withdrawn(signin.id, signin.client), Trace((), (), f"client={signin.client} jti={signin.jti}")
+    )
+
+
+def _reached(case: Case, signins: Iterable[SignIn]) -> list[tuple[SignIn, Claims]]:
+    """Those of which the cap reaches everything, each with what it was given. Raises: WrongKey, Tampered."""
+    grant = case.chain.grant
+    if grant.sessions is not None:
+        return []
+    here = [signin for signin in signins if grant.workspace in (ALL, signin.workspace)]
+    given = [(signin, read_unverified(open_grant(case.keyring, signin))[0][-1]) for signin in here]
+    return [
+        (signin, claims) for signin, claims in given if all(map(grant.reaches, (claims.sub, *claims.peers)))
+    ]
+
+
+def _shown(case: Case, signin: SignIn, given: Claims) -> SignInAnswer:
+    client = BUILT_IN.get(signin.client) or case.desk.tx.signins.client(signin.client)
+    return SignInAnswer(
+        id=signin.id,
+        client=signin.client,
+        name=signin.client if client is None else client.name,
+        workspace=signin.workspace,
+        peer=signin.peer,
+        everyone=ALL in given.peers,
+        namespaces=list(given.namespaces_allowed),
+        access=signin.access,
+        since=to_datetime(signin.created_at),
+        until=to_datetime(signin.until),
+        last_used=None if signin.used_at is None else to_datetime(signin.used_at),
+    )
+
+
 _OWN_BLOCKS = 2
 """The grant, and the access token made from it; who made a narrower cap of that can't end the whole."""
 
@@ -221,3 +314,5 @@ ALLOW = Operation("signin.allow", Need("grant"), Allow, Done, allow, _granted, w
 DENY = Operation("signin.deny", Need("grant"), Deny, Done, deny, writes=True)
 EXCHANGE = Operation("signin.exchange", Need(None), Exchange, Exchanged, exchange, writes=True)
 END = Operation("signin.end", Need(None), End, Done, end, writes=True)
+LIST = Operation("signin.list", Need("revoke"), ListSignIns, SignInsAnswer, list_signins)
+WITHDRAW = Operation("signin.withdraw", Need("revoke"), Withdraw, Withdrawn, withdraw, writes=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mnemon.core.desk import Trace, opened
 from mnemon.core.signins import rewrap
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.names import ALL, COMMON_NAMESPACE, Room
-from mnemon.errors import IntegrityError, NotFound
+from mnemon.errors import IntegrityError, NotFound, Unavailable
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
-from mnemon.ports.book import Span
+from mnemon.ports.book import Span, Transaction
 
 _EVERYTHING = 1 << 31
 _PAGE = 1000
@@ -34,12 +36,24 @@ def rotate(case: Case, request: m.RotateKeys) -> Outcome:
     tx.owe_scrub()
 
     def answer(row: Row) -> m.RotateAnswer:
-        case.keyring.retire_old_roots()
+        kept = not _carried(case)
+        if not kept:
+            case.keyring.retire_old_roots()
         vault.forget()
         case.book.scrub()
-        return m.RotateAnswer(rooms=len(rooms), rewrapped=len(keys), kid=None)
+        return m.RotateAnswer(rooms=len(rooms), rewrapped=len(keys), kid=None, kept=kept)
 
     return Outcome(answer, Trace((), (), f"rooms={len(rooms)} keys={len(keys)}"))
+
+
+def _carried(case: Case) -> bool:
+    """Whether the bucket, if there is one, has the room keys as they are wrapped now."""
+    try:
+        if case.desk.tools.carry is not None:
+            case.desk.tools.carry()
+    except Unavailable:
+        return False
+    return True
 
 
 def list_rooms(case: Case, request: m.Rooms) -> Outcome:
@@ -89,7 +103,7 @@ def _index_findings(case: Case, room: Room, ids: set[str]) -> list[str]:
 
 
 def reconcile(case: Case, request: m.Reconcile) -> Outcome:
-    told = _told(case, request.workspace)
+    told = _told(case.desk.tx, request.workspace)
     findings: list[str] = []
     for room, line_id in sorted({*told.lines, *told.said}):
         line = case.desk.tx.lines.get(room, line_id)
@@ -108,17 +122,27 @@ class _Told(Struct):
     replaced: set[tuple[Room, str, str]]
     said: dict[tuple[Room, str], str | None]
     """The lines of conversations, with their sessions."""
+    ever: set[str] = field(default_factory=set)
+    """Every line that the log names."""
 
 
-def _told(case: Case, workspace: str) -> _Told:
+def _told(tx: Transaction, workspace: str) -> _Told:
     told = _Told(set(), set(), {})
     first = 0
-    while rows := case.desk.tx.audit.rows(workspace, first, _PAGE):
+    while rows := tx.audit.rows(workspace, first, _PAGE):
         first = rows[-1].seq + 1
         for row in rows:
             if row.event.outcome == OK:
                 _retell(told, workspace, row.event)
+                told.ever.update(row.event.lines)
     return told
+
+
+def forgotten(tx: Transaction, workspace: str) -> Callable[[Room, str], bool]:
+    """Whether a line was put and is forgotten, as far as the log tells."""
+    told = _told(tx, workspace)
+    left = {*told.lines, *told.said}
+    return lambda room, line_id: line_id in told.ever and (room, line_id) not in left
 
 
 def _retell(told: _Told, workspace: str, event: Event) -> None:
@@ -171,6 +195,8 @@ class _Changes(Struct):
     gone_owner: str | None = None
     gone_workspace: bool = False
     gone_in: frozenset[str] | None = None
+    replaced: list[tuple[str, str, str, str]] = []
+    """Owner, namespace, line and what replaced it, of lines that came as replaced ones."""
 
     def takes(self, room: Room, line_id: str) -> bool:
         """Whether the line went by its id, with its owner or with its workspace."""
@@ -197,6 +223,8 @@ def _retell_changes(told: _Told, workspace: str, event: Event) -> None:
     for run in changes.put:
         for _ in range(run.count):
             told.said[Room(workspace, run.owner, run.namespace), next(ids)] = run.session
+    for owner, namespace, target, by in changes.replaced:
+        told.replaced.add((Room(workspace, owner, namespace), target, by))
 
 
 def scrub(case: Case, request: m.Scrub) -> Outcome:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from functools import partial
 from threading import Event as Bell
 from typing import TypeVar
@@ -39,6 +40,7 @@ from mnemon.errors import MnemonError, ModelUnavailable, ModelUnusable, Unavaila
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.courier import Parcel, Undelivered
+from mnemon.ports.observer import WORK, Observer
 from mnemon.ports.reasoner import Fact, Reasoner
 
 ACTOR = "mnemon"
@@ -92,6 +94,8 @@ class Workshop:
         """Rung when there may be work."""
         self.busy = False
         """Whether a piece of work is under way."""
+        self.observer: Observer | None = None
+        """Who is told of each piece of work."""
 
     def run(self, stopped: Bell) -> None:
         """Work until stopped; what is under way is finished first."""
@@ -138,7 +142,7 @@ class Workshop:
             due = tx.work.next_due()
         if due is None or due > now:
             return tidied
-        with self._book.write(lasting=False) as tx:
+        with self._book.claim() as tx:
             tasks = tx.work.claim(self._name, now=now, until=now + self._lease, most=MOST_AT_ONCE)
         if not tasks:
             return False
@@ -165,10 +169,10 @@ class Workshop:
         return min(max(wait, 0.0), _LONGEST_SLEEP_SECONDS)
 
     def _attempt(self, tasks: Sequence[Task]) -> None:
+        watched = nullcontext() if self.observer is None else self.observer.watch(WORK, tasks[0].kind)
         try:
-            self._do(tasks)
-        except _Lost:
-            return
+            with watched, suppress(_Lost):
+                self._do(tasks)
         except Unavailable as error:
             self._postpone(tasks, error)
         except Exception as error:  # noqa: BLE001 - one piece of work that fails must not stop the others
@@ -204,7 +208,7 @@ class Workshop:
         session = tasks[0].session or ""
         thought: list[tuple[Passage, list[Fact]]] = []
         for about, own in by_peer(tasks).items():
-            with self._book.read() as tx:
+            with self._book.read(tasks[0].workspace) as tx:
                 passage = read_passage(self._desk(tx, tasks[0]), own, session, about)
             facts = self._thought(tasks[0], partial(facts_of, passage=passage))
             thought.append((passage, facts))
@@ -218,7 +222,7 @@ class Workshop:
         self._finish(tasks, keep)
 
     def _summarise(self, task: Task) -> None:
-        with self._book.read() as tx:
+        with self._book.read(task.workspace) as tx:
             stretch = read_stretch(self._desk(tx, task), task)
         if stretch is None:
             self._finish([task], lambda desk: Changes())
@@ -247,7 +251,7 @@ class Workshop:
         """Think again, by rule, of what the conclusions that stand say for the card."""
         dream = msgspec.json.decode(task.payload, type=_Dream)
         about = task.peer or ""
-        with self._book.read() as tx:
+        with self._book.read(task.workspace) as tx:
             standing = read_standing(self._desk(tx, task), dream.observer, about, task.namespace)
         plan = think(standing)
         self._finish([task], lambda desk: keep_dream(desk, standing, plan))
@@ -259,7 +263,7 @@ class Workshop:
         if task.until is not None and task.until <= self._clock.now():
             raise _Lost  # It waited for a courier too long; whoever claims it next delivers it.
         delivery = msgspec.json.decode(task.payload, type=hooks.Delivery)
-        with self._book.read() as tx:
+        with self._book.read(task.workspace) as tx:
             entry = tx.register.entry(task.workspace, WEBHOOK, delivery.endpoint)
         outcome = "gone"
         if entry is not None:
@@ -270,7 +274,7 @@ class Workshop:
             except Undelivered as error:
                 wait = retry_after_ms(task.attempts) if error.retry else None
                 if wait is not None:
-                    with self._book.write() as tx:
+                    with self._book.write(task.workspace) as tx:
                         tx.work.postpone(task, self._clock.now() + wait)
                     return
                 outcome = "undelivered"
@@ -278,7 +282,7 @@ class Workshop:
 
     def _finish(self, tasks: Sequence[Task], keep: Callable[[Desk], Changes], *, outcome: str = OK) -> None:
         """Store what came of the tasks and take them off the list, at once or not at all."""
-        with self._book.write() as tx:
+        with self._book.write(tasks[0].workspace) as tx:
             desk = self._desk(tx, tasks[0])
             for task in tasks:
                 if not tx.work.finish(task):
@@ -321,7 +325,7 @@ class Workshop:
             if tasks[0].attempts == 1:
                 self._report(f"{tasks[0].kind} waits for the model: {error.detail}")
         try:
-            with self._book.write() as tx:
+            with self._book.write(tasks[0].workspace) as tx:
                 for task in tasks:
                     tx.work.postpone(task, self._clock.now() + wait)
         except Unavailable as error:

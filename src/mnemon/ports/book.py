@@ -5,12 +5,17 @@ Contract, which `mnemon.testing.book_contract` checks on every implementation:
 
 - `read()` gives one consistent view; `write()` gives the only writer a view of its own changes.
   A `write()` block that ends normally is durable before it returns; one that raises changes nothing.
-  With `lasting=False` it outlives the process at once, and a loss of power from the next durable
-  write on; no later change can outlive an earlier one.
+  With `lasting=False` it outlives the process at once, and a loss of power, or of the database's server,
+  from the next durable write on; no later change can outlive an earlier one.
 - Nothing crosses a workspace: every method is asked about one.
+- Whoever names a workspace touches nothing in the transaction but that and what belongs to all ('*') or to
+  none (clients and slips of sign-ins), and of what belongs to all changes only what is counted. A book may
+  hide the rest, and may let writers of several workspaces write at once; whoever names none writes alone.
 - Rooms and ids compare byte for byte. Lines of a room are ordered by id.
 - Foreign errors arrive as `StorageUnavailable` and its kind.
-- After `scrub()` returns True, no byte of a deleted row is left in any file of the book.
+- After `scrub()` returns True, no byte of a deleted row is left in any file of a book that is its own files.
+  A database's server keeps such bytes in its log and its free pages until it writes over them; what makes
+  them unreadable there is that a forgotten room's keys are gone.
 - One book may be used from several threads, and one set of files from several processes.
 """
 
@@ -26,9 +31,10 @@ from mnemon.domain.audit import Event, Row
 from mnemon.domain.cap import Revocation
 from mnemon.domain.line import Place, SealedLine
 from mnemon.domain.merkle import Tree
-from mnemon.domain.names import Room
+from mnemon.domain.names import ALL, Room
 from mnemon.ports.register import Register, Work
 from mnemon.ports.renewal import Renewal
+from mnemon.ports.shipments import Shipments
 from mnemon.ports.signins import SignIns
 
 
@@ -352,6 +358,9 @@ class Transaction(Protocol):
     @property
     def signins(self) -> SignIns: ...
 
+    @property
+    def shipments(self) -> Shipments: ...
+
     def marks(self, workspace: str) -> Marks: ...
 
     def touch(self, workspace: str, *, caps: bool = False, rooms: bool = False) -> None:
@@ -368,9 +377,16 @@ class Transaction(Protocol):
 
 
 class Book(Protocol):
-    def read(self) -> AbstractContextManager[Transaction]: ...
+    def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]: ...
 
-    def write(self, *, lasting: bool = True) -> AbstractContextManager[Transaction]: ...
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]: ...
+
+    def claim(self) -> AbstractContextManager[Transaction]:
+        """A write, as with `lasting=False`, in which nothing is done but `work.claim`.
+
+        Where the store can, it waits for no other writer and passes over what others are claiming.
+        """
+        ...
 
     def scrub(self) -> bool:
         """Take deleted bytes out of every file; False if another process prevents it for now."""

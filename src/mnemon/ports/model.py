@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from mnemon.domain.spending import Allowance, Spent
+from mnemon.ports.observer import Observer
 from mnemon.ports.reasoner import Entry, Reasoner, Statement, Told
 
 DERIVE = "derive"
@@ -95,6 +96,10 @@ class Model(Protocol):
     def engaged(self, workspace: str) -> Dialectic: ...
 
     def standing(self, workspace: str) -> Standing: ...
+
+    def observe(self, observer: Observer) -> None:
+        """Have every call of a model watched from now on."""
+        ...
 
     def stop(self) -> None:
         """Break off what is being asked, and ask nothing more."""

@@ -115,6 +115,10 @@ class Work(Protocol):
         """When the earliest errand or lease falls due: the soonest that `claim` may find something."""
         ...
 
+    def waiting(self, now: int) -> tuple[int, int | None]:
+        """How many errands are due and held by nobody, and when the first of them fell due."""
+        ...
+
     def tallies(
         self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
     ) -> list[Tally]:

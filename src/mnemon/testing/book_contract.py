@@ -61,6 +61,7 @@ from mnemon.testing.turns_contract import TurnsContract
 from mnemon.testing.vectors_contract import VectorsContract
 from mnemon.testing.views_contract import CitationsContract, ViewsContract
 from mnemon.testing.work_contract import WorkContract
+from mnemon.testing.workspaces_contract import WorkspacesContract
 
 
 class _TransactionContract:
@@ -524,6 +525,7 @@ class BookContract(
     _MarksContract,
     _ScrubContract,
     _ThreadsContract,
+    WorkspacesContract,
 ):
     """What every book promises. Override `book`."""
 

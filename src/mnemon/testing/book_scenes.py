@@ -11,7 +11,7 @@ from mnemon.domain import audit, ulid
 from mnemon.domain.audit import Event
 from mnemon.domain.cap import Revocation
 from mnemon.domain.line import SealedLine
-from mnemon.domain.names import Room
+from mnemon.domain.names import ALL, Room
 from mnemon.domain.register import MEMBER, PEER, Entry, Tie
 from mnemon.domain.tasks import DERIVE, Errand
 from mnemon.ports.book import Book, Saying, Span, TermsChange, Transaction, Turns, Vector, Views, WrappedKey
@@ -189,7 +189,7 @@ def _told_of_talk(tx: Transaction, room: Room) -> tuple[object, ...]:
 
 def write_and_log(book: Book, thread: int) -> None:
     for n in range(_WRITES_PER_THREAD):
-        with book.write() as tx:
+        with book.write((ALL, WORKSPACE)[n % 2]) as tx:
             tx.lines.append(sealed_line(numbered(thread, n)))
             tx.terms.add(ROOM, numbered(thread, n), b"tokens", b"\x01")
             tx.terms.lie(ROOM, SPACE, [(numbered(thread, n), b"vector")])

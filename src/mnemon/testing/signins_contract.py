@@ -80,7 +80,7 @@ class SignInsContract:
             write(book, lambda s, now=now: s.use(SIGNIN.id, now))  # type: ignore[misc]
         write(book, lambda s: s.reseal(SIGNIN.id, b"fresh"), lambda s: s.reseal("none", b"fresh"))
         with book.read() as tx:
-            assert tx.signins.every() == [replace(SIGNIN, used_at=5, sealed=b"fresh"), OTHER]
+            assert tx.signins.every() == [replace(SIGNIN, used_at=6, sealed=b"fresh"), OTHER]
 
     def test_a_sign_in_that_ends_takes_its_slips_along_and_no_others(self, book: Book) -> None:
         others = replace(SLIP, hash=b"other", signin=OTHER.id)

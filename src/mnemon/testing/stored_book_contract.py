@@ -1,6 +1,6 @@
 """The contract of a book that outlives its process, as tests: what `BookContract` asks, and more.
 
-class TestMyBook(StoredBookContract):
+class TestMyBook(FilesBookContract):
     @pytest.fixture
     def open_book(self, tmp_path: Path) -> Callable[[], Book]:
         return lambda: MyBook(tmp_path)
@@ -9,7 +9,8 @@ class TestMyBook(StoredBookContract):
     def stored_bytes(self, tmp_path: Path) -> Callable[[], bytes]:
         return lambda: b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
-Both are about the same files, other ones for each test.
+Both are about the same files, other ones for each test. A book in a database's server, whose files are not
+its own, passes `StoredBookContract`, which asks for `open_book` alone.
 """
 
 from __future__ import annotations
@@ -75,17 +76,12 @@ def _leave_marks(tx: Transaction, line_id: str, marked: Mapping[str, bytes], n: 
 
 
 class StoredBookContract(BookContract):
-    """What a book promises whose content outlives the process. Override `open_book` and `stored_bytes`."""
+    """What a book promises whose content outlives the process. Override `open_book`."""
 
     @pytest.fixture
     def open_book(self) -> Callable[[], Book]:
         """Opens the book of this test, the same one each time, as another process would."""
         raise NotImplementedError("override the fixture 'open_book'")
-
-    @pytest.fixture
-    def stored_bytes(self) -> Callable[[], bytes]:
-        """Gives every byte that the book of this test keeps in files."""
-        raise NotImplementedError("override the fixture 'stored_bytes'")
 
     @pytest.fixture
     def book(self, open_book: Callable[[], Book]) -> Iterator[Book]:
@@ -283,6 +279,29 @@ class StoredBookContract(BookContract):
                 else:
                     assert tx.register.remove(WORKSPACE, PEER, "ann")
 
+    def test_a_scrub_settles_what_is_owed_for_every_open_book(self, book: Book, second: Book) -> None:
+        append(book, sealed_line())
+        with book.write() as tx:
+            tx.lines.delete(ROOM, (IDS[0],))
+            tx.owe_scrub()
+        assert second.scrub_pending()
+        assert second.scrub()
+        assert not book.scrub_pending()
+
+    def test_a_closed_book_can_not_be_written(self, book: Book) -> None:
+        book.close()
+        with pytest.raises(StorageUnavailable), book.write():
+            pass
+
+
+class FilesBookContract(StoredBookContract):
+    """What a book promises whose files are its own. Override `open_book` and `stored_bytes`."""
+
+    @pytest.fixture
+    def stored_bytes(self) -> Callable[[], bytes]:
+        """Gives every byte that the book of this test keeps in files."""
+        raise NotImplementedError("override the fixture 'stored_bytes'")
+
     def test_after_a_scrub_no_byte_of_a_deleted_row_is_left(
         self, book: Book, stored_bytes: Callable[[], bytes]
     ) -> None:
@@ -334,8 +353,3 @@ class StoredBookContract(BookContract):
         assert second.scrub()
         assert not book.scrub_pending()
         assert b"<gone 7f3a9c>" not in stored_bytes()
-
-    def test_a_closed_book_can_not_be_written(self, book: Book) -> None:
-        book.close()
-        with pytest.raises(StorageUnavailable), book.write():
-            pass

@@ -63,6 +63,18 @@ class ClaimsContract:
             add(book, errand(n, session=None), due=due)
         assert [claimed(book) for _ in range(5)] == [[1], [3], [2], [0], []]
 
+    def test_what_is_due_and_held_by_nobody_is_counted(self, book: Book) -> None:
+        with book.read() as tx:
+            assert tx.work.waiting(NOW) == (0, None)
+        for n, due in enumerate((NOW - 20, NOW - 10, NOW + 10)):
+            add(book, errand(n, session=None), due=due)
+        with book.read() as tx:
+            assert tx.work.waiting(NOW) == (2, NOW - 20)
+        assert claimed(book) == [0]
+        with book.read() as tx:
+            assert tx.work.waiting(NOW) == (1, NOW - 10)
+            assert tx.work.waiting(UNTIL) == (3, NOW - 20)
+
     def test_an_errand_is_not_claimed_before_it_is_due(self, book: Book) -> None:
         add(book, errand(0, "later"), due=NOW + 1)
         assert claimed(book) == []

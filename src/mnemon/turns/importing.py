@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mnemon.domain import imports as r
 from mnemon.domain.chunks import chunks
 from mnemon.domain.habits import MemberHabits, PeerHabits
 from mnemon.domain.trust import reads_like_orders
-from mnemon.errors import ImportUnreadable, InvalidInput, LimitExceeded, MnemonError
+from mnemon.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, MnemonError, NotFound
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
 from mnemon.gate.conversation.shown import bag
@@ -27,12 +28,15 @@ from mnemon.gate.operation import Operation
 from mnemon.turns.naming import digest
 
 Ask = Callable[[Operation, Request], Any]
+_Made = TypeVar("_Made")
 
 _BATCH = 100
 _BATCH_CHARS = 500_000
 _MOST_HALLS = 64
-_MOST_CHARS = 12_000
-"""Of one line: what is longer becomes several. Whatever the script, that many fit into the bytes of a line."""
+_MOST_BYTES = 60_000
+"""Of one line, or the characters of a message: what is longer becomes several."""
+_PIECE_CHARS = 12_000
+"""So many fit into the bytes of a line in any script."""
 _AHEAD = timedelta(days=1)
 
 
@@ -67,6 +71,8 @@ class Terms(Struct, frozen=True):
     workspace: str | None
     """Where everything goes; None if each workspace of the source keeps its name."""
     namespace: str | None = None
+    lenient: bool = False
+    """Whether what can't be kept here is left out, and not a reason to stop: nobody can mend the source."""
     own_words: bool = False
     """Whether statements are taken for their peer's own words, and not told as what another memory held."""
 
@@ -105,14 +111,14 @@ class Taking:
                     self.tally.workspaces += 1
                 case r.Peer():
                     self.tally.peers += 1
-                    self._checked(record.name, record.metadata, f"peer {record.name}", record.id)
+                    self._checked(record.name, record.metadata, "a peer", record.id)
                 case r.Session():
                     self.tally.sessions += 1
-                    self._checked(record.name, record.metadata, f"session {record.name}", record.id)
+                    self._checked(record.name, record.metadata, "a session", record.id)
                 case r.Message():
-                    self.tally.messages += len(list(self._messages(record)))
+                    self.tally.messages += len(self._kept(self._messages(record)))
                 case r.Statement():
-                    self.tally.conclusions += len(list(self._statements(record)))
+                    self.tally.conclusions += len(self._kept(self._statements(record)))
                 case r.Card():
                     self.tally.cards += 1
                 case r.Skipped():
@@ -154,88 +160,59 @@ class Taking:
         self._flush()
         self._met, self._sessions = set(), set()
         self._workspace = self._terms.workspace or record.name
-        there = self._ask(o.OPEN_WORKSPACE, q.OpenWorkspace(id=self._here)).what
-        if not there.metadata and not there.configuration:
-            metadata = self._told_from(record.metadata, record.name, {})
-            self._set(
-                o.CHANGE_WORKSPACE,
-                lambda settings: q.ChangeWorkspace(
-                    workspace_id=self._here, metadata=metadata, configuration=settings
-                ),
-                record.configuration,
-            )
-        self.tally.workspaces += 1
+        metadata = self._told_from(record.metadata, record.name, {})
+        whole = q.OpenWorkspace(id=self._here, metadata=metadata, configuration=dict(record.configuration))
+        try:
+            opened = self._ask(o.OPEN_WORKSPACE, whole)
+        except InvalidInput:
+            opened = self._ask(o.OPEN_WORKSPACE, replace(whole, configuration={}))
+            self.tally.skip("settings of workspaces that are not possible here")
+        self.tally.workspaces += opened.created
 
     def _meet(self, record: r.Peer) -> None:
         if record.name in self._met:
             return
         self._met.add(record.name)
-        there = self._ask(o.OPEN_PEER, q.OpenPeer(workspace_id=self._here, id=record.name)).what
-        if not there.metadata and not there.configuration:
-            habits = None if record.observed is None else PeerHabits(record.observed)
-            metadata = self._told_from(record.metadata, record.id, {})
+        opened = self._ask(o.OPEN_PEER, q.OpenPeer(workspace_id=self._here, id=record.name))
+        habits = None if record.observed is None else PeerHabits(record.observed)
+        metadata = self._told_from(record.metadata, record.id, {}) if opened.created else None
+        if metadata or (habits and not opened.what.configuration):
             self._ask(
                 o.CHANGE_PEER,
                 q.ChangePeer(
                     workspace_id=self._here, peer_id=record.name, metadata=metadata, configuration=habits
                 ),
             )
-        self.tally.peers += 1
+        self.tally.peers += opened.created
 
     def _open(self, record: r.Session) -> None:
-        name, here = record.name, self._here
-        if name in self._sessions:
+        if record.name in self._sessions:
             return
-        opened = self._ask(
-            o.OPEN_SESSION, q.OpenSession(workspace_id=here, id=name, namespace=self._terms.namespace)
-        )
-        if not opened.what.metadata and not opened.what.configuration:
-            metadata = self._told_from(record.metadata, record.id, record.origin)
-            self._join(name, record.members)
-            self._set(
-                o.CHANGE_SESSION,
-                lambda settings: q.ChangeSession(
-                    workspace_id=here, session_id=name, metadata=metadata, configuration=settings
-                ),
-                record.configuration,
-            )
-        self._sessions.add(name)
-        self._seat(name, set() if opened.created else self._known(name))
-        self.tally.sessions += 1
-
-    def _join(self, session: str, members: Mapping[str, MemberHabits]) -> None:
-        """Let them in, with their habits if those can be had here."""
-        if not members:
-            return
-        for peers in (dict(members), dict.fromkeys(members, MemberHabits())):
-            try:
-                self._ask(
-                    o.ADD_MEMBERS,
-                    q.SetMembers(
-                        workspace_id=self._here,
-                        session_id=session,
-                        peers=peers,
-                        namespace=self._terms.namespace,
-                    ),
-                )
-                return
-            except LimitExceeded:
-                self.tally.skip("habits of members that are not possible here")
-
-    def _set(
-        self,
-        operation: Operation,
-        request: Callable[[dict[str, Any] | None], Request],
-        wanted: Mapping[str, Any],
-    ) -> None:
-        """Describe a workspace or a session; a configuration that is not known here is left out."""
+        self._sessions.add(record.name)
         try:
-            self._ask(operation, request(dict(wanted) or None))
-        except InvalidInput:
-            if not wanted:
-                raise
-            self._ask(operation, request(None))
-            self.tally.skip("configurations that are not known here")
+            known = self._known(record.name)
+        except (NotFound, Denied):
+            self._make(record)
+            known = set()
+        self._seat(record.name, known)
+
+    def _make(self, record: r.Session) -> None:
+        """Make the session, all of it at once; what of its settings is not possible here is left out."""
+        whole = q.OpenSession(
+            workspace_id=self._here,
+            id=record.name,
+            metadata=self._told_from(record.metadata, record.id, record.origin),
+            configuration=dict(record.configuration),
+            peers=dict(record.members),
+            namespace=self._terms.namespace,
+        )
+        try:
+            opened = self._ask(o.OPEN_SESSION, whole)
+        except (InvalidInput, LimitExceeded):
+            bare = replace(whole, configuration={}, peers=dict.fromkeys(record.members, MemberHabits()))
+            opened = self._ask(o.OPEN_SESSION, bare)
+            self.tally.skip("settings of sessions that are not possible here")
+        self.tally.sessions += opened.created
 
     def _known(self, session: str) -> set[str]:
         """The ids of what was taken into the session before."""
@@ -265,7 +242,7 @@ class Taking:
         hall = self._halls.get(record.session)
         if hall is None:
             hall = self._seat(record.session, self._known(record.session))
-        for part_id, message in self._messages(record):
+        for part_id, message in self._kept(self._messages(record)):
             if part_id in hall.known:
                 self.tally.there += 1
                 continue
@@ -303,7 +280,7 @@ class Taking:
     def _state(self, record: r.Statement) -> None:
         for peer in (record.observer, record.observed):
             self._meet(r.Peer(peer, peer))
-        for stated in self._statements(record):
+        for stated in self._kept(self._statements(record)):
             if sum(len(one.content) for one in self._stated) > _BATCH_CHARS or len(self._stated) == _BATCH:
                 self._send_stated()
             self._stated.append(stated)
@@ -323,7 +300,7 @@ class Taking:
         self._told(self.tally)
 
     def _lay(self, record: r.Card) -> None:
-        """Write the card, unless there is one: what is known here is not given up for what was known there."""
+        """Write the card, unless there is one: what is known here is not given up for what was known."""
         entries = [one for one in record.entries if one.strip() and not reads_like_orders(one)]
         for _ in range(len(record.entries) - len(entries)):
             self.tally.skip("lines of cards that are empty or read like orders to a model")
@@ -343,6 +320,16 @@ class Taking:
             self._send(session)
         self._halls = {}
         self._send_stated()
+
+    def _kept(self, made: Iterator[_Made]) -> list[_Made]:
+        """All parts of a record, or none. Raises: ImportUnreadable."""
+        try:
+            return list(made)
+        except ImportUnreadable:
+            if not self._terms.lenient:
+                raise
+            self.tally.skip("messages and conclusions that can't be kept here")
+            return []
 
     def _messages(self, record: r.Message) -> Iterator[tuple[str, q.NewMessage]]:
         """The record as messages, several if it is long, each with what it is known again by.
@@ -411,12 +398,14 @@ class Taking:
 
 def _parts(record: r.Message | r.Statement) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """The text in pieces that each fit into a line: their ids, their texts and which piece it is."""
-    pieces = chunks(record.text, _MOST_CHARS)
-    for number, text in enumerate(pieces, 1):
-        if len(pieces) == 1:
-            yield record.id, text, {}
-        else:
-            yield f"{record.id}#{number}", text, {"part": number, "parts": len(pieces)}
+    text = record.text
+    short = len(text) <= q.MOST_MESSAGE_CHARS and len(text.encode("utf-8", "replace")) <= _MOST_BYTES
+    pieces = [text] if short else chunks(text, _PIECE_CHARS)
+    if len(pieces) == 1:
+        yield record.id, pieces[0], {}
+        return
+    for number, piece in enumerate(pieces, 1):
+        yield f"{record.id}#{number}", piece, {"part": number, "parts": len(pieces)}
 
 
 def _once(provenance: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from mnemon.adapters.inmemory.lines import MemoryLines
 from mnemon.adapters.inmemory.register import MemoryRegister
 from mnemon.adapters.inmemory.renewal import MemoryRenewal
+from mnemon.adapters.inmemory.shipments import MemoryShipments
 from mnemon.adapters.inmemory.signins import MemorySignIns
 from mnemon.adapters.inmemory.state import State
 from mnemon.adapters.inmemory.work import MemoryWork
@@ -183,6 +184,7 @@ class _Transaction:
         self.work = MemoryWork(state)
         self.renewal = MemoryRenewal(state)
         self.signins = MemorySignIns(state)
+        self.shipments = MemoryShipments(state)
 
     def marks(self, workspace: str) -> Marks:
         def total(name: str) -> int:
@@ -211,15 +213,18 @@ class MemoryBook:
         self._lock = threading.Lock()
 
     @contextmanager
-    def read(self) -> Iterator[_Transaction]:
+    def read(self, workspace: str = ALL) -> Iterator[_Transaction]:
         yield _Transaction(self._state)
 
     @contextmanager
-    def write(self, *, lasting: bool = True) -> Iterator[_Transaction]:
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[_Transaction]:
         with self._lock:
             changed = self._state.copied()
             yield _Transaction(changed)
             self._state = changed
+
+    def claim(self) -> AbstractContextManager[_Transaction]:
+        return self.write(lasting=False)
 
     def scrub(self) -> bool:
         self._state.counters.pop((ALL, "scrub"), None)

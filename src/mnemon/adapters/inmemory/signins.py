@@ -40,7 +40,7 @@ class MemorySignIns:
 
     def use(self, signin_id: str, now: int) -> None:
         known = self._state.signins.get(signin_id)
-        if known is not None and known.used_at is None:
+        if known is not None:
             self._state.signins[signin_id] = replace(known, used_at=now)
 
     def reseal(self, signin_id: str, sealed: bytes) -> None:

@@ -14,6 +14,7 @@ from mnemon.domain.signin import Client, SignIn, Slip
 from mnemon.domain.tasks import Task
 from mnemon.ports.book import TermsChange, Vector, WrappedKey
 from mnemon.ports.register import Batch
+from mnemon.ports.shipments import Shipment
 
 
 @dataclass
@@ -38,6 +39,7 @@ class State:
     clients: dict[str, Client] = field(default_factory=dict)
     signins: dict[str, SignIn] = field(default_factory=dict)
     slips: dict[tuple[str, bytes], Slip] = field(default_factory=dict)
+    shipments: dict[tuple[Room, str, str], tuple[Shipment, int]] = field(default_factory=dict)
     worked: dict[tuple[str, str, str | None, str | None, str], int] = field(default_factory=dict)
 
     def increase(self, workspace: str, name: str) -> int:

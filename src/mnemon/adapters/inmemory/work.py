@@ -84,6 +84,11 @@ class MemoryWork:
             (task.due if task.until is None else task.until for task in self._first_ones()), default=None
         )
 
+    def waiting(self, now: int) -> tuple[int, int | None]:
+        tasks = self._state.tasks.values()
+        due = [task.due for task in tasks if task.due <= now and (task.until is None or task.until <= now)]
+        return len(due), min(due, default=None)
+
     def tallies(
         self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
     ) -> list[Tally]:

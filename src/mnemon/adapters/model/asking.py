@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
 import msgspec
@@ -13,11 +14,14 @@ from mnemon.adapters.model.purse import Purse, Reservation
 from mnemon.adapters.model.readings import CUT_OFF, parsed
 from mnemon.adapters.model.wire import Prompt, Reply
 from mnemon.errors import ModelUnavailable, ModelUnusable
+from mnemon.ports.observer import TOKENS, Watched
 
 _OVERHEAD = 1.15
 """Another tokenizer than ours may count more."""
 _PER_MESSAGE = 8
 _T = TypeVar("_T")
+Watch = Callable[[], AbstractContextManager[Watched | None]]
+"""Watches one call."""
 
 
 class Asking:
@@ -31,10 +35,12 @@ class Asking:
         *,
         count: Callable[[str], int],
         window: int,
+        watch: Watch | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._purse = purse
         self._workspace = workspace
+        self._watch = watch or nullcontext
         self.count = count
         self.window = window
         """How many tokens a prompt and its reply may have together."""
@@ -82,8 +88,11 @@ class Asking:
             reservation = self._reserved(prompt)
             cost = reservation.tokens
             try:
-                reply = (yield from self._endpoint.stream(body)) if stream else self._endpoint.ask(body)
-                cost = self._cost(prompt, reply)
+                with self._watch() as watched:
+                    reply = (yield from self._endpoint.stream(body)) if stream else self._endpoint.ask(body)
+                    cost = self._cost(prompt, reply)
+                    if watched is not None:
+                        watched.count(TOKENS, cost)
                 self._endpoint.dialect = dialect
                 return reply
             except Failed as failed:

@@ -15,6 +15,7 @@ import msgspec
 
 from mnemon.adapters.model.dialect import Dialect
 from mnemon.adapters.model.wire import Gathering, Prompt, Reply, events
+from mnemon.domain.request_id import onward
 from mnemon.domain.retry_after import seconds_to_wait
 from mnemon.errors import Misconfigured
 from mnemon.version import __version__
@@ -128,6 +129,7 @@ class Endpoint:
                 "POST",
                 f"{self.url}/chat/completions",
                 content=msgspec.json.encode(body),
+                headers=onward(),
                 timeout=httpx.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout)),
                 extensions={"trace": lambda step, about: self._note(step, about, mine)},
             ) as response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from threading import Lock
 
 from mnemon.adapters.model import deriving, summarising
@@ -13,6 +14,7 @@ from mnemon.adapters.model.purse import Purse
 from mnemon.domain.spending import Spent
 from mnemon.errors import ModelBudgetSpent, ModelUnavailable
 from mnemon.ports.model import ANSWER, DERIVE, SUMMARISE, Inquiry, Standing, Telling
+from mnemon.ports.observer import MODEL, Observer
 from mnemon.ports.reasoner import Entry, Fact, Reasoner, Statement, Told, Turn
 
 BROKEN_OFF = " … (the model broke off here)"
@@ -38,6 +40,7 @@ class ModelReasoner:
         self._report = report
         self._lock = Lock()
         self._told: dict[str, str] = {}
+        self._observer: Observer | None = None
         self.plain = plain
         self.tasks: Mapping[str, str] = {task: one.model for task, one in endpoints.items()}
         self.name = "model " + ", ".join(dict.fromkeys(self.tasks.values()))
@@ -50,7 +53,8 @@ class ModelReasoner:
         endpoint = self._endpoints.get(task)
         if endpoint is None:
             return None
-        return Asking(endpoint, self._purse, workspace, count=self._count, window=self._window)
+        watch = None if self._observer is None else partial(self._observer.watch, MODEL, task)
+        return Asking(endpoint, self._purse, workspace, count=self._count, window=self._window, watch=watch)
 
     def standing(self, workspace: str) -> Standing:
         spent, here, trouble = Spent(), Spent(), ""
@@ -82,6 +86,9 @@ class ModelReasoner:
     def well(self, task: str) -> None:
         with self._lock:
             self._told.pop(task, None)
+
+    def observe(self, observer: Observer) -> None:
+        self._observer = observer
 
     def stop(self) -> None:
         for endpoint in self._endpoints.values():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 
 from mnemon.adapters.sql.audit import SqlAudit
@@ -15,6 +15,7 @@ from mnemon.adapters.sql.lines import SqlLines
 from mnemon.adapters.sql.migrations import migrate
 from mnemon.adapters.sql.register import SqlRegister
 from mnemon.adapters.sql.renewal import SqlRenewal
+from mnemon.adapters.sql.shipments import SqlShipments
 from mnemon.adapters.sql.signins import SqlSignIns
 from mnemon.adapters.sql.terms import SqlTerms
 from mnemon.adapters.sql.work import SqlWork
@@ -22,6 +23,9 @@ from mnemon.domain.names import ALL
 from mnemon.ports.book import Marks
 
 _SCRUB = "scrub"
+_NEXT_WORKSPACE = "SELECT workspace FROM audit WHERE workspace > ? ORDER BY workspace LIMIT 1"
+_SETTLE = """INSERT INTO installation (instance)
+    SELECT CAST(? AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM installation)"""
 _MOST_USES = 1000
 """After so many transactions what one remembers is dropped, so that it stays small."""
 
@@ -40,6 +44,7 @@ class SqlTransaction:
         self.work = SqlWork(session)
         self.renewal = SqlRenewal(session)
         self.signins = SqlSignIns(session)
+        self.shipments = SqlShipments(session, self._counters)
 
     def marks(self, workspace: str) -> Marks:
         values = self._counters.values(workspace)
@@ -52,9 +57,10 @@ class SqlTransaction:
             self._counters.increase(workspace, "rooms")
 
     def workspaces(self) -> Sequence[str]:
-        return [
-            row[0] for row in self._session.rows("SELECT DISTINCT workspace FROM audit ORDER BY workspace")
-        ]
+        found: list[str] = []
+        while row := self._session.row(_NEXT_WORKSPACE, (found[-1] if found else "",)):
+            found.append(row[0])
+        return found
 
     def owe_scrub(self) -> None:
         self._counters.increase(ALL, _SCRUB)
@@ -97,13 +103,33 @@ class SqlBook:
     def __init__(self, engine: Engine) -> None:
         """Raises: Misconfigured if the store belongs to another version."""
         self._engine = engine
-        migrate(engine)
+        with ExitStack() as otherwise:
+            otherwise.callback(engine.close)
+            migrate(engine)
+            otherwise.pop_all()
 
-    def read(self) -> _Opened:
-        return _Opened(self._engine.read())
+    def read(self, workspace: str = ALL) -> _Opened:
+        return _Opened(self._engine.read(workspace))
 
-    def write(self, *, lasting: bool = True) -> _Opened:
-        return _Opened(self._engine.write(lasting=lasting))
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Opened:
+        return _Opened(self._engine.write(workspace, lasting=lasting))
+
+    def claim(self) -> _Opened:
+        return _Opened(self._engine.claim())
+
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
+        """Call back meanwhile when another process may have added work, if the database can tell."""
+        return self._engine.listening(heard)
+
+    def belongs_to(self, instance: str) -> bool:
+        """Whether the book is that installation's; one that is nobody's yet is from now on."""
+        with self._engine.read() as session:
+            found = session.row("SELECT instance FROM installation")
+        if found is None:
+            with self._engine.write() as session:
+                session.run(_SETTLE, (instance,))
+                found = session.row("SELECT instance FROM installation")
+        return found == (instance,)
 
     def scrub(self) -> bool:
         owed = self._owed()

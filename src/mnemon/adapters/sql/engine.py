@@ -7,9 +7,11 @@ spelling, and translates its database's errors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
+
+from mnemon.domain.names import ALL
 
 MOST_LISTED = 500
 """The most values that one statement names in a list."""
@@ -23,11 +25,18 @@ SqlRow = tuple[Any, ...]
 class Session(Protocol):
     """One connection, in a transaction. It may live through many, one at a time."""
 
-    unchanged: bool
-    """Whether nobody at all wrote since this session's last transaction, and that one was committed."""
-
     attached: Any
     """What the session's user keeps with it from one transaction to the next; None at first."""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether nobody at all wrote since this session's last transaction, and that one was committed."""
+        ...
+
+    @property
+    def taking(self) -> str:
+        """What a SELECT ends with that takes its rows for itself and passes over those that others took."""
+        ...
 
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]: ...
 
@@ -41,17 +50,32 @@ class Session(Protocol):
 class Engine(Protocol):
     @property
     def types(self) -> Mapping[str, str]:
-        """What the placeholders of a migration stand for: {blob}, {serial} for a primary key that counts
-        up and never takes a number again, and {clustered} after a table whose rows should lie in the
-        order of its primary key."""
+        """What the words of a migration stand for: {blob}, {serial} for a number that counts up and is
+        never given again, {clustered} after a table whose rows should lie in the order of its primary key,
+        and 'text' for TEXT, which must compare byte for byte."""
         ...
 
-    def read(self) -> AbstractContextManager[Session]: ...
+    def read(self, workspace: str = ALL) -> AbstractContextManager[Session]: ...
 
-    def write(self, *, lasting: bool = True) -> AbstractContextManager[Session]: ...
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Session]:
+        """The only writer of that workspace, or of all."""
+        ...
+
+    def claim(self) -> AbstractContextManager[Session]:
+        """A write that need not last, beside all others if the database can lock single rows."""
+        ...
+
+    def fortify(self, session: Session) -> None:
+        """Inside the transaction that migrates: have the database itself keep workspaces apart, if it can."""
+        ...
+
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
+        """Call back meanwhile when another process may have added work, if the database can tell."""
+        ...
 
     def reclaim(self) -> bool:
-        """Leave no deleted byte in any file; False if that is not possible right now."""
+        """Leave no deleted byte in any file of ours, or free its place in files of a database's server;
+        False if that is not possible right now."""
         ...
 
     def close(self) -> None: ...
@@ -60,6 +84,11 @@ class Engine(Protocol):
 def as_bytes(value: object) -> bytes:
     """What a column of bytes holds. Whatever else someone put there is no sealed thing, and so is empty."""
     return value if isinstance(value, bytes) else b""
+
+
+def marks(values: Collection[object]) -> str:
+    """The '(?, ...)' of so many values. In that of none lies nothing, in either database."""
+    return f"({', '.join('?' * len(values)) or 'NULL'})"
 
 
 def listed(values: Iterable[str]) -> Iterator[tuple[str, list[str]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from mnemon.adapters.sql.counters import SqlCounters
-from mnemon.adapters.sql.engine import Session, SqlRow, as_bytes
+from mnemon.adapters.sql.engine import Session, SqlRow, as_bytes, marks
 from mnemon.domain.names import Room
 from mnemon.ports.book import WrappedKey
 
@@ -30,7 +30,7 @@ class SqlKeys:
         if asked not in self._seen:
             where, values = "WHERE workspace = ? AND owner = ?", [workspace, owner]
             if namespaces is not None:
-                where += f" AND namespace IN ({', '.join('?' * len(namespaces))})"
+                where += f" AND namespace IN {marks(namespaces)}"
                 values.extend(namespaces)
             self._seen[asked] = [
                 _key(row) for row in self._session.rows(f"{_SELECT} {where} {_ORDER}", values)

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mnemon.adapters.sql.engine import Engine, Session
+from mnemon.domain.pattern import pattern
 from mnemon.errors import Misconfigured
 
+_TEXT = pattern(r"\bTEXT\b")
 _TABLE = """CREATE TABLE IF NOT EXISTS migrations (
     number BIGINT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL)"""
 
@@ -23,6 +25,10 @@ class Migration(NamedTuple):
         return sha256(self.text.encode()).hexdigest()
 
 
+UNFINISHED = 1_000_000
+"""The number of the migration that an unfinished copy of a store claims."""
+
+
 def shipped() -> list[Migration]:
     """The migrations of this version, in order."""
     files = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
@@ -30,7 +36,7 @@ def shipped() -> list[Migration]:
 
 
 def migrate(engine: Engine) -> None:
-    """Bring the schema up to this version.
+    """Bring the schema up to this version, as the only writer.
 
     Raises: Misconfigured if the store was written by a newer version or by altered migrations.
     """
@@ -38,6 +44,11 @@ def migrate(engine: Engine) -> None:
     with engine.write() as session:
         session.run(_TABLE)
         applied = session.rows("SELECT number, name, hash FROM migrations ORDER BY number")
+        if applied and applied[-1][0] == UNFINISHED:
+            raise Misconfigured(
+                "the copy of another store into this one is not finished",
+                hint="Run the same 'mnemon migrate' again.",
+            )
         if len(applied) > len(known):
             raise Misconfigured(
                 f"the store has migration {applied[-1][1]}, which this version does not know",
@@ -48,12 +59,13 @@ def migrate(engine: Engine) -> None:
                 raise Misconfigured(f"migration {name} differs from the one this store was made with")
         for migration in known[len(applied) :]:
             _apply(session, migration, engine)
+        engine.fortify(session)
 
 
 def _apply(session: Session, migration: Migration, engine: Engine) -> None:
     for statement in migration.text.split(";\n"):
         if statement.strip():
-            session.run(statement.format_map(engine.types))
+            session.run(_TEXT.sub(engine.types["text"], statement.format_map(engine.types)))
     session.run(
         "INSERT INTO migrations (number, name, hash) VALUES (?, ?, ?)", (*migration[:2], migration.hash)
     )

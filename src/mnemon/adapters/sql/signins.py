@@ -76,7 +76,7 @@ class SqlSignIns:
         return [found for row in rows if (found := _signin(row)) is not None]
 
     def use(self, signin_id: str, now: int) -> None:
-        self._session.run("UPDATE signins SET used_at = ? WHERE id = ? AND used_at IS NULL", (now, signin_id))
+        self._session.run("UPDATE signins SET used_at = ? WHERE id = ?", (now, signin_id))
 
     def reseal(self, signin_id: str, sealed: bytes) -> None:
         self._session.run("UPDATE signins SET sealed = ? WHERE id = ?", (sealed, signin_id))

@@ -10,13 +10,14 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mnemon.adapters.sql.engine import SqlRow, Values
+from mnemon.adapters.sql.engine import Session, SqlRow, Values
+from mnemon.domain.names import ALL
 from mnemon.errors import (
     IntegrityError,
     StorageBusy,
@@ -38,6 +39,7 @@ class SqliteEngine:
         "blob": "BLOB",
         "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
         "clustered": " WITHOUT ROWID",
+        "text": "TEXT",
     }
 
     def __init__(self, path: Path) -> None:
@@ -60,11 +62,14 @@ class SqliteEngine:
         connection.execute("PRAGMA temp_store = MEMORY")
         return SqliteSession(connection)
 
-    def read(self) -> _Reading:
+    def read(self, workspace: str = ALL) -> _Reading:
         return _Reading(self)
 
-    def write(self, *, lasting: bool = True) -> _Writing:
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Writing:
         return _Writing(self._writer, self._lock, lasting)
+
+    def claim(self) -> _Writing:
+        return self.write(lasting=False)
 
     def take(self) -> SqliteSession:
         """A session for reading, to be given back."""
@@ -76,6 +81,13 @@ class SqliteEngine:
 
     def give_back(self, session: SqliteSession) -> None:
         self._idle.append(session)
+
+    def fortify(self, session: Session) -> None:
+        """SQLite knows no rights: whoever has the file has all of it."""
+
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
+        """SQLite tells nobody what other processes write."""
+        return nullcontext()
 
     def reclaim(self) -> bool:
         """Rewrite the file without what was deleted, and empty the log. New readers wait meanwhile."""
@@ -105,6 +117,9 @@ class SqliteEngine:
 
 class SqliteSession:
     """One connection. It lives through many transactions, one at a time."""
+
+    taking: ClassVar[str] = ""
+    """There is one writer, who takes all."""
 
     __slots__ = ("_connection", "_lasting", "_seen", "attached", "execute", "unchanged")
 

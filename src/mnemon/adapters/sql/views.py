@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, listed
+from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, listed, marks
 from mnemon.adapters.sql.line_rows import FROM, READ, ROOM, line_of
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
@@ -41,17 +41,17 @@ class SqlViews:
                 if name is not None:
                     where += f" AND l.{column} = ?"
                     values.append(name)
-            where += f" AND l.kind IN ({', '.join('?' * len(kinds))}) AND i.by_id IS NULL"
+            where += f" AND l.kind IN {marks(kinds)} AND i.by_id IS NULL"
             values.extend(kinds)
             if span.namespaces is not None:
-                where += f" AND l.namespace || '' IN ({', '.join('?' * len(span.namespaces))})"
+                where += f" AND l.namespace || '' IN {marks(span.namespaces)}"
                 values.extend(span.namespaces)
             if span.sessions is None:
                 yield from self._newest(where, values, span.limit)
             else:
-                for marks, sessions in listed(span.sessions):
+                for some, sessions in listed(span.sessions):
                     yield from self._newest(
-                        f"{where} AND l.session IN {marks}", [*values, *sessions], span.limit
+                        f"{where} AND l.session IN {some}", [*values, *sessions], span.limit
                     )
 
     def _newest(self, where: str, values: list[str], limit: int | None) -> list[SqlRow]:

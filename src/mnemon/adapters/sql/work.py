@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from msgspec.structs import replace
 
-from mnemon.adapters.sql.engine import Session, SqlRow
+from mnemon.adapters.sql.engine import Session, SqlRow, marks
 from mnemon.domain.tasks import Errand, Tally, Task
 
 _NOBODY = ""
@@ -23,19 +23,22 @@ _ADD = """INSERT INTO work (workspace, kind, session, peer, first_turn, last_tur
     CASE WHEN EXISTS (SELECT 1 FROM work WHERE workspace = ? AND session = ?) THEN 1 ELSE 0 END)"""
 _TASK = """SELECT workspace, kind, session, peer, first_turn, last_turn, units, payload, namespace,
     seq, attempts, due, holder, until FROM work"""
+_SEQ = 9
 _FREE = f"""{_TASK} WHERE blocked = 0 AND holder IS NULL AND due <= ? ORDER BY due, seq LIMIT 1"""
 _EXPIRED = f"""{_TASK} WHERE blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
     ORDER BY due, seq LIMIT 1"""
 _BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND seq > ? ORDER BY seq LIMIT ?"""
-_HOLD = "UPDATE work SET holder = ?, until = ?, attempts = attempts + 1 WHERE seq = ?"
+_HOLD = """UPDATE work SET holder = ?, until = ?, attempts = attempts + 1
+    WHERE workspace = ? AND seq = ?"""
 _HELD = "workspace = ? AND seq = ? AND holder = ?"
 _FINISH = f"DELETE FROM work WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
 _UNBLOCK = """UPDATE work SET blocked = 0
-    WHERE seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)"""
+    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)"""
 _COUNT = """INSERT INTO worked (workspace, session, peer, kind, namespace, units) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (workspace, session, peer, kind, namespace)
     DO UPDATE SET units = worked.units + excluded.units"""
 _POSTPONE = f"UPDATE work SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
+_WAITING = "SELECT COUNT(*), MIN(due) FROM work WHERE due <= ? AND (holder IS NULL OR until <= ?)"
 _NEXT_DUE = "SELECT MIN(due) FROM work WHERE blocked = 0 AND holder IS NULL"
 _NEXT_EXPIRY = "SELECT MIN(until) FROM work WHERE blocked = 0 AND holder IS NOT NULL"
 
@@ -50,14 +53,15 @@ class SqlWork:
         self._session.run(_ADD, (*values, one.payload, one.namespace, due, one.workspace, one.session))
 
     def claim(self, holder: str, *, now: int, until: int, most: int) -> list[Task]:
-        heads = [self._session.row(_FREE, (now,)), self._session.row(_EXPIRED, (now, now))]
+        taking = self._session.taking
+        heads = [self._session.row(_FREE + taking, (now,)), self._session.row(_EXPIRED + taking, (now, now))]
         found = [Task(*row) for row in heads if row is not None]
         if not found or most < 1:
             return []
         head = min(found, key=lambda task: (task.due, task.seq))
         taken = [head, *self._behind(head, now, most - 1)]
         for task in taken:
-            self._session.run(_HOLD, (holder, until, task.seq))
+            self._session.run(_HOLD, (holder, until, task.workspace, task.seq))
         return [replace(task, holder=holder, until=until, attempts=task.attempts + 1) for task in taken]
 
     def _behind(self, head: Task, now: int, most: int) -> list[Task]:
@@ -68,14 +72,17 @@ class SqlWork:
             free = task.holder is None or task.until is None or task.until <= now
             return task.kind == head.kind and task.due <= now and free
 
-        rows = self._session.rows(_BEHIND, (head.workspace, head.session, head.seq, most))
-        return list(takewhile(goes_along, (Task(*row) for row in rows)))
+        asked = (head.workspace, head.session, head.seq, most)
+        order = [row[_SEQ] for row in self._session.rows(_BEHIND, asked)]
+        taken = [Task(*row) for row in self._session.rows(_BEHIND + self._session.taking, asked)]
+        in_order = takewhile(lambda pair: pair[0] == pair[1].seq, zip(order, taken, strict=False))
+        return list(takewhile(goes_along, (task for _, task in in_order)))
 
     def finish(self, task: Task) -> bool:
         removed = self._session.rows(_FINISH, (task.workspace, task.seq, task.holder))
         for session, peer, kind, namespace, units in removed:
             if session is not None:
-                self._session.run(_UNBLOCK, (task.workspace, session))
+                self._session.run(_UNBLOCK, (task.workspace, task.workspace, session))
             done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, namespace, units)
             self._session.run(_COUNT, done)
         return bool(removed)
@@ -87,14 +94,18 @@ class SqlWork:
         rows = [self._session.row(sql) for sql in (_NEXT_DUE, _NEXT_EXPIRY)]
         return min((row[0] for row in rows if row is not None and row[0] is not None), default=None)
 
+    def waiting(self, now: int) -> tuple[int, int | None]:
+        row = self._session.row(_WAITING, (now, now))
+        return (0, None) if row is None else (row[0], row[1])
+
     def tallies(
         self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
     ) -> list[Tally]:
         if not kinds:
             return []
-        where, values = f"workspace = ? AND kind IN {_marks(kinds)}", [workspace, *kinds]
+        where, values = f"workspace = ? AND kind IN {marks(kinds)}", [workspace, *kinds]
         if namespaces is not None:
-            where += f" AND namespace IN {_marks(namespaces)}"
+            where += f" AND namespace IN {marks(namespaces)}"
             values.extend(namespaces)
         counts: dict[tuple[str, str], list[int]] = {}
         for session, peer, *units in self._waiting(where, values, now):
@@ -105,12 +116,14 @@ class SqlWork:
 
     def _waiting(self, where: str, values: Sequence[str], now: int) -> list[SqlRow]:
         sql = f"""SELECT session, peer,
-            SUM(CASE WHEN until > ? THEN 0 ELSE units END), SUM(CASE WHEN until > ? THEN units ELSE 0 END)
+            CAST(SUM(CASE WHEN until > ? THEN 0 ELSE units END) AS BIGINT),
+            CAST(SUM(CASE WHEN until > ? THEN units ELSE 0 END) AS BIGINT)
             FROM work WHERE {where} GROUP BY session, peer"""
         return self._session.rows(sql, (now, now, *values))
 
     def _done(self, where: str, values: Sequence[str]) -> list[SqlRow]:
-        sql = f"SELECT session, peer, SUM(units) FROM worked WHERE {where} GROUP BY session, peer"
+        sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM worked
+            WHERE {where} GROUP BY session, peer"""
         return self._session.rows(sql, values)
 
     def drop(
@@ -121,11 +134,7 @@ class SqlWork:
             where += " AND session = ?"
             values.append(session)
         if namespaces is not None:
-            where += f" AND namespace IN {_marks(namespaces)}"
+            where += f" AND namespace IN {marks(namespaces)}"
             values.extend(namespaces)
         for table in ("work", "worked"):
             self._session.run(f"DELETE FROM {table} WHERE {where}", values)
-
-
-def _marks(values: Collection[str]) -> str:
-    return f"({', '.join('?' * len(values))})"

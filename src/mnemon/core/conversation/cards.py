@@ -256,3 +256,12 @@ def _opened(opener: Opener, line: SealedLine) -> _Kept:
     """A line that is a mere list of entries was written before any stands were kept."""
     told = msgspec.json.decode(opener.text(line), type=_Kept | list[Entry])
     return told if isinstance(told, _Kept) else _Kept(told)
+
+
+def is_card(text: str) -> bool:
+    """Whether the line of a card may say that."""
+    try:
+        msgspec.json.decode(text, type=_Kept | list[Entry])
+    except msgspec.MsgspecError:
+        return False
+    return True

@@ -1,14 +1,14 @@
 """Cascade: what rests on nothing any more once some lines are gone, goes too.
 
-What was concluded rests on messages. What was reasoned further tells of several conclusions of its room in
-one text, so it goes with any of them, and a dream makes anew what still follows. A line put by hand, whose
-id its maker may choose, is no ground of anything, even if it goes under the id of a message.
+What was concluded rests on messages. What was reasoned further tells of several conclusions in one text, so
+it goes with any of them, and a dream makes anew what still follows. A line put by hand, whose id its maker
+may choose, is no ground of anything, even if it goes under the id of a message or a conclusion.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -20,7 +20,7 @@ from mnemon.domain.line import Place
 from mnemon.domain.names import SESSIONS, Room
 from mnemon.domain.register import SESSION
 from mnemon.domain.tasks import DREAM, Errand
-from mnemon.ports.book import Turns
+from mnemon.ports.book import Turns, Views
 
 
 def erase_lines(desk: Desk, lines: Iterable[Place], changes: Changes) -> None:
@@ -33,18 +33,20 @@ def erase_lines(desk: Desk, lines: Iterable[Place], changes: Changes) -> None:
     while going:
         by_room: dict[Room, list[str]] = defaultdict(list)
         said: list[str] = []
+        concluded: list[str] = []
         for line in going:
             by_room[line.room].append(line.id)
             if line.turn is not None:
                 said.append(line.id)
             if line.kind in KINDS and line.about is not None:
                 struck[line.room, line.about].add(line.id)
+                concluded.append(line.id)
         for room, ids in by_room.items():
             desk.tx.terms.remove(room, ids)
             desk.tx.lines.delete(room, ids)
             changes.lose(room, ids)
         unsaid.update(said)
-        reasoned = _reasoned_from(desk, by_room)
+        reasoned = _reasoned_from(desk, concluded)
         going = [*_resting_on(desk, said, struck), *reasoned]
         anew.update((line.room, line.about or "") for line in reasoned)
     for (room, observed), sources in struck.items():
@@ -69,7 +71,9 @@ def erase_resting(desk: Desk, gone: Collection[str], sessions: Iterable[str], ch
     resting = _resting_on(desk, unsaid, weakened)
     for room, observed in weakened:
         cards.strike(desk, room.owner, observed, room.namespace, (), changes, messages=unsaid)
-    erase_lines(desk, resting, changes)
+    held = desk.tx.lines.views(Views(workspace, KINDS, owner, namespaces=desk.scope.namespaces))
+    reasoned = _reasoned_from(desk, {line.id for line in held}.intersection(gone))
+    erase_lines(desk, [*resting, *(line for line in reasoned if line.room.owner != owner)], changes)
 
 
 def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:
@@ -107,15 +111,11 @@ def _resting_on(desk: Desk, gone: Collection[str], weakened: dict[tuple[Room, st
     return found
 
 
-def _reasoned_from(desk: Desk, gone: Mapping[Room, Collection[str]]) -> list[Place]:
-    """What was reasoned further from any of these conclusions, in the room in which they were."""
-    found: dict[str, Place] = {}
-    for room, ids in gone.items():
-        for where, line_id in desk.tx.lines.citing(room.workspace, ids):
-            line = desk.tx.lines.get(where, line_id) if where == room else None
-            if line is not None and line.kind in KINDS - EXPLICIT:
-                found[line_id] = line
-    return list(found.values())
+def _reasoned_from(desk: Desk, gone: Collection[str]) -> list[Place]:
+    """What was reasoned further from any of these conclusions."""
+    citing = desk.tx.lines.citing(desk.scope.workspace, gone)
+    lines = [desk.tx.lines.get(room, line_id) for room, line_id in citing]
+    return [line for line in lines if line is not None and line.kind in KINDS - EXPLICIT]
 
 
 def owe_card(desk: Desk, room: Room, observed: str) -> None:

@@ -25,7 +25,7 @@ from mnemon.domain.question import Question
 from mnemon.domain.register import PEER, SESSION
 from mnemon.domain.trust import Trust
 from mnemon.domain.wording import gist, plain
-from mnemon.errors import NotFound
+from mnemon.errors import InvalidInput, NotFound
 from mnemon.ports.book import Views
 from mnemon.ports.index import Hit
 
@@ -153,34 +153,89 @@ class Stated(Struct, frozen=True):
     observed: str
     text: str
     session: str | None
+    sources: Sequence[SealedLine] = ()
+    """What it follows from: messages and conclusions of the workspace."""
+    said_at: int | None = None
+    metadata: str = "{}"
+    quoted: bool = False
+    """Whether it is somebody else's word than the observed peer's own."""
+    key: str | None = None
+    """What it is known again by."""
 
 
-def state(desk: Desk, stated: Sequence[Stated], namespace: str | None) -> list[View]:
-    """The conclusions as they are kept, each of them, even if the same is known already.
+def state(desk: Desk, stated: Sequence[Stated], namespace: str | None) -> tuple[list[View], frozenset[str]]:
+    """The conclusions as they are kept, and the ids of those that were there already, by their keys.
 
-    One that names a session lies where that does; another in the namespace, or else in the common one.
+    Without a key each of them is kept, even if the same is known already. One that names a session lies where
+    that does; another in the namespace, or else in the common one. One that follows from others is a
+    deduction, and no more to be trusted than they are.
 
-    Raises: InvalidInput, NotFound if a peer or a session does not exist, NamespaceDenied, Conflict.
+    Raises: InvalidInput, also if a source lies in another namespace, NotFound if a peer or a session does not
+    exist, NamespaceDenied, Conflict, Tampered.
     """
     views: list[View] = []
+    known: set[str] = set()
     for one, line_id in zip(stated, desk.fresh_ids(len(stated)), strict=True):
         check_text(one.text, "content")
         for peer in (one.observer, one.observed):
             directory.need(desk, PEER, peer)
         if one.session is not None:
             directory.need(desk, SESSION, one.session)
+        where = directory.namespace_for(desk, one.session, namespace)
+        if any(source.room.namespace != where for source in one.sources):
+            raise InvalidInput(
+                "a source lies in another namespace", hint="Name its session, or leave it out."
+            )
+        mark, there = _known(desk, one, where)
+        if there is not None:
+            known.add(there.id)
+            views += _views(desk, [there])
+            continue
         line = conclude(
             desk,
             one.observer,
             one.observed,
             one.text,
             line_id=line_id,
-            namespace=directory.namespace_for(desk, one.session, namespace),
+            namespace=where,
             session=one.session,
-            kind=trust.KINDS[trust.of_statement(one.text)],
+            said_at=one.said_at,
+            likeness=mark,
+            metadata=one.metadata,
+            kind=_stated_as(desk, one),
         )
-        views.append(View(line, one.text, ()))
-    return views
+        sources = sorted({source.id for source in one.sources})
+        if sources:
+            desk.tx.lines.cite(line.room, line.id, sources)
+        views.append(View(line, one.text, sources))
+    return views, frozenset(known)
+
+
+def _known(desk: Desk, one: Stated, namespace: str) -> tuple[bytes | None, SealedLine | None]:
+    """By what the statement is known again, and the one that is there by it."""
+    if one.key is None:
+        return None, None
+    room = room_of(desk, one.observer, namespace)
+    blind = desk.tools.vault.room(desk.tx, room).blind
+    mark = blake2b(frame("key", one.observed, one.key), key=blind, digest_size=16).digest()
+    return mark, desk.tx.lines.alike(room, one.observed, mark)
+
+
+def _stated_as(desk: Desk, stated: Stated) -> str:
+    """The kind of a conclusion that somebody states. Raises: Tampered."""
+    told, opener = Trust.QUOTED if stated.quoted else Trust.SAID, Opener(desk)
+    own = min(told, trust.of_statement(stated.text))
+    if not stated.sources:
+        return trust.KINDS[own]
+    read = [(source, opener.text(source)) for source in stated.sources]
+    least = min(own, trust.of_fact(stated.text, [(_trust(line, text), text) for line, text in read]))
+    return CONCLUSIONS["deductive"] if least is Trust.SAID else trust.KINDS[least]
+
+
+def _trust(line: SealedLine, text: str) -> Trust:
+    if line.kind in KINDS:
+        return trust.of_conclusion(line.kind)
+    return trust.of_message(line.kind, decode_metadata(line.metadata), text)
 
 
 def list_views(

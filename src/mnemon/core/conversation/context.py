@@ -154,6 +154,15 @@ def note_of(turn: int, message_id: str, *, long: bool) -> str:
     return msgspec.json.encode(_Note(turn, message_id, long)).decode()
 
 
+def is_note(metadata: str) -> bool:
+    """Whether the metadata of a summary may say that."""
+    try:
+        msgspec.json.decode(metadata, type=_Note)
+    except msgspec.MsgspecError:
+        return False
+    return True
+
+
 def _fitting_summary(found: Sequence[Summary], budget: int) -> Summary | None:
     """The longest that takes no more than its share."""
     share = budget * SUMMARY_SHARE

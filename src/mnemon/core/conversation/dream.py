@@ -266,7 +266,7 @@ def _reason(
     earlier = {
         view.line.likeness: view
         for view in standing.views
-        if view.line.metadata == _DREAMT and view.line.id in alive
+        if view.line.metadata == _DREAMT and view.line.kind not in EXPLICIT and view.line.id in alive
     }
     made = 0
     for pattern in found:

@@ -118,6 +118,8 @@ class Messages(Answer, frozen=True):
 
 class Conclusions(Answer, frozen=True):
     conclusions: list[Conclusion]
+    repeated: int = 0
+    """How many of them were there already, by their keys."""
 
 
 class Representation(Answer, frozen=True):

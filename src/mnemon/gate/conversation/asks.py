@@ -325,6 +325,15 @@ class NewConclusion(Request, frozen=True, forbid_unknown_fields=False, kw_only=T
     observer_id: AnyName
     observed_id: AnyName
     session_id: AnyName | None = None
+    source_ids: Annotated[list[AnyName], Meta(max_length=20)] | None = None
+    """What it follows from: messages and other conclusions of its namespace, which the cap may read."""
+    created_at: datetime | None = None
+    """When it was known, if not now."""
+    metadata: Bag | None = None
+    quoted: bool = False
+    """Whether it is the word of somebody else than the observed, as what another memory held."""
+    key: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+    """What it is known again by: with the same key, it is not added again."""
 
 
 class AddConclusions(Ask, frozen=True, kw_only=True):

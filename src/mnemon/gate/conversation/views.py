@@ -9,18 +9,21 @@ import msgspec
 
 from mnemon.core.conversation import cards, conclusions, directory, erase
 from mnemon.core.conversation.context import MOST_CONCLUSIONS, Asked, Picture, narrowed, picture
+from mnemon.core.conversation.messages import find_message
 from mnemon.core.conversation.place import Changes, everywhere, reading, rooms_of
 from mnemon.core.desk import Trace
 from mnemon.domain.content import check_text
 from mnemon.domain.filters import equals, predicate
 from mnemon.domain.habits import dreams
+from mnemon.domain.line import SealedLine
 from mnemon.domain.register import MEMBER, PEER, SESSION
 from mnemon.domain.tasks import DREAM, REASONING, Errand
-from mnemon.errors import Disabled, InvalidInput, NotFound
+from mnemon.errors import CapOpMismatch, CapScopeMismatch, Disabled, InvalidInput, NotFound
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import shown
+from mnemon.gate.conversation.speech import moment_ms
 from mnemon.ports.reasoner import Entry
 
 
@@ -120,13 +123,58 @@ def write_card(case: Case, request: q.WriteCard) -> Outcome:
 def add_conclusions(case: Case, request: q.AddConclusions) -> Outcome:
     changes = Changes()
     stated = [
-        conclusions.Stated(one.observer_id, one.observed_id, one.content, one.session_id)
+        conclusions.Stated(
+            one.observer_id,
+            one.observed_id,
+            one.content,
+            one.session_id,
+            _sources(case, one),
+            moment_ms(one.created_at),
+            shown.bag(one.metadata) or "{}",
+            one.quoted,
+            one.key,
+        )
         for one in request.conclusions
     ]
-    views = conclusions.state(case.desk, stated, request.namespace)
+    views, known = conclusions.state(case.desk, stated, request.namespace)
     for view in views:
-        changes.add(view.line)
-    return Outcome(a.Conclusions([shown.conclusion(view) for view in views]), changes.trace())
+        if view.line.id not in known:
+            changes.add(view.line)
+    repeated = sum(view.line.id in known for view in views)
+    return Outcome(a.Conclusions([shown.conclusion(view) for view in views], repeated), changes.trace())
+
+
+def _sources(case: Case, stated: q.NewConclusion) -> list[SealedLine]:
+    """The lines that it is said to follow from.
+
+    Raises: CapOpMismatch for a cap that reads nothing, NotFound for what it may not read or is not there.
+    """
+    if stated.source_ids and "get" not in case.chain.grant.ops:
+        raise CapOpMismatch("the cap does not grant 'get', and sources are read")
+    return [_source(case, stated, line_id) for line_id in stated.source_ids or ()]
+
+
+def _source(case: Case, stated: q.NewConclusion, line_id: str) -> SealedLine:
+    """A message of the session, or of either peer where the cap may read it, or else a conclusion."""
+    try:
+        if stated.session_id is not None:
+            return find_message(case.desk, stated.session_id, line_id)
+    except NotFound:
+        pass  # It may be of another session, or concluded.
+    for peer in filter(case.rights.reaches, dict.fromkeys((stated.observed_id, stated.observer_id))):
+        for room in rooms_of(case.desk, peer):
+            line = case.desk.tx.lines.get(room, line_id)
+            if line is not None and line.turn is not None and _reads(case, line.session):
+                return line
+    return _reached(case, line_id).line
+
+
+def _reads(case: Case, session: str | None) -> bool:
+    try:
+        case.rights.reads(session or "")
+    except CapScopeMismatch:
+        return False
+    return True
 
 
 def list_conclusions(case: Case, request: q.ListConclusions) -> Outcome:

@@ -173,9 +173,11 @@ def rotate(shell: Shell, signing: bool) -> None:
     def text() -> str:
         if signing:
             return f"caps are now signed by {answer.kid}; revoke the old key to end its caps"
-        return (
+        told = (
             f"{answer.rooms} namespaces have a new key, {answer.rewrapped} keys are wrapped by a new root key"
         )
+        kept = "the old root key stays, as the bucket does not answer: rotate again when it does"
+        return f"{told}\n{kept}" if answer.kept else told
 
     shell.show(answer, text)
 

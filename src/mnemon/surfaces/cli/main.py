@@ -17,6 +17,8 @@ from mnemon.surfaces.cli.mcp import mcp
 from mnemon.surfaces.cli.options import Group
 from mnemon.surfaces.cli.reindex import reindex
 from mnemon.surfaces.cli.shell import OpenHouse, SettingsFrom, Shell
+from mnemon.surfaces.cli.signins import signins
+from mnemon.surfaces.cli.working import work
 from mnemon.version import __version__
 
 
@@ -45,6 +47,7 @@ def cli() -> None:
 for part in (
     upkeep.init,
     upkeep.serve,
+    work,
     memory.put,
     memory.get,
     memory.list_,
@@ -54,9 +57,11 @@ for part in (
     memory.forget,
     caps.caps,
     caps.keys,
+    signins,
     audit.audit,
     upkeep.status,
     upkeep.doctor,
+    upkeep.rebuild,
     reindex,
     mcp,
     demo,

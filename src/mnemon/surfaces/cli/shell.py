@@ -6,8 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,13 +19,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from mnemon.domain import cap, proof, ulid
 from mnemon.domain.base64url import unb64
 from mnemon.domain.proof import Bound
+from mnemon.domain.seen import SeenSettings
 from mnemon.domain.upstream import ChatSettings
-from mnemon.errors import CapMissing, InvalidInput
+from mnemon.errors import CapMissing, InvalidInput, Unavailable
 from mnemon.gate.admission import Credentials
 from mnemon.gate.caps import attenuated
+from mnemon.gate.mending import Mended
 from mnemon.gate.messages import Attenuate, CapAnswer, Request, checked
 from mnemon.gate.operation import Operation
 from mnemon.gate.reception import Reception
+
+_CARRYING_SECONDS = 5.0
 
 
 class Caller(Protocol):
@@ -43,6 +48,9 @@ class Settings(Protocol):
     def book(self) -> Path: ...
 
     @property
+    def where(self) -> str: ...
+
+    @property
     def owner_cap(self) -> Path: ...
 
     @property
@@ -50,6 +58,9 @@ class Settings(Protocol):
 
     @property
     def public_url(self) -> str | None: ...
+
+    @property
+    def seen(self) -> SeenSettings: ...
 
 
 class House(Protocol):
@@ -71,11 +82,19 @@ class House(Protocol):
 
     def working(self) -> AbstractContextManager[None]: ...
 
+    def observe(self, observer: Any) -> None: ...
+
     def announced(self, url: str) -> AbstractContextManager[None]: ...
 
     def tidy(self) -> bool: ...
 
     def catch_up(self, seconds: float) -> None: ...
+
+    def carry(self, seconds: float) -> None: ...
+
+    def repair(self) -> Mended: ...
+
+    def rebuild(self) -> Mended: ...
 
     def close(self) -> None: ...
 
@@ -107,7 +126,7 @@ class Shell:
     def house(self, **options: Any) -> House:
         if self._house is None:
             self._house = self.open_house(self.settings, **options)
-            self._opened.append(self._house.close)
+            self._opened.append(partial(_leave, self._house))
         return self._house
 
     def call(self, operation: Operation, request: Request, *, workspace: str | None = None) -> Any:
@@ -207,6 +226,13 @@ class Shell:
             raise InvalidInput(
                 f"{self.holder_key} holds no key", hint="Make one: 'mnemon cap holder-key'."
             ) from None
+
+
+def _leave(house: House) -> None:
+    """Take to the bucket what this command left for it; what can't be waits in the book."""
+    with suppress(Unavailable):
+        house.carry(_CARRYING_SECONDS)
+    house.close()
 
 
 def say(text: str) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from mnemon.errors import IntegrityError, MnemonError, Unauthenticated
+from mnemon.errors import IntegrityError, InvalidInput, MnemonError, Unauthenticated
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
+from mnemon.gate.mending import NOT_REBUILT, Mended
 from mnemon.surfaces.cli.audit import verify_log
 from mnemon.surfaces.cli.options import Command, pass_shell
 from mnemon.surfaces.cli.shell import Shell, say
@@ -77,6 +78,8 @@ def serve(
         working=house.working,
         announced=house.announced,
         doors=doors,
+        seen=settings.seen,
+        observe=house.observe,
     )
 
 
@@ -87,13 +90,20 @@ def status(shell: Shell) -> None:
     answer = shell.call(o.STATUS, m.Status())
 
     def text() -> str:
-        where = shell.url or str(shell.settings.home)
+        where = shell.url or shell.settings.where
         rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
         rows += [f"  {room.namespace:<20} {room.lines:>8} lines" for room in answer.namespaces]
         rows.append(f"  audit log            {answer.audit_rows:>8} rows")
         rows += [*_recall(answer), *_knowledge(answer.knowledge)]
         if answer.model is not None:
             rows += _model(answer.reasoner, answer.model)
+        if answer.unfinished_imports:
+            rows.append(
+                f"  unfinished imports   {answer.unfinished_imports:>8}: run 'mnemon import' again"
+                " with the same file"
+            )
+        if answer.uncarried:
+            rows.append(f"  not in the bucket    {answer.uncarried:>8} objects: carried once it answers")
         if answer.scrub_pending:
             rows.append("  forgotten bytes wait to be scrubbed: run 'mnemon doctor'")
         return "\n".join(rows)
@@ -102,11 +112,14 @@ def status(shell: Shell) -> None:
 
 
 @click.command(cls=Command)
+@click.option("--repair", is_flag=True, help="Compare book and bucket first, and give each what it lacks.")
 @pass_shell
-def doctor(shell: Shell) -> None:
+def doctor(shell: Shell, repair: bool) -> None:
     """Open every line, follow every link, verify every audit log; exit 10 if anything is wrong."""
+    mended = _mended(shell, repair=True) if repair else None
     overview = shell.call(o.ROOMS, m.Rooms())
     findings = _open_to_others(shell.settings.home)
+    findings += [] if mended is None else mended.findings
     lines = rows = 0
     with click.progressbar(
         overview.rooms, label="lines", file=sys.stderr, item_show_func=_room_name
@@ -127,10 +140,40 @@ def doctor(shell: Shell) -> None:
     if overview.scrub_pending and not shell.call(o.SCRUB, m.Scrub()).scrubbed:
         findings.append("forgotten bytes can't be scrubbed while another process holds the store")
     told = {"lines": lines, "audit_rows": rows, "findings": findings}
-    shell.show(told, lambda: "\n".join([*findings, f"{lines} lines open, {rows} audit rows hold"]))
+    if mended is not None:
+        told |= {"restored": mended.restored, "carried": mended.carried, "removed": mended.removed}
+    shell.show(
+        told,
+        lambda: "\n".join(
+            [*findings, *_mending(mended), f"{lines} lines open, {rows} audit rows hold"],
+        ),
+    )
     if findings:
         raise IntegrityError(
             f"{len(findings)} findings", hint="Keep a copy of the folder before you repair anything."
+        )
+
+
+@click.command(cls=Command)
+@pass_shell
+def rebuild(shell: Shell) -> None:
+    """Make an empty book anew from the bucket (MNEMON_OBJECTS) and root.key alone."""
+    mended = _mended(shell, repair=False)
+    told = {"restored": mended.restored, "findings": mended.findings, "not_rebuilt": NOT_REBUILT}
+    shell.show(
+        told,
+        lambda: "\n".join(
+            [
+                *mended.findings,
+                f"{mended.restored} lines are back",
+                "Not in a bucket, and so not back:",
+                *(f"  {one}" for one in NOT_REBUILT),
+            ]
+        ),
+    )
+    if mended.findings:
+        raise IntegrityError(
+            f"{len(mended.findings)} findings", hint="The bucket still has what did not open."
         )
 
 
@@ -144,6 +187,24 @@ def completion(shell: Shell, name: str) -> None:
     if kind is None:
         raise MnemonError(f"no completion for {name}")
     say(kind(root, {}, "mnemon", "_MNEMON_COMPLETE").source())
+
+
+def _mended(shell: Shell, *, repair: bool) -> Mended:
+    """Raises: MnemonError, also without a cap for the whole installation."""
+    if shell.is_remote:
+        raise InvalidInput("book and bucket are compared where the data folder is", hint="Leave --url out.")
+    house = shell.house(rebuilding=not repair)
+    shell.call(o.ROOMS, m.Rooms())
+    return house.repair() if repair else house.rebuild()
+
+
+def _mending(mended: Mended | None) -> list[str]:
+    if mended is None:
+        return []
+    return [
+        f"book and bucket agree: {mended.restored} lines came back, {mended.carried} objects were carried,"
+        f" {mended.removed} of forgotten lines removed"
+    ]
 
 
 def _recall(told: m.StatusAnswer) -> list[str]:

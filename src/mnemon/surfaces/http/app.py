@@ -38,12 +38,16 @@ from mnemon.surfaces.http.exchange import (
     json_answer,
     refusal_headers,
 )
-from mnemon.surfaces.http.guard import check_host, check_origin, is_loopback
+from mnemon.surfaces.http.guard import check_host, check_origin, from_here
 from mnemon.surfaces.http.honcho.door import honcho_routes
 from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
 from mnemon.surfaces.http.openapi import describe
 from mnemon.surfaces.http.route import Route
 from mnemon.surfaces.http.routes import ROUTES
+from mnemon.surfaces.http.seen.passage import Passage
+from mnemon.surfaces.http.seen.places import UPKEEP, places_of
+from mnemon.surfaces.http.seen.routes import seen_routes
+from mnemon.surfaces.http.seen.sight import Sight, note
 from mnemon.surfaces.http.statuses import status_of
 from mnemon.surfaces.http.table import Table
 from mnemon.version import __version__
@@ -57,21 +61,21 @@ def make_app(
     allowed_hosts: Collection[str] | None = None,
     trusted: str | None = None,
     doors: Sequence[Door] = (),
+    sight: Sight | None = None,
 ) -> Guarded:
     """The ASGI application.
 
     `allowed_hosts` None means that it is served on loopback only; `trusted` is the cap that a
-    client on this machine gets for the word 'local'; `doors` are those beyond Mnemon's own API and Honcho's.
+    client on this machine gets for the word 'local'; `doors` are those beyond Mnemon's own API and Honcho's;
+    `sight` sees every request pass.
     """
     description: list[bytes] = []
     hands = Hands()
 
-    async def health(request: Request) -> Response:
-        return json_answer(200, {"status": "ok", "version": __version__, **gate.thinking()})
-
     async def openapi(request: Request) -> Response:
         if not description:
-            description.append(encode(describe((*ROUTES, *HONCHO_ROUTES), __version__)))
+            doors_tell = [door.described() for door in doors]
+            description.append(encode(describe((*ROUTES, *HONCHO_ROUTES), __version__, doors_tell)))
         return Response(description[0], media_type="application/json", headers=HEADERS)
 
     @asynccontextmanager
@@ -81,13 +85,11 @@ def make_app(
                 await stack.enter_async_context(door.open())
             yield
 
+    upkeep = [*seen_routes(gate, hands, sight), WebRoute("/openapi.json", openapi)]
+    own, honcho = own_routes(gate, hands), honcho_routes(gate, hands)
+    others = [(door, door.routes(gate, hands)) for door in doors]
     app = Starlette(
-        routes=[
-            WebRoute("/health", health),
-            WebRoute("/openapi.json", openapi),
-            Table([*own_routes(gate, hands), *honcho_routes(gate, hands)]),
-            *(route for door in doors for route in door.routes(gate, hands)),
-        ],
+        routes=[*upkeep, Table([*own, *honcho]), *(route for _, routes in others for route in routes)],
         lifespan=lifespan,
         exception_handlers={
             MnemonError: _refused,
@@ -96,38 +98,42 @@ def make_app(
         },
     )
     app.router.redirect_slashes = False
-    return Guarded(app, allowed_hosts, trusted)
+    if sight is not None:
+        sight.places = places_of(UPKEEP, upkeep)
+        sight.places |= places_of("memory", own, ROUTES) | places_of("honcho", honcho, HONCHO_ROUTES)
+        for door, routes in others:
+            sight.places |= places_of(type(door).__name__.removesuffix("Door").lower(), routes)
+    return Guarded(app, allowed_hosts, trusted, Passage(sight))
 
 
 class Guarded:
     """The application behind the guard, which every request passes first, whatever it asks for."""
 
-    def __init__(self, app: ASGIApp, allowed_hosts: Collection[str] | None, trusted: str | None) -> None:
+    def __init__(
+        self, app: ASGIApp, allowed_hosts: Collection[str] | None, trusted: str | None, passage: Passage
+    ) -> None:
         self._app = app
         self._allowed_hosts = allowed_hosts
         self._trusted = trusted
+        self._passage = passage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._app
         if scope["type"] == "http":
-            headers = Headers(scope=scope)
-            try:
-                check_host(headers.get("host"), self._allowed_hosts)
-                check_origin(headers.get("origin"), headers.get("host"))
-            except HostRefused as error:
-                answer = _refusal(error)
-            if self._trusted is not None and _from_here(scope, headers):
-                scope["mnemon.trusted"] = self._trusted
+            await self._passage(self._answer, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._app
+        headers = Headers(scope=scope)
+        try:
+            check_host(headers.get("host"), self._allowed_hosts)
+            check_origin(headers.get("origin"), headers.get("host"))
+        except HostRefused as error:
+            answer = _refusal(error)
+        if self._trusted is not None and from_here(scope, headers):
+            scope["mnemon.trusted"] = self._trusted
         await answer(scope, receive, send)
-
-
-def _from_here(scope: Scope, headers: Headers) -> bool:
-    """Whether a program on this machine asks, and no proxy for someone else."""
-    client = scope.get("client")
-    forwarded = any(
-        name in ("forwarded", "x-real-ip", "via") or name.startswith("x-forwarded-") for name in headers
-    )
-    return client is not None and is_loopback(client[0]) and not forwarded
 
 
 def own_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
@@ -174,6 +180,7 @@ def _from_query(request: Request, route: Route) -> Any:
 
 
 def _refusal(error: MnemonError) -> Response:
+    note(error)
     body = {"error": error.code, "detail": error.detail, "hint": error.hint}
     return json_answer(status_of(type(error)), body, refusal_headers(error))
 

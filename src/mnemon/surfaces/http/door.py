@@ -9,12 +9,17 @@ from typing import Protocol
 from starlette.routing import BaseRoute
 
 from mnemon.gate.gate import Gate
+from mnemon.surfaces.http.describing import Paths
 from mnemon.surfaces.http.exchange import Hands
 
 
 class Door(Protocol):
     def routes(self, gate: Gate, hands: Hands) -> Sequence[BaseRoute]:
         """What the door answers; every path of it is its own."""
+        ...
+
+    def described(self) -> Paths:
+        """What OpenAPI says of it: all that it answers programs."""
         ...
 
     def open(self) -> AbstractAsyncContextManager[None]:

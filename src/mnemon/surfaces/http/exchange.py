@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -29,6 +31,13 @@ LOCAL = "local"
 """What clients of a local server without keys send in place of one."""
 
 
+class _Threads(ThreadPoolExecutor):
+    """Threads in which the context of whoever hands over the work holds on: of which request it is."""
+
+    def submit(self, fn: Callable[..., _Piece], /, *args: Any, **kwargs: Any) -> Future[_Piece]:
+        return super().submit(copy_context().run, partial(fn, *args, **kwargs))
+
+
 class Hands:
     """The threads that do what the event loop must not wait for.
 
@@ -38,9 +47,9 @@ class Hands:
     """
 
     def __init__(self, waiting: int = 8, thinking: int = 32) -> None:
-        self._reading = ThreadPoolExecutor(1, "mnemon-reading")
-        self._waiting = ThreadPoolExecutor(waiting, "mnemon-waiting")
-        self._thinking = ThreadPoolExecutor(thinking, "mnemon-thinking")
+        self._reading = _Threads(1, "mnemon-reading")
+        self._waiting = _Threads(waiting, "mnemon-waiting")
+        self._thinking = _Threads(thinking, "mnemon-thinking")
 
     async def call(self, gate: Gate, operation: Operation, credentials: Credentials, read: Reads) -> Any:
         """What the gate answers. Raises: MnemonError."""

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from mnemon.errors import HostRefused
+
+if TYPE_CHECKING:
+    from starlette.datastructures import Headers
+    from starlette.types import Scope
 
 
 def is_loopback(host: str) -> bool:
@@ -39,6 +44,15 @@ def check_origin(origin: str | None, host: str | None) -> None:
         return
     if _authority(origin) != (host or "").lower():
         raise HostRefused("requests from pages of another origin are refused")
+
+
+def from_here(scope: Scope, headers: Headers) -> bool:
+    """Whether a program on this machine asks, and no proxy for someone else."""
+    client = scope.get("client")
+    forwarded = any(
+        name in ("forwarded", "x-real-ip", "via") or name.startswith("x-forwarded-") for name in headers
+    )
+    return client is not None and is_loopback(client[0]) and not forwarded
 
 
 def _authority(origin: str) -> str | None:

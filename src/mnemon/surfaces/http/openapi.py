@@ -10,11 +10,15 @@ import msgspec
 
 from mnemon import errors as e
 from mnemon.gate.conversation import answers as a
+from mnemon.surfaces.http.describing import Paths
 from mnemon.surfaces.http.route import Route
 
 _REF = "#/components/schemas/{name}"
 _LISTS = {a.Messages: "messages", a.Conclusions: "conclusions"}
 """Answers that go out as the bare list in this field."""
+
+
+_UNREADY = (e.StorageUnavailable, e.StorageBusy, e.StorageFull, e.StorageReadOnly)
 
 
 class Error(msgspec.Struct):
@@ -25,16 +29,22 @@ class Error(msgspec.Struct):
     hint: str
 
 
+class Ready(msgspec.Struct):
+    status: str
+
+
 class Health(msgspec.Struct):
     status: str
     version: str
+    store: str
     embedder: str
 
 
-def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:
+def describe(routes: Iterable[Route], version: str, doors: Iterable[Paths] = ()) -> dict[str, Any]:
+    """What the routes do, and the paths of doors that describe themselves."""
     routes = tuple(routes)
     kinds = {kind for route in routes for kind in (route.operation.request, route.operation.answer)}
-    described = Description([*kinds, Error, Health])
+    described = Description([*kinds, Error, Health, Ready])
     paths: dict[str, Any] = defaultdict(dict)
     paths["/health"]["get"] = {
         "operationId": "health",
@@ -42,8 +52,20 @@ def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:
         "security": [],
         "responses": {"200": described.answer(Health), "403": described.refusals([e.HostRefused])},
     }
+    paths["/ready"]["get"] = {
+        "operationId": "ready",
+        "summary": "Whether requests can be answered right now",
+        "security": [],
+        "responses": {
+            "200": described.answer(Ready),
+            "403": described.refusals([e.HostRefused]),
+            "503": described.refusals(_UNREADY),
+        },
+    }
     for route in routes:
         paths[route.path][route.method.lower()] = described.operation(route)
+    for door in doors:
+        paths.update(door)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Mnemon", "version": version, "summary": "Memory for agents, behind a gate"},

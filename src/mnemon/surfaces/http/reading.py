@@ -43,6 +43,9 @@ LEFT_OUT: dict[type, dict[str, Any]] = {
 }
 """What a server of Honcho's API need not say, and what its silence means."""
 
+REPEATED = "x-mnemon-repeated"
+"""The header that says how many of the conclusions were there already."""
+
 _CONVERSATIONS = "/v3/"
 _Mending = Callable[[Any], Any]
 
@@ -62,7 +65,7 @@ def read(route: Route, status: int, headers: Mapping[str, str], content: bytes) 
         repeated = headers.get("idempotency-replayed") == "true"
         return a.Messages(_converted(found, list[a.Message]), repeated=repeated)
     if kind is a.Conclusions:
-        return a.Conclusions(_converted(found, list[a.Conclusion]))
+        return a.Conclusions(_converted(found, list[a.Conclusion]), int(headers.get(REPEATED, "0")))
     if kind is a.Note and not isinstance(found, dict):
         return a.Note("")
     if kind is a.Told and isinstance(found, dict):

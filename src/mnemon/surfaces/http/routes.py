@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mnemon import errors as e
 from mnemon.gate import operations as o
+from mnemon.gate import portable as p
+from mnemon.gate import signin as s
 from mnemon.surfaces.http.route import Route
 
 _ROOMS = (e.NamespaceDenied,)
@@ -49,8 +51,25 @@ ROUTES = (
     ),
     Route("POST", "/v1/caps/revoke", o.REVOKE, "Withdraw caps", (e.CapScopeMismatch, e.Conflict)),
     Route("GET", "/v1/caps/whoami", o.WHOAMI, "What this cap grants"),
+    Route("GET", "/v1/signins", s.LIST, "Programs that were let in", _OPENED),
+    Route("POST", "/v1/signins/end", s.WITHDRAW, "End a sign-in, and its tokens", (e.NotFound, *_OPENED)),
     Route("GET", "/v1/status", o.STATUS, "What the cap's owner has stored", (e.CapScopeMismatch, *_OPENED)),
     Route("POST", "/v1/reindex", o.REINDEX, "Make again what lines are found by", (e.CapScopeMismatch,)),
+    Route("POST", "/v1/import/begin", p.IMPORT_BEGIN, "Say what an import brings", (e.CapScopeMismatch,)),
+    Route(
+        "POST",
+        "/v1/import",
+        p.IMPORT,
+        "Take a page of records",
+        (e.NamespaceDenied, e.CapScopeMismatch, e.LimitExceeded, *_OPENED),
+    ),
+    Route(
+        "POST",
+        "/v1/import/finish",
+        p.IMPORT_FINISH,
+        "Verify that all of an import is there",
+        (e.CapScopeMismatch, e.NotFound, e.Conflict),
+    ),
     Route("GET", "/v1/audit", o.AUDIT, "Rows of the audit log", (e.BrokenAuditChain,)),
     Route("GET", "/v1/audit/checkpoint", o.CHECKPOINT, "The log's size and root"),
     Route("GET", "/v1/audit/proof", o.PROOF, "An inclusion or consistency proof"),

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import signal
 import socket
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import uvicorn
 
+from mnemon.domain.seen import SeenSettings
 from mnemon.errors import Misconfigured
 from mnemon.gate.gate import Gate
 from mnemon.surfaces.http.app import make_app
 from mnemon.surfaces.http.door import Door
 from mnemon.surfaces.http.guard import is_loopback
+from mnemon.surfaces.http.seen.logs import Log, logging_to
+from mnemon.surfaces.http.seen.seeing import seeing
+from mnemon.surfaces.http.seen.sight import Sight
 
 _LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, never listened on
 
@@ -33,49 +36,62 @@ def serve(
     working: Callable[[], AbstractContextManager[None]],
     announced: Callable[[str], AbstractContextManager[None]],
     doors: Sequence[Door] = (),
+    seen: SeenSettings = SeenSettings(),  # noqa: B008 - frozen
+    observe: Callable[[Sight], None] | None = None,
 ) -> None:
     """Serve until interrupted. `trusted` is the cap that programs on this machine get for 'local'.
 
-    `announced` lets them find the URL that they reach this server at, where there is one.
+    `announced` lets them find the URL that they reach this server at, where there is one. `observe` shows the
+    work behind the requests to whoever sees the server.
 
-    Raises: Misconfigured if the address can't or must not be listened on.
+    Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
     """
+    _check_address(host, allow_remote, trusting=trusted is not None)
+    log = Log(seen.log)
+    with logging_to(log), seeing(seen, log) as sight:
+        if sight is not None and observe is not None:
+            observe(sight)
+        listener = _listen(host, port)
+        allowed = None if is_loopback(host) else frozenset(name.lower() for name in host_names)
+        config = uvicorn.Config(
+            make_app(gate, allowed_hosts=allowed, trusted=trusted, doors=doors, sight=sight),
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            date_header=True,
+            lifespan="on",
+            timeout_graceful_shutdown=5,
+        )
+        bound_host, bound_port = listener.getsockname()[:2]
+        url = _url(bound_host, bound_port)
+        near = None if allowed else _near(bound_host)  # With names given, it refuses an address.
+        announcement = nullcontext() if near is None else announced(_url(near, bound_port))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            with working(), announcement:
+                _Server(config, lambda: _greet(url, home, made, trusting=trusted is not None)).run(
+                    sockets=[listener]
+                )
+        except KeyboardInterrupt:
+            pass
+        finally:
+            listener.close()
+        log.say("Mnemon stopped.")
+
+
+def _check_address(host: str, allow_remote: bool, *, trusting: bool) -> None:
+    """Raises: Misconfigured."""
     if not is_loopback(host) and not allow_remote:
         raise Misconfigured(
             f"{host} can be reached from other machines",
             hint="Add --allow-remote if that is meant, and put TLS in front.",
         )
-    if trusted is not None and not is_loopback(host):
+    if trusting and not is_loopback(host):
         raise Misconfigured(
             "--trust-loopback is for a server that only this machine can reach",
             hint="Leave out --host, or give remote and local programs a cap each.",
         )
-    listener = _listen(host, port)
-    allowed = None if is_loopback(host) else frozenset(name.lower() for name in host_names)
-    config = uvicorn.Config(
-        make_app(gate, allowed_hosts=allowed, trusted=trusted, doors=doors),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=True,
-        lifespan="on",
-        timeout_graceful_shutdown=5,
-    )
-    bound_host, bound_port = listener.getsockname()[:2]
-    url = _url(bound_host, bound_port)
-    near = None if allowed else _near(bound_host)  # With names given, it refuses to be called by an address.
-    announcement = nullcontext() if near is None else announced(_url(near, bound_port))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with working(), announcement:
-            _Server(config, lambda: _greet(url, home, made, trusting=trusted is not None)).run(
-                sockets=[listener]
-            )
-    except KeyboardInterrupt:
-        pass
-    finally:
-        listener.close()
-    print("Mnemon stopped.", file=sys.stderr, flush=True)
 
 
 class _Server(uvicorn.Server):

@@ -79,11 +79,12 @@ def is_plain(text: str) -> bool:
 
 def _given(asked: Struct) -> dict[str, Any]:
     """What differs from the defaults: another server may refuse what it does not know."""
-    return {
-        name: _plain(value)
-        for name, default in _defaults(type(asked)).items()
-        if (value := getattr(asked, name)) != default
-    }
+    config = type(asked).__struct_config__
+    given = {} if config.tag_field is None else {config.tag_field: config.tag}
+    for name, default in _defaults(type(asked)).items():
+        if (value := getattr(asked, name)) != default:
+            given[name] = _plain(value)
+    return given
 
 
 @cache

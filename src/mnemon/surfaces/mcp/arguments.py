@@ -11,6 +11,7 @@ MOST_STATEMENTS = 10
 MOST_STATEMENT_CHARS = 4000
 MOST_QUESTION_CHARS = 2000
 MOST_LINES = 20
+MOST_SOURCES = 10
 
 _Statement = Annotated[
     str,
@@ -100,6 +101,14 @@ class Conclude(Arguments, frozen=True):
         ]
         | None
     ) = None
+    source_ids: Annotated[
+        tuple[_Id, ...],
+        Meta(
+            max_length=MOST_SOURCES,
+            description="The ids of the lines it follows from, if other tools cited any: what the user said, "
+            "or facts. Leave it out for what follows from this conversation alone.",
+        ),
+    ] = ()
 
 
 class Forget(Arguments, frozen=True):

@@ -16,15 +16,17 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from mnemon.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated
+from mnemon.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated, UnsupportedType
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
 from mnemon.gate.messages import checked
 from mnemon.gate.operation import Operation
+from mnemon.surfaces.http.describing import JSON, Paths
 from mnemon.surfaces.http.exchange import Hands, credentials_of, json_answer, refusal_headers
 from mnemon.surfaces.http.statuses import status_of
+from mnemon.surfaces.mcp import description
 from mnemon.surfaces.mcp.asking import Errand
 from mnemon.surfaces.mcp.memory import PersonsMemory
 from mnemon.surfaces.mcp.narrowing import narrower
@@ -55,6 +57,9 @@ class McpDoor:
         )
         return [Route(PATH, _Endpoint(gate, hands, self._manager, self._public_url))]
 
+    def described(self) -> Paths:
+        return description.PATHS
+
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         if self._manager is None:
@@ -84,6 +89,8 @@ class _Endpoint:
             return
         if request.method != "POST":
             raise MethodNotAllowed("this path has no such method", hint="MCP is spoken here by POST.")
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+            raise UnsupportedType("the body is no message of MCP", hint=f"Send {JSON}.")
         await self._manager.handle_request(scope, receive, send)
 
     async def _admitted(self, request: Request) -> PersonsMemory:

@@ -39,6 +39,7 @@ _MOST_EYES = 4
 _RECENT_TOKENS = 2_000
 _KNOWN = 20
 _NEWEST = 10
+_UNSOURCED = "Leave source_ids out."
 _GONE = "Gone from memory. What was told of it before may still stand in this conversation."
 
 
@@ -248,28 +249,43 @@ class PersonsMemory:
         answer: a.PeerContext | None = await found(self._asks, c.PEER_CONTEXT, request)
         return answer
 
-    async def conclude(self, fact: str, session: str | None) -> r.Concluded:
-        """Keep a fact of the person: in the agent's view of them if there is one, else in their own."""
+    async def conclude(self, fact: str, session: str | None, sources: Sequence[str] = ()) -> r.Concluded:
+        """Keep a fact of the person: in the agent's view of them if there is one, else in their own.
+
+        What it follows from are messages and facts of this memory, if there are any.
+        """
         text = _kept(fact)
         if not self.person.is_peer:
+            if sources:
+                raise InvalidInput("what this user is told to follow from can't be kept", hint=_UNSOURCED)
             return r.Concluded(await self._put(text, kind=PROFILE), showing.name_of(self.person.name))
-        (kept,) = await self._state([text], session)
-        return r.Concluded(kept.id, showing.name_of(kept.observer_id))
+        (kept,) = await self._state([text], session, sources)
+        return r.Concluded(kept.id, showing.name_of(kept.observer_id), kept.source_ids or [])
 
-    async def _state(self, facts: Sequence[str], session: str | None) -> list[a.Conclusion]:
+    async def _state(
+        self, facts: Sequence[str], session: str | None, sources: Sequence[str] = ()
+    ) -> list[a.Conclusion]:
         person = self.person
         try:
-            return await self._stated(person.observer, facts, session)
+            return await self._stated(person.observer, facts, session, sources)
         except NotFound:
             if session is not None:
                 raise
         await self._asks("note", c.OPEN_PEER, q.OpenPeer(workspace_id=person.workspace, id=person.name))
-        return await self._stated(person.name, facts, session)
+        return await self._stated(person.name, facts, session, sources)
 
-    async def _stated(self, observer: str, facts: Sequence[str], session: str | None) -> list[a.Conclusion]:
+    async def _stated(
+        self, observer: str, facts: Sequence[str], session: str | None, sources: Sequence[str]
+    ) -> list[a.Conclusion]:
         person = self.person
         stated = [
-            q.NewConclusion(content=fact, observer_id=observer, observed_id=person.name, session_id=session)
+            q.NewConclusion(
+                content=fact,
+                observer_id=observer,
+                observed_id=person.name,
+                session_id=session,
+                source_ids=list(sources) or None,
+            )
             for fact in facts
         ]
         request = q.AddConclusions(

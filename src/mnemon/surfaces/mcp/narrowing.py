@@ -9,7 +9,7 @@ from mnemon.surfaces.mcp.person import Person
 ERRANDS: dict[Errand, tuple[str, ...]] = {
     "read": ("get", "list", "snapshot"),
     "speak": ("put", "list"),
-    "note": ("put", "list"),
+    "note": ("put", "list", "get"),
     "erase": ("get", "forget"),
 }
 """The rights that each errand takes."""

@@ -69,6 +69,8 @@ class Concluded(Result, frozen=True):
     id: str
     held_by: str
     """Whose view of the user it is in."""
+    source_ids: list[str] = []
+    """The lines that it follows from."""
 
 
 class Forgotten(Result, frozen=True):

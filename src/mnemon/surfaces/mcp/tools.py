@@ -100,7 +100,7 @@ async def _profile(memory: PersonsMemory, asked: given.Profile) -> Answer:
 
 
 async def _conclude(memory: PersonsMemory, asked: given.Conclude) -> Answer:
-    concluded = await memory.conclude(asked.fact, asked.session)
+    concluded = await memory.conclude(asked.fact, asked.session, asked.source_ids)
     return concluded, f"Kept as a fact about the user: {concluded.id}"
 
 
@@ -207,7 +207,8 @@ TOOLS = {
             "Keep a fact about the user",
             "Keep one durable fact about the user that you worked out or that they confirmed, such as "
             "'Prefers short answers.' It becomes part of their profile. For what they told you in so many "
-            "words use remember. Gives the id of the fact, by which it can be forgotten.",
+            "words use remember. Name the lines it follows from, if other tools cited any: it goes when they "
+            "do. Gives the id of the fact, by which it can be forgotten.",
             given.Conclude,
             r.Concluded,
             _conclude,

@@ -95,7 +95,7 @@ class Stage:
             connection.request(method, path, content, {"authorization": f"Bearer {cap}"})
             answer = connection.getresponse()
             headers = sorted((name.lower(), value) for name, value in answer.getheaders())
-            kept = tuple(pair for pair in headers if pair[0] != "date")
+            kept = tuple(pair for pair in headers if pair[0] not in ("date", "x-request-id"))
             return Response(answer.status, kept, answer.read())
 
     def holding(self, needles: Iterable[bytes]) -> list[str]:

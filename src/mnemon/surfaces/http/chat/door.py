@@ -21,6 +21,7 @@ from starlette.routing import Route as WebRoute
 from mnemon.domain.upstream import ChatSettings, Upstream
 from mnemon.errors import BodyTooLarge, Denied, MnemonError, NotFound, UpstreamUnreachable
 from mnemon.gate.gate import Gate
+from mnemon.surfaces.http.chat import description
 from mnemon.surfaces.http.chat.admission import Admission
 from mnemon.surfaces.http.chat.heard import Heard
 from mnemon.surfaces.http.chat.identity import Claim, checked, claimed, names_itself, person, seat_of
@@ -32,12 +33,13 @@ from mnemon.surfaces.http.chat.relay import Relay
 from mnemon.surfaces.http.chat.sitting import Recalled, Sitting
 from mnemon.surfaces.http.chat.talk import COMPLETIONS, RESPONSES, Dialect, Talk
 from mnemon.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
+from mnemon.surfaces.http.describing import Paths
 from mnemon.surfaces.http.exchange import HEADERS, LOCAL, Hands, body_of, json_answer
 
 if TYPE_CHECKING:
     import httpx
 
-PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models")
+PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{model}")
 
 _STREAM = "text/event-stream"
 _FLUSH_SECONDS = 5.0
@@ -71,7 +73,11 @@ class ChatDoor:
             WebRoute(PATHS[0], desk.asks(COMPLETIONS), methods=["POST"]),
             WebRoute(PATHS[1], desk.asks(RESPONSES), methods=["POST"]),
             WebRoute(PATHS[2], desk.models, methods=["GET"]),
+            WebRoute(PATHS[3].replace("}", ":path}"), desk.model, methods=["GET"]),
         ]
+
+    def described(self) -> Paths:
+        return description.PATHS
 
     def open(self) -> AbstractAsyncContextManager[None]:
         """Raises: Misconfigured."""
@@ -128,7 +134,7 @@ class _Desk:
         speaker = person(caller.grant, claim.user, field)
         upstream = settings.serving(talk.model)
         if upstream is None:
-            raise NotFound("no endpoint serves that model", hint="See GET /v1/models.")
+            raise _unserved()
         seat = seat_of(settings, caller.grant, claim, speaker)
         sitting = Sitting(self._gate, self._passes, caller, seat, settings)
         recalled = await self._recalled(sitting, talk, continuing=claim.transcript is not None)
@@ -199,6 +205,25 @@ class _Desk:
         except MnemonError as error:
             return refusal(error)
 
+    async def model(self, request: Request) -> Response:
+        """One of the models, by the name that leads to it."""
+        try:
+            await self._admission.admit(request, b"")
+            asked = request.path_params["model"]
+            upstream = self._settings.serving(asked)
+            if upstream is None:
+                raise _unserved()
+            answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
+            content = await whole(answer)
+            if not answer.is_success:
+                return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
+            found = dict(listed(self._settings, upstream, content)).get(asked)
+            if found is None:
+                raise _unserved()
+            return json_answer(200, found)
+        except MnemonError as error:
+            return refusal(error)
+
     async def _every_model(self, request: Request, upstreams: Sequence[Upstream]) -> Response:
         async def ask(upstream: Upstream) -> bytes | None:
             try:
@@ -214,9 +239,13 @@ class _Desk:
         found = [
             model
             for upstream, one in zip(upstreams, told, strict=True)
-            for model in (() if one is None else listed(self._settings, upstream, one))
+            for _, model in (() if one is None else listed(self._settings, upstream, one))
         ]
         return json_answer(200, {"object": "list", "data": found})
+
+
+def _unserved() -> NotFound:
+    return NotFound("no endpoint serves that model", hint="See GET /v1/models.")
 
 
 def _claim(request: Request) -> Claim:

@@ -16,8 +16,8 @@ class _List(Struct):
     data: list[dict[str, Raw]]
 
 
-def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[dict[str, Raw]]:
-    """Those models of an endpoint's list that are asked for there."""
+def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[tuple[str, dict[str, Raw]]]:
+    """Those models of an endpoint's list that are asked for there, each with the name that leads to it."""
     try:
         found = msgspec.json.decode(told, type=_List).data
     except _FAULTS:
@@ -29,4 +29,4 @@ def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[
             continue
         known = upstream.prefix + name if upstream.strip else name
         if settings.serving(known) == upstream:
-            yield {**model, "id": Raw(msgspec.json.encode(known))}
+            yield known, {**model, "id": Raw(msgspec.json.encode(known))}

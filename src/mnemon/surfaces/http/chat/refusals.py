@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from mnemon.errors import MnemonError
 from mnemon.surfaces.http.exchange import json_answer, refusal_headers
+from mnemon.surfaces.http.seen.sight import note
 from mnemon.surfaces.http.statuses import status_of
 
 _KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
@@ -15,6 +16,7 @@ _FIRST_FAULT_OF_A_SERVER = 500
 
 
 def refusal(error: MnemonError) -> Response:
+    note(error)
     return json_answer(status_of(type(error)), told(error), refusal_headers(error))
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
+from mnemon.domain.request_id import onward
 from mnemon.domain.upstream import ChatSettings, Upstream
 from mnemon.errors import Misconfigured, UpstreamUnreachable
 from mnemon.surfaces.http.guard import is_loopback
@@ -65,7 +66,7 @@ class Upstreams:
     ) -> httpx.Response:
         """The endpoint's answer, whatever it is, as far as its headers. Raises: UpstreamUnreachable."""
         client = self._clients[upstream]
-        sent = {name: headers[name] for name in _SENT_ON if name in headers}
+        sent = {**{name: headers[name] for name in _SENT_ON if name in headers}, **onward()}
         request = client.build_request(method, f"{upstream.url}{path}", headers=sent, content=body)
         with reaching():
             return await client.send(request, stream=True)

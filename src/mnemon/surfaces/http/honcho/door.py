@@ -19,6 +19,7 @@ from mnemon.surfaces.http.exchange import HEADERS, Hands, body_of, credentials_o
 from mnemon.surfaces.http.honcho.old_clients import for_old_clients
 from mnemon.surfaces.http.honcho.refusals import Unreadable, refusal
 from mnemon.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
+from mnemon.surfaces.http.reading import REPEATED
 from mnemon.surfaces.http.route import Route
 
 _REPEATED = ("sessions",)
@@ -200,6 +201,8 @@ def _answer(route: Route, found: Any, *, stream: bool, reasoner: str) -> Respons
                 headers["idempotency-replayed"] = "true"
         case a.Conclusions():
             content = found.conclusions
+            if found.repeated:
+                headers[REPEATED] = str(found.repeated)
         case a.Done():
             return Response(status_code=204, headers=headers)
         case a.Told():

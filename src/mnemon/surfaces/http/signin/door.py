@@ -17,8 +17,9 @@ from starlette.routing import BaseRoute, Route
 from mnemon.errors import MnemonError
 from mnemon.gate.gate import Gate
 from mnemon.gate.reception import Reception
+from mnemon.surfaces.http.describing import Paths
 from mnemon.surfaces.http.exchange import Hands, json_answer
-from mnemon.surfaces.http.signin import metadata
+from mnemon.surfaces.http.signin import description, metadata
 from mnemon.surfaces.http.signin.asked import Asked, read
 from mnemon.surfaces.http.signin.endpoints import Endpoints
 from mnemon.surfaces.http.signin.lobby import Lobby
@@ -59,6 +60,9 @@ class SignInDoor:
                 for path in ("", metadata.MCP)
             ),
         ]
+
+    def described(self) -> Paths:
+        return description.PATHS
 
     def open(self) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager

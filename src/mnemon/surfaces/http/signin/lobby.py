@@ -27,6 +27,9 @@ from mnemon.surfaces.http.statuses import status_of
 _SIGN_IN = "sign-in"
 _CONSENT = "consent"
 _DEVICE = "device"
+_SIGN_OUT = "sign-out"
+_UNKNOWN = "This browser knows you no longer."
+_TRUSTED = "Nobody has to sign in on this machine: whoever uses it decides as its owner."
 _AGAIN = "Sign in again: that was too long ago."
 
 _Kind = TypeVar("_Kind")
@@ -58,10 +61,22 @@ class Lobby:
         return _notice("Signed in", text)
 
     def sign_out(self, asked: Asked) -> Response:
+        """Whoever did so while a program waited comes back to where somebody else can sign in.
+
+        Raises: MnemonError.
+        """
         come = visit(asked, self._reception)
-        if come.known:
-            self._reception.sign_out(come.secret)
-        answer = _notice("Signed out", "This browser knows you no longer.")
+        if asked.method != "POST":
+            who = self._who(come)
+            if who is None or asked.trusted is not None:
+                return _notice("Signed out", _UNKNOWN if asked.trusted is None else _TRUSTED)
+            html = pages.sign_out(action=metadata.SIGN_OUT, csrf=come.form_token(_SIGN_OUT), who=who.sub)
+            return _shown(html, asked, come, 200)
+        request = asked.get("request")
+        come.check_form(asked, *((_CONSENT, request) if request else (_SIGN_OUT,)))
+        self._reception.sign_out(come.secret)
+        waiting = self._reception.asked(request) if request else None
+        answer = _notice("Signed out", _UNKNOWN) if waiting is None else redirect(_back(waiting.content))
         forget(answer, asked)
         return answer
 
@@ -83,7 +98,7 @@ class Lobby:
         if who is None:
             return self._ask_who(asked, come, client.name)
         request = self._reception.ask(client.id, msgspec.json.encode(query.fields))
-        offer = self._offer(who, client, query.get("scope"))
+        offer = self._offer(who, client, query.get("scope"), query.get("login_hint"))
         return self._consent(asked, come, offer, offer.usual, _place(query), request)
 
     def _is_trusted(self, query: Asked) -> bool:
@@ -109,7 +124,7 @@ class Lobby:
         if who is None or token is None:
             there = replace(asked, query=urlencode(query.fields))
             return self._ask_who(there, come, client.name, _AGAIN)
-        offer = self._offer(who, client, query.get("scope"))
+        offer = self._offer(who, client, query.get("scope"), query.get("login_hint"))
         chosen = offer.posted(asked)
         approval: Approval | None = None
         try:
@@ -213,7 +228,10 @@ class Lobby:
         request: str,
         error: MnemonError | None = None,
     ) -> Response:
-        view = offer.view(chosen, place, csrf=come.form_token(_CONSENT, request), request=request)
+        sign_out = metadata.SIGN_OUT if asked.trusted is None else None
+        view = offer.view(
+            chosen, place, csrf=come.form_token(_CONSENT, request), request=request, sign_out=sign_out
+        )
         html = pages.consent(view, trouble="" if error is None else told(error))
         return _shown(html, asked, come, 200 if error is None else status_of(type(error)), place.leads_to)
 
@@ -224,8 +242,8 @@ class Lobby:
         except Unauthenticated:
             return None
 
-    def _offer(self, who: WhoAmIAnswer, client: Client, scope: str) -> Offer:
-        return Offer(client=client, who=who, scope=scope, now=self._reception.now())
+    def _offer(self, who: WhoAmIAnswer, client: Client, scope: str, hint: str = "") -> Offer:
+        return Offer(client=client, who=who, scope=scope, hint=hint, now=self._reception.now())
 
     def _pending(self, request: str, kind: type[_Kind]) -> _Kind:
         """What was asked, and was not answered yet. Raises: NotFound."""
@@ -254,6 +272,14 @@ def _place(query: Asked) -> Place:
         source=query.get("source") or None,
         config_path=query.get("config_path") or None,
     )
+
+
+def _back(asked: bytes) -> str:
+    """The page that a pending request came from."""
+    try:
+        return f"{metadata.AUTHORIZE}?{urlencode(msgspec.json.decode(asked, type=Fields))}"
+    except msgspec.MsgspecError:
+        return metadata.DEVICE_PAGE
 
 
 def _notice(title: str, text: str) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mnemon.domain import names
 from mnemon.domain.names import ALL, DEFAULT_WORKSPACE
 from mnemon.domain.signin import BUILT_IN, PRESETS, READ, WRITE, Client, Preset
 from mnemon.errors import InvalidInput
@@ -42,6 +43,8 @@ class Offer(Struct, frozen=True, kw_only=True):
     scope: str
     """What the client asks for; empty if it does not say."""
     now: int
+    hint: str = ""
+    """Whose memory the client means, in its own words."""
 
     @property
     def writes(self) -> bool:
@@ -65,7 +68,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         wid = self.who.wid
         return Chosen(
             workspace=wid if wid != ALL else self._preset.workspace or DEFAULT_WORKSPACE,
-            peer=self.who.sub,
+            peer=self._usual_peer(),
             namespaces=self._usual_namespaces(),
             access="write" if self.writes else "read",
             seconds=max((end for _, end in self.ends if end <= _USUAL_END), default=self.ends[0][1]),
@@ -98,7 +101,7 @@ class Offer(Struct, frozen=True, kw_only=True):
             everyone=self.everyone and asked.get("everyone") == "yes",
         )
 
-    def view(self, chosen: Chosen, place: Place, *, csrf: str, request: str) -> Consent:
+    def view(self, chosen: Chosen, place: Place, *, csrf: str, request: str, sign_out: str | None) -> Consent:
         return Consent(
             client=self.client.name,
             client_id=self.client.id,
@@ -122,6 +125,7 @@ class Offer(Struct, frozen=True, kw_only=True):
             registered=self.client.id not in BUILT_IN,
             everyone_offered=self.everyone,
             everyone=chosen.everyone,
+            sign_out=sign_out,
         )
 
     @property
@@ -131,6 +135,11 @@ class Offer(Struct, frozen=True, kw_only=True):
     @property
     def _preset(self) -> Preset:
         return PRESETS.get(self.client.id, Preset())
+
+    def _usual_peer(self) -> str:
+        """Whom the client means, if the cap reaches anybody of that name."""
+        reached = ALL in self.who.peers or self.hint in self.who.peers
+        return self.hint if reached and _is_name(self.hint) else self.who.sub
 
     def _usual_namespaces(self) -> tuple[str, ...]:
         opened = self.who.namespaces_allowed
@@ -143,6 +152,13 @@ def _named(asked: Asked) -> tuple[str, ...]:
     """The namespaces of the form, each once."""
     named = [part.strip() for value in asked.every("namespace") for part in value.split(",")]
     return tuple(dict.fromkeys(name for name in named if name))
+
+
+def _is_name(text: str) -> bool:
+    try:
+        return names.actor(text, "login_hint") == text and len(text) <= _MOST_SHOWN
+    except InvalidInput:
+        return False
 
 
 def _cut(text: str | None) -> str | None:

@@ -50,7 +50,8 @@ class Consent(Struct, frozen=True, kw_only=True):
     device. `source` and `config_path` are the client's own words for where it runs and where it keeps its
     tokens; `registered` says that it registered itself, so that nobody vouches for its name. Without
     `workspaces` any may be typed, and with '*' among `namespaces` any of those. `everyone` says that it asks
-    for all peers of the workspace. `ends` are labels and seconds.
+    for all peers of the workspace. `ends` are labels and seconds. `sign_out` is where the form may be sent to
+    by somebody else than is signed in, if anybody is.
     """
 
     client: str
@@ -75,6 +76,7 @@ class Consent(Struct, frozen=True, kw_only=True):
     registered: bool = True
     everyone_offered: bool = False
     everyone: bool = False
+    sign_out: str | None = None
 
 
 def sign_in(*, action: str, csrf: str, asked_by: str | None, trouble: str = "") -> str:
@@ -120,6 +122,19 @@ Whoever sends you a code wants to read your memory.</p>
     )
 
 
+def sign_out(*, action: str, csrf: str, who: str) -> str:
+    """The page that asks whether to sign out."""
+    return _page(
+        "Sign out",
+        f"""<h1>Sign out?</h1>
+<p class="lead">You are signed in as {_shown(who)}. Programs that you let in stay connected.</p>
+<form method="post" action="{_value(action)}">
+{_hidden("csrf", csrf)}
+<div class="doors"><button class="yes">Sign out</button></div>
+</form>""",
+    )
+
+
 def notice(title: str, text: str) -> str:
     """A page that only says something."""
     return _page(_plain(title), f"<h1>{_shown(title)}</h1>\n<p>{_shown(text, most=2000)}</p>")
@@ -134,10 +149,10 @@ def consent(view: Consent, *, trouble: str = "") -> str:
     return _page(
         "Allow access?",
         f"""<h1>{_shown(view.client)} asks to use your memory</h1>
-<p class="lead">You are signed in as {_shown(view.signed_in_as)}.</p>
-{_trouble(trouble)}{_warnings(view)}{_facts(view)}
-<form method="post" action="{_value(view.action)}" autocomplete="off">
 {_NOT_BY_ENTER}
+<p class="lead">You are signed in as {_shown(view.signed_in_as)}.{_other_person(view)}</p>
+{_trouble(trouble)}{_warnings(view)}{_facts(view)}
+<form method="post" action="{_value(view.action)}" id="decision" autocomplete="off">
 {_hidden("csrf", view.csrf)}
 {_hidden("request", view.request)}
 {_place(view)}
@@ -154,11 +169,19 @@ def consent(view: Consent, *, trouble: str = "") -> str:
     )
 
 
-_NOT_BY_ENTER = '<button formmethod="dialog" formnovalidate hidden></button>'
+_NOT_BY_ENTER = '<button form="decision" formmethod="dialog" formnovalidate hidden></button>'
 """A form's first button is what Enter in a field presses: this one sends nothing, so nobody decides by it.
 
 To send to a dialog is to close it, and there is none.
 """
+
+
+def _other_person(view: Consent) -> str:
+    """What lets somebody else sign in; as the page's own form sends it, it has that form's token."""
+    if view.sign_out is None:
+        return ""
+    where = f'form="decision" formaction="{view.sign_out}" formnovalidate'
+    return f' <button class="other" {where}>Not you? Sign out</button>'
 
 
 def _warnings(view: Consent) -> str:

@@ -1,0 +1,1 @@
+"""Where objects are kept: a folder, or a bucket of S3."""

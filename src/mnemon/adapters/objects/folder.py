@@ -1,0 +1,136 @@
+"""Objects in a folder: one file each, private to its owner, whole or not there at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+
+from mnemon.errors import StorageFull, StorageReadOnly, StorageUnavailable
+from mnemon.ports.objects import MOST_LISTED, checked
+
+_UNFINISHED = ".unfinished"
+"""Where files are written before they get their names: no key begins with '.'."""
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_LOCKED = (errno.EROFS, errno.EACCES, errno.EPERM)
+_HINT = "Check the folder of MNEMON_OBJECTS and its disk; nothing acknowledged was lost."
+
+
+class FolderObjects:
+    def __init__(self, root: Path) -> None:
+        """Raises: StorageUnavailable if the folder can't be made."""
+        self._root = root
+        with _translated():
+            (root / _UNFINISHED).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        path = self._root / checked(key)
+        with _translated(), self._written(data) as fresh:
+            try:
+                _in_folder(path, lambda: os.link(fresh, path))
+            except FileExistsError:
+                return False
+            return True
+
+    def replace(self, key: str, data: bytes) -> None:
+        path = self._root / checked(key)
+        with _translated(), self._written(data) as fresh:
+            _in_folder(path, lambda: os.replace(fresh, path))
+
+    def get(self, key: str) -> bytes | None:
+        with _translated():
+            try:
+                return (self._root / checked(key)).read_bytes()
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def keys(self, prefix: str = "", after: str = "") -> list[str]:
+        folder = self._root / checked(prefix.removesuffix("/")) if prefix else self._root
+        with _translated():
+            return list(islice(_walk(folder, prefix, after), MOST_LISTED))
+
+    def delete(self, keys: Sequence[str]) -> None:
+        with _translated():
+            for key in keys:
+                path = self._root / checked(key)
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    path.unlink()
+                    _sync(path.parent)
+                self._prune(path.parent)
+
+    def _prune(self, folder: Path) -> None:
+        """Remove folders that are empty now: their names are those of what was deleted."""
+        while folder != self._root:
+            try:
+                folder.rmdir()
+            except OSError:
+                return
+            folder = folder.parent
+
+    @contextmanager
+    def _written(self, data: bytes) -> Iterator[Path]:
+        """The bytes in a file without a name of its own yet, on the disk."""
+        fresh = self._root / _UNFINISHED / secrets.token_hex(16)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+            yield fresh
+        finally:
+            fresh.unlink(missing_ok=True)
+
+
+def _in_folder(path: Path, name: Callable[[], None]) -> None:
+    """Give a file its name in a folder that another process may be removing, being empty."""
+    while True:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            name()
+        except FileNotFoundError:
+            continue
+        with suppress(FileNotFoundError):
+            _sync(path.parent)
+        return
+
+
+def _walk(folder: Path, prefix: str, after: str) -> Iterator[str]:
+    """The keys of a folder in byte order: a folder sorts by its name with the '/' behind it."""
+    try:
+        with os.scandir(folder) as found:
+            names = sorted(f"{one.name}/" if one.is_dir(follow_symlinks=False) else one.name for one in found)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name in names:
+        key = prefix + name
+        if name.startswith("."):
+            continue
+        if not name.endswith("/"):
+            if key > after:
+                yield key
+        elif after < key or after.startswith(key):
+            yield from _walk(folder / name, key, after)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        kind = StorageUnavailable
+        if error.errno in (*_FULL, *_LOCKED):
+            kind = StorageFull if error.errno in _FULL else StorageReadOnly
+        raise kind(f"the folder of objects failed: {error.strerror}", hint=_HINT) from error

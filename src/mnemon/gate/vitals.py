@@ -1,0 +1,57 @@
+"""Vitals: how the installation is, in numbers. Nothing of anybody's memory, and no name."""
+
+from __future__ import annotations
+
+from mnemon.core.desk import Tools
+from mnemon.domain.names import ALL
+from mnemon.domain.policy import Need
+from mnemon.gate import messages as m
+from mnemon.gate.case import Case, Outcome
+from mnemon.gate.memory import budget_left
+from mnemon.gate.operation import Operation
+from mnemon.ports.book import Transaction
+
+
+class AskVitals(m.Request, frozen=True):
+    pass
+
+
+class Vitals(m.Answer, frozen=True):
+    work_waiting: int
+    """How many errands of all workspaces are due and nobody does them."""
+    work_oldest_ms: int
+    """For how long the first of them has been due; 0 if none is."""
+    embedder: bool
+    """Whether there is one."""
+    embedder_rests: bool
+    embedding_behind: bool
+    """Whether lines wait for their vectors."""
+    model: bool
+    """Whether there is one."""
+    model_rests: bool
+    left: m.Budget | None = None
+    """What of the installation's budget for models is left; None without a model."""
+
+
+def look(tx: Transaction, tools: Tools, now: int) -> Vitals:
+    waiting, oldest = tx.work.waiting(now)
+    meaning, model = tools.meaning, tools.model
+    standing = None if model is None else model.standing(ALL)
+    return Vitals(
+        work_waiting=waiting,
+        work_oldest_ms=0 if oldest is None else max(0, now - oldest),
+        embedder=meaning.embedder is not None,
+        embedder_rests=bool(meaning.trouble),
+        embedding_behind=meaning.behind,
+        model=standing is not None,
+        model_rests=standing is not None and bool(standing.trouble),
+        left=None if standing is None else budget_left(standing.allowance, standing.spent),
+    )
+
+
+def _told(case: Case, request: AskVitals) -> Outcome:
+    return Outcome(look(case.desk.tx, case.desk.tools, case.desk.now))
+
+
+METRICS = Operation("metrics", Need("audit", data_class="config", operator=True), AskVitals, Vitals, _told)
+"""What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""

@@ -1,0 +1,69 @@
+"""The command that moves a store from one database to another."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+
+from mnemon.surfaces.cli.options import Command, pass_shell
+from mnemon.surfaces.cli.shell import Shell
+
+Move = Callable[..., dict[str, int]]
+"""Of (source, target), with `report` for what is done of each table; how many rows each has."""
+
+
+def migrate_command(move: Move) -> click.Command:
+    """`mnemon migrate`."""
+
+    @click.command("migrate", cls=Command)
+    @click.argument("source", metavar="FROM")
+    @click.argument("target", metavar="TO")
+    @pass_shell
+    def migrate(shell: Shell, source: str, target: str) -> None:
+        """Copy a store FROM one place TO another, and verify it row by row.
+
+        A place is a data folder, sqlite:///FILE or postgresql://…. Stop whatever writes to the source first.
+        What was interrupted is gone on with when the same is run again.
+        """
+        shown = _Shown()
+        seen = not shell.json and sys.stderr.isatty()
+        counts = move(source, target, report=shown.step if seen else lambda step: None)
+        shown.end()
+        told = {"tables": counts, "rows": sum(counts.values())}
+        shell.show(
+            told,
+            lambda: (
+                f"{told['rows']} rows of {len(counts)} tables copied and verified, {counts['lines']} lines"
+            ),
+        )
+
+    return migrate
+
+
+class _Place(NamedTuple):
+    table: str
+    bar: Any
+
+
+class _Shown:
+    """A bar for each table, on the side of complaints."""
+
+    def __init__(self) -> None:
+        self._place: _Place | None = None
+        self._done = 0
+
+    def step(self, step: Any) -> None:
+        if self._place is None or self._place.table != step.table:
+            self.end()
+            bar = click.progressbar(length=step.rows, label=f"{step.table:<16}", file=sys.stderr)
+            bar.render_progress()
+            self._place, self._done = _Place(step.table, bar), 0
+        self._place.bar.update(max(0, step.done - self._done))
+        self._done = step.done
+
+    def end(self) -> None:
+        if self._place is not None:
+            self._place.bar.render_finish()

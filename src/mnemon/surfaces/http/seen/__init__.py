@@ -1,0 +1,1 @@
+"""What can be seen of a server from outside: request ids, logs, metrics, traces, and how it is."""

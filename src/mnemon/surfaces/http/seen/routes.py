@@ -1,0 +1,107 @@
+"""The routes of whoever looks after a server: whether it is up, whether it is ready, and what it counts."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as WebRoute
+
+from mnemon.domain import cap
+from mnemon.errors import HostRefused, StorageUnavailable, Unavailable
+from mnemon.gate.gate import Gate
+from mnemon.gate.vitals import METRICS, AskVitals
+from mnemon.surfaces.http.exchange import HEADERS, Hands, credentials_of, json_answer
+from mnemon.surfaces.http.guard import check_host, from_here
+from mnemon.surfaces.http.seen.pulse import Pulse
+from mnemon.surfaces.http.seen.sight import Sight
+from mnemon.version import __version__
+
+if TYPE_CHECKING:
+    from mnemon.surfaces.http.seen.metrics import Metrics
+
+_LET_IN_SECONDS = 60
+"""For how long a scraper's cap is not judged again: each time leaves a row in the audit log."""
+_REMEMBERED_SECONDS = 3600
+"""For how long it is let in again while the store, and with it every revocation, is out of reach."""
+_MOST_REMEMBERED = 64
+
+
+def seen_routes(gate: Gate, hands: Hands, sight: Sight | None) -> list[WebRoute]:
+    """Whether there are metrics to be seen depends on the sight."""
+    desk = _Desk(gate, hands)
+    found = [WebRoute("/health", desk.health), WebRoute("/ready", desk.ready)]
+    if sight is not None and sight.metrics is not None:
+        found.append(WebRoute("/metrics", desk.tells(sight.metrics)))
+    return found
+
+
+class _Desk:
+    def __init__(self, gate: Gate, hands: Hands) -> None:
+        self._gate = gate
+        self._hands = hands
+        self._pulse = Pulse(gate.probe)
+        self._let_in: dict[bytes, tuple[float, int]] = {}
+        """When a cap was let in last, and when it ends, by a hash of it."""
+
+    async def health(self, request: Request) -> Response:
+        """That it runs, and how. It answers 200 as long as it does: to start it anew would mend no store."""
+        trouble = await self._pulse.feel()
+        told = {
+            "status": "ok" if trouble is None else "degraded",
+            "version": __version__,
+            "store": "ok" if trouble is None else trouble.code,
+        }
+        return json_answer(200, {**told, **self._gate.thinking()})
+
+    async def ready(self, request: Request) -> Response:
+        """Raises: MnemonError if requests can't be answered for now."""
+        trouble = await self._pulse.feel()
+        if trouble is not None:
+            kind = type(trouble) if isinstance(trouble, Unavailable) else StorageUnavailable
+            raise kind(trouble.detail, hint=trouble.hint)
+        return json_answer(200, {"status": "ready"})
+
+    def tells(self, metrics: Metrics) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            """Raises: MnemonError."""
+            if not _is_near(request):
+                await self._admit(request)
+            vitals = await self._pulse.ask(self._gate.vitals)
+            told = metrics.told(vitals, store=await self._pulse.feel() is None)
+            return Response(told, 200, {**HEADERS, "content-type": metrics.content_type})
+
+        return answer
+
+    async def _admit(self, request: Request) -> None:
+        """Raises: MnemonError."""
+        credentials = credentials_of(request, b"")
+        mark = hashlib.sha256((credentials.token or "").encode("utf-8", "surrogatepass")).digest()
+        at, ends = self._let_in.get(mark, (0.0, 0))
+        now = time.time()
+        if now < min(at + _LET_IN_SECONDS, ends):
+            return
+        try:
+            await self._hands.call(self._gate, METRICS, credentials, AskVitals)
+        except Unavailable:
+            if now < min(at + _REMEMBERED_SECONDS, ends):
+                return
+            raise
+        blocks, bound = cap.read_unverified(credentials.token or "")
+        if not bound:
+            if len(self._let_in) >= _MOST_REMEMBERED:
+                self._let_in.clear()
+            self._let_in[mark] = (now, blocks[-1].exp)
+
+
+def _is_near(request: Request) -> bool:
+    """Whether a program on this machine asks, by a name that only this machine has, and no proxy."""
+    try:
+        check_host(request.headers.get("host"), None)
+    except HostRefused:
+        return False
+    return from_here(request.scope, request.headers)

@@ -1,0 +1,120 @@
+"""Exports of other memories, made by hand, and a memory of our own to take them into."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mnemon.bootstrap import open_house
+from mnemon.config import settings_from
+from mnemon.domain.imports import Wanted
+from mnemon.gate.admission import Credentials
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as o
+from mnemon.turns.importing import Taking, Tally, Terms
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+ANN = Wanted(peer="ann")
+
+
+def said(text, role="user", at=1_700_000_000.0, **more):
+    """A message as ChatGPT exports it, but for its place."""
+    metadata = more.pop("metadata", {})
+    content = more.pop("content", {"content_type": "text", "parts": [text]})
+    return {
+        "author": {"role": role, "name": None, "metadata": {}},
+        "create_time": at,
+        "content": content,
+        "status": "finished_successfully",
+        "weight": more.pop("weight", 1.0),
+        "metadata": metadata,
+        "recipient": more.pop("recipient", "all"),
+        **more,
+    }
+
+
+def conversation(*messages, id="8f3a2b1c-0000-4000-8000-000000000001", title="A talk", **more):
+    """A conversation whose messages follow each other."""
+    mapping: dict[str, Any] = {"root": {"id": "root", "message": None, "parent": None, "children": []}}
+    parent = "root"
+    for number, message in enumerate(messages):
+        key = f"m{number}"
+        mapping[parent]["children"].append(key)
+        mapping[key] = {"id": key, "message": {"id": key, **message}, "parent": parent, "children": []}
+        parent = key
+    return {
+        "title": title,
+        "create_time": 1_700_000_000.0,
+        "update_time": 1_700_000_100.0,
+        "mapping": mapping,
+        "current_node": parent,
+        "conversation_id": id,
+        "id": id,
+        **more,
+    }
+
+
+def written(path: Path, value: Any) -> Path:
+    """A file with that value in JSON, or with those bytes."""
+    path.write_bytes(value if isinstance(value, bytes) else json.dumps(value).encode())
+    return path
+
+
+class Memory:
+    """A memory of our own, asked as its owner."""
+
+    def __init__(self, house: Any, workspace: str = "default") -> None:
+        self.house = house
+        self.workspace = workspace
+
+    def ask(self, operation, request):
+        return self.house.gate.call(operation, Credentials(self.house.owner_cap), request)
+
+    def take(self, reader, records=None, **terms) -> Tally:
+        settled = Terms(**{"kind": reader.kind, "now": NOW, "workspace": self.workspace, **terms})
+        return Taking(self.ask, settled).take(reader.records() if records is None else records)
+
+    def look_through(self, reader, **terms) -> Tally:
+        settled = Terms(**{"kind": reader.kind, "now": NOW, "workspace": self.workspace, **terms})
+        return Taking(self.ask, settled).look_through(reader.records())
+
+    def sessions(self):
+        return self.ask(o.LIST_SESSIONS, q.ListSessions(workspace_id=self.workspace, size=100)).items
+
+    def messages(self, session):
+        request = q.ListMessages(workspace_id=self.workspace, session_id=session, size=100)
+        return self.ask(o.LIST_MESSAGES, request).items
+
+    def conclusions(self, **filters):
+        request = q.ListConclusions(workspace_id=self.workspace, filters=filters or None, size=100)
+        return self.ask(o.LIST_CONCLUSIONS, request).items
+
+    def peers(self):
+        listed = self.ask(o.LIST_PEERS, q.ListPeers(workspace_id=self.workspace, size=100)).items
+        return {one.id: one for one in listed}
+
+    def representation(self, peer):
+        request = q.Represent(workspace_id=self.workspace, peer_id=peer)
+        return self.ask(o.REPRESENT, request).representation
+
+    def card(self, peer, target=None):
+        request = q.ReadCard(workspace_id=self.workspace, peer_id=peer, target=target)
+        return self.ask(o.READ_CARD, request).peer_card
+
+    def think(self):
+        """Let everything that is due be reasoned about."""
+        with self.house.working():
+            self.house.settle(30)
+
+
+@contextmanager
+def memory(home: Path) -> Iterator[Memory]:
+    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    try:
+        yield Memory(house)
+    finally:
+        house.close()

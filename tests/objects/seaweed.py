@@ -1,0 +1,103 @@
+"""A real S3 server for tests: SeaweedFS on 127.0.0.1, started, killed and started again."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from environments import client_program
+from objects.signed import ask
+
+ROOT = ("admin", "admin-secret")
+BUCKET = "memory"
+_PATIENCE_SECONDS = 60
+_STEP_SECONDS = 0.05
+
+
+class Seaweed:
+    def __init__(self, folder: Path, identities: list[dict] = ()) -> None:
+        self.folder = folder
+        self._ports = _free_ports(8)
+        self.port = self._ports[0]
+        self.url = f"http://127.0.0.1:{self.port}"
+        root = {
+            "name": "root",
+            "credentials": [{"accessKey": ROOT[0], "secretKey": ROOT[1]}],
+            "actions": ["Admin", "Read", "Write", "List", "Tagging"],
+        }
+        self._config = folder / "s3.json"
+        self._config.write_text(json.dumps({"identities": [root, *identities]}))
+        self._process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Start, or start again after a kill, and wait until buckets can be asked for."""
+        s3, s3_grpc, master, master_grpc, volume, volume_grpc, filer, filer_grpc = self._ports
+        with open(self.folder / "log", "ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    client_program("seaweedfs-4.48", "weed"),
+                    "server",
+                    "-ip=127.0.0.1",
+                    "-ip.bind=127.0.0.1",
+                    f"-dir={self.folder}",
+                    f"-master.port={master}",
+                    f"-master.port.grpc={master_grpc}",
+                    "-master.volumeSizeLimitMB=64",
+                    "-master.electionTimeout=1s",
+                    f"-volume.port={volume}",
+                    f"-volume.port.grpc={volume_grpc}",
+                    "-volume.max=4",
+                    "-filer",
+                    f"-filer.port={filer}",
+                    f"-filer.port.grpc={filer_grpc}",
+                    "-s3",
+                    f"-s3.port={s3}",
+                    f"-s3.port.grpc={s3_grpc}",
+                    "-s3.ip.bind=127.0.0.1",
+                    "-s3.port.iceberg=0",
+                    "-s3.port.lance=0",
+                    f"-s3.config={self._config}",
+                ],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+            )
+        self._await_bucket()
+
+    def kill(self) -> None:
+        """As `kill -9`."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def ask(self, method: str, path: str, query: str = "", body: bytes = b"") -> tuple[int, bytes]:
+        return ask(self.port, method, path, key=ROOT[0], secret=ROOT[1], query=query, body=body)
+
+    def _await_bucket(self) -> None:
+        """Make the bucket, and write to it: the server takes requests before it can serve them."""
+        deadline, rest, answer = time.monotonic() + _PATIENCE_SECONDS, threading.Event(), None
+        while time.monotonic() < deadline:
+            assert self._process.poll() is None, (self.folder / "log").read_text()[-2000:]
+            try:
+                self.ask("PUT", f"/{BUCKET}")
+                answer = self.ask("PUT", f"/{BUCKET}/ready", body=b"ready")
+                if answer[0] == 200 and self.ask("GET", f"/{BUCKET}/ready") == (200, b"ready"):
+                    self.ask("DELETE", f"/{BUCKET}/ready")
+                    return
+            except OSError as error:
+                answer = error
+            rest.wait(_STEP_SECONDS)
+        raise TimeoutError(f"SeaweedFS does not serve: {answer}")
+
+
+def _free_ports(count: int) -> list[int]:
+    taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in taken]
+    for one in taken:
+        one.close()
+    return ports

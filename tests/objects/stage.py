@@ -1,0 +1,68 @@
+"""A data folder that keeps its lines a second time, and what its owner does with it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import httpx
+
+from conversation.world import HERE, InProcess, Speaker
+from mnemon import open_house, settings_from
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from mnemon.ports.objects import Objects
+from mnemon.surfaces.http.app import make_app
+
+PATIENCE_SECONDS = 30.0
+
+
+class Kept:
+    """An open house with a bucket or a folder behind it."""
+
+    def __init__(self, home, url, *, store=None, **options):
+        named = {"MNEMON_OBJECTS": url, "MNEMON_STORE": store}
+        known = {"MNEMON_EMBEDDER": "none", **{name: told for name, told in named.items() if told}}
+        self.house = open_house(settings_from(known, str(home)), **options)
+
+    def call(self, operation, request):
+        return self.house.gate.call(operation, Credentials(self.house.owner_cap), request)
+
+    def put(self, text, **more):
+        return self.call(o.PUT, m.Put(text, **more)).id
+
+    def carry(self):
+        self.house.carry(PATIENCE_SECONDS)
+
+    def texts(self):
+        """What every line says, replaced ones too, by id."""
+        page = self.call(o.LIST, m.List(history=True, limit=1000))
+        return {line.id: self.call(o.LINE, m.GetLine(line.id)).text for line in page.lines}
+
+    def found(self, query):
+        return [one.text for one in self.call(o.GET, m.Get(query)).lines]
+
+    def status(self):
+        return self.call(o.STATUS, m.Status())
+
+    @contextmanager
+    def speaking(self, workspace="talk"):
+        transport = InProcess(make_app(self.house.gate))
+        with httpx.Client(transport=transport, base_url=HERE) as wire:
+            yield Speaker(wire, self.house.owner_cap, workspace)
+
+
+@contextmanager
+def kept(home, url, **options):
+    opened = Kept(home, url, **options)
+    try:
+        yield opened
+    finally:
+        opened.house.close()
+
+
+def every_key(objects: Objects, prefix: str = "") -> list[str]:
+    found: list[str] = []
+    while page := objects.keys(prefix, found[-1] if found else ""):
+        found += page
+    return found

@@ -1,0 +1,150 @@
+"""What is noted for the bucket, on every book; and that a book that notes is still a book."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemon.adapters.inmemory.book import MemoryBook
+from mnemon.adapters.objects.folder import FolderObjects
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.adapters.system import SystemEntropy
+from mnemon.core.mirroring import MirroredBook, mirrored
+from mnemon.errors import Misconfigured
+from mnemon.ports.book import WrappedKey
+from mnemon.ports.shipments import KEY, LINE, REPLACED, ROOM
+from mnemon.testing.book_contract import BookContract
+from mnemon.testing.book_scenes import IDS, sealed_line
+from mnemon.testing.book_scenes import ROOM as HERE
+from mnemon.testing.shipments_contract import ShipmentsContract
+
+
+class TestMemoryShipments(ShipmentsContract):
+    @pytest.fixture
+    def book(self):
+        return MemoryBook()
+
+
+class TestSqliteShipments(ShipmentsContract):
+    @pytest.fixture
+    def book(self, tmp_path):
+        book = SqlBook(SqliteEngine(tmp_path / "book.db"))
+        yield book
+        book.close()
+
+
+class TestMirroredBook(BookContract):
+    """What notes its changes keeps every promise of a book."""
+
+    @pytest.fixture
+    def book(self, tmp_path):
+        book = MirroredBook(SqlBook(SqliteEngine(tmp_path / "book.db")), SystemEntropy())
+        yield book
+        book.close()
+
+
+@pytest.fixture
+def book():
+    return MirroredBook(MemoryBook(), SystemEntropy())
+
+
+@pytest.fixture
+def empty(tmp_path):
+    """A store of objects without any."""
+    return FolderObjects(tmp_path / "objects")
+
+
+def noted(book, change):
+    """What one change has noted."""
+    with book.write() as tx:
+        for one in tx.shipments.claim("before", now=1, until=2, most=1000):
+            tx.shipments.done(one)
+    with book.write() as tx:
+        change(tx)
+    with book.write() as tx:
+        return [(one.what, one.name) for one in tx.shipments.claim("x", now=1, until=1, most=1000)]
+
+
+def fill(tx):
+    for line_id in IDS[:3]:
+        tx.lines.append(sealed_line(line_id))
+    tx.lines.cite(HERE, IDS[1], [IDS[0]])
+    tx.keys.add(WrappedKey(HERE, "seal", 1, b"wrapped"))
+
+
+CHANGES = {
+    "append": (lambda tx: tx.lines.append(sealed_line(IDS[5])), [(LINE, IDS[5])]),
+    "invalidate": (lambda tx: tx.lines.invalidate(HERE, IDS[0], IDS[1]), [(REPLACED, IDS[0])]),
+    "annotate": (lambda tx: tx.lines.annotate(HERE, IDS[0], "{}"), [(LINE, IDS[0])]),
+    "reinforce": (lambda tx: tx.lines.reinforce(HERE, IDS[0], 2), [(LINE, IDS[0])]),
+    "cite": (lambda tx: tx.lines.cite(HERE, IDS[2], [IDS[0]]), [(LINE, IDS[2])]),
+    "uncite": (lambda tx: tx.lines.uncite(HERE.workspace, [IDS[0]]), [(LINE, IDS[1])]),
+    "delete": (lambda tx: tx.lines.delete(HERE, [IDS[0]]), [(LINE, IDS[0]), (REPLACED, IDS[0])]),
+    "delete_room": (lambda tx: tx.lines.delete_room(HERE), [(ROOM, "")]),
+    "add_key": (lambda tx: tx.keys.add(WrappedKey(HERE, "seal", 2, b"w")), [(KEY, "seal-2")]),
+    "rewrap": (lambda tx: tx.keys.rewrap(WrappedKey(HERE, "seal", 1, b"w")), [(KEY, "seal-1")]),
+    "delete_keys": (lambda tx: tx.keys.delete_room(HERE), [(ROOM, "")]),
+    "append_again": (lambda tx: tx.lines.append(sealed_line(IDS[0])), []),
+    "read": (lambda tx: tx.lines.get(HERE, IDS[0]), []),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_is_noted_with_it(book, change):
+    with book.write() as tx:
+        fill(tx)
+    make, wanted = CHANGES[change]
+    assert noted(book, make) == wanted
+
+
+def test_every_method_that_changes_lines_or_keys_is_among_these():
+    """A method that is added to the book must be thought of here."""
+    from mnemon.ports.book import Keys, Lines
+
+    reading = {
+        "get", "get_all", "walk", "ids", "count", "namespaces", "rooms", "turns", "last_turn", "count_turns",
+        "views", "view", "alike", "of_session", "cited", "citing", "of", "every", "next_epoch",
+    }  # fmt: skip
+    changing = {"append", "invalidate", "annotate", "reinforce", "cite", "uncite", "delete", "delete_room"}
+    found = {name for port in (Lines, Keys) for name in vars(port) if not name.startswith("_")}
+    assert found == reading | changing | {"add", "rewrap"}
+
+
+def test_what_is_undone_is_not_noted(book):
+    with pytest.raises(RuntimeError), book.write() as tx:
+        tx.lines.append(sealed_line(IDS[0]))
+        raise RuntimeError
+    with book.read() as tx:
+        assert tx.shipments.waiting() == 0
+
+
+def test_the_first_time_all_that_is_there_is_noted_and_only_then(empty):
+    plain = MemoryBook()
+    with plain.write() as tx:
+        fill(tx)
+    assert mirrored(plain, SystemEntropy(), None) is plain
+    mirrored(plain, SystemEntropy(), empty)
+    with plain.write() as tx:
+        assert tx.shipments.waiting() == 4
+        for one in tx.shipments.claim("x", now=1, until=1, most=10):
+            tx.shipments.done(one)
+    mirrored(plain, SystemEntropy(), empty)
+    with plain.read() as tx:
+        assert tx.shipments.waiting() == 0
+
+
+def test_who_does_not_know_of_the_bucket_notes_nevertheless(empty):
+    plain = MemoryBook()
+    mirrored(plain, SystemEntropy(), empty)
+    other = mirrored(plain, SystemEntropy(), None)
+    with other.write() as tx:
+        tx.lines.append(sealed_line(IDS[0]))
+    with plain.read() as tx:
+        assert tx.shipments.waiting() == 1
+
+
+def test_an_empty_book_is_not_let_loose_on_a_bucket_that_has_lines(empty):
+    empty.put_if_absent("a/b/c/01ARZ3NDEKTSV4RRFFQ69G5FAV", b"someone's")
+    with pytest.raises(Misconfigured) as told:
+        mirrored(MemoryBook(), SystemEntropy(), empty)
+    assert "mnemon rebuild" in told.value.hint

@@ -1,0 +1,32 @@
+"""Bringing a workspace in through a server."""
+
+from __future__ import annotations
+
+import httpx
+
+from conversation.world import Speaker
+from mnemon.adapters.archive.archive import Archives
+from surfaces.door import mnemon, serving
+
+
+def members(path):
+    return {name: b"".join(held) for name, held in Archives().reading(path).members()}
+
+
+def test_a_workspace_comes_in_through_a_server(tmp_path):
+    here, there, path = tmp_path / "here", tmp_path / "there", tmp_path / "w.mnemon"
+    with serving(here) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
+        speaker = Speaker(wire, server.owner_cap, "w")
+        speaker.say("talk", *[f"I like place number {number}." for number in range(90)])
+        speaker.say("talk", "ü" * 20_000)
+        mnemon("export", str(path), "--workspace", "w", home=here)
+    with serving(there) as server:
+        url = ("--url", server.url)
+        told = mnemon("import", str(path), "--json", *url, home=there).json()
+        assert told["complete"]
+        again = mnemon("import", str(path), "--json", *url, home=there).json()
+        assert (again["new"], again["same"]) == (0, told["new"])
+        mnemon("export", str(tmp_path / "again"), "--workspace", "w", home=there)
+        refused = mnemon("backup", str(tmp_path / "b"), *url, home=there, exit_code=12)
+        assert "where the store is" in refused.err
+    assert members(tmp_path / "again") == members(path)

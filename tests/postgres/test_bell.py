@@ -1,0 +1,76 @@
+"""Work that one process adds is heard by the others, without asking again and again."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.postgres import PostgresEngine
+from mnemon.errors import StorageUnavailable
+from mnemon.testing.book_scenes import GiveUp
+from mnemon.testing.work_contract import NOW, add, errand
+from postgres.server import Server
+
+PATIENCE_SECONDS = 30
+
+
+class Ear:
+    def __init__(self):
+        self._heard = threading.Semaphore(0)
+
+    def __call__(self):
+        self._heard.release()
+
+    def hears(self, seconds=PATIENCE_SECONDS):
+        return self._heard.acquire(timeout=seconds)
+
+
+@pytest.fixture
+def books(url):
+    books = [SqlBook(PostgresEngine(url)) for _ in range(2)]
+    yield books
+    for book in books:
+        book.close()
+
+
+def test_work_is_heard_by_another_process_once_it_is_committed(books):
+    book, other = books
+    ear = Ear()
+    with other.listening(ear):
+        assert ear.hears()
+        with pytest.raises(GiveUp), book.write("acme") as tx:
+            tx.work.add(errand(), NOW)
+            raise GiveUp
+        assert not ear.hears(0.05)
+        add(book, errand(1), errand(2))
+        assert ear.hears()
+
+
+def test_nothing_is_heard_any_more_by_whoever_left(books):
+    book, other = books
+    ear = Ear()
+    with other.listening(ear):
+        assert ear.hears()
+    add(book, errand())
+    assert not ear.hears(0.05)
+
+
+def test_a_server_that_was_away_is_listened_to_again(tmp_path_factory):
+    server = Server(tmp_path_factory.getbasetemp().parent)
+    book = SqlBook(PostgresEngine(server.url(server.create())))
+    ear = Ear()
+    try:
+        with book.listening(ear):
+            assert ear.hears()
+            server.kill()
+            with pytest.raises(StorageUnavailable), book.read():
+                pass
+            server.start()
+            assert ear.hears()
+            add(book, errand())
+            assert ear.hears()
+    finally:
+        book.close()
+        server.remove()

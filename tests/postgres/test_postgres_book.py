@@ -1,0 +1,32 @@
+"""The book on a real PostgreSQL server, whose locale sorts other than by bytes."""
+
+from __future__ import annotations
+
+import multiprocessing
+
+import pytest
+
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.postgres import PostgresEngine
+from mnemon.testing.stored_book_contract import StoredBookContract
+from mnemon.testing.work_contract import add, errand, expect_each_once, work_off
+
+
+def work_off_in_a_process(url, holder):
+    book = SqlBook(PostgresEngine(url))
+    try:
+        return work_off(book, holder)
+    finally:
+        book.close()
+
+
+class TestPostgresBook(StoredBookContract):
+    @pytest.fixture
+    def open_book(self, url):
+        return lambda: SqlBook(PostgresEngine(url))
+
+    def test_processes_never_claim_the_same_and_leave_nothing(self, url, book):
+        add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+        with multiprocessing.get_context("spawn").Pool(2) as pool:
+            done = pool.starmap(work_off_in_a_process, [(url, holder) for holder in "hi"])
+        expect_each_once(done, 60)

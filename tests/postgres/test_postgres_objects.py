@@ -1,0 +1,62 @@
+"""A book on PostgreSQL whose lines are kept a second time: what is noted, and the book made anew."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.postgres import PostgresEngine
+from mnemon.adapters.system import SystemEntropy
+from mnemon.core.mirroring import MirroredBook
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.testing.book_contract import BookContract
+from mnemon.testing.shipments_contract import ShipmentsContract
+from objects.stage import kept
+
+
+class TestPostgresShipments(ShipmentsContract):
+    @pytest.fixture
+    def book(self, url):
+        book = SqlBook(PostgresEngine(url))
+        yield book
+        book.close()
+
+
+class TestMirroredPostgresBook(BookContract):
+    @pytest.fixture
+    def book(self, url):
+        book = MirroredBook(SqlBook(PostgresEngine(url)), SystemEntropy())
+        yield book
+        book.close()
+
+
+def test_a_book_on_postgresql_is_mirrored_repaired_and_made_anew(server, url, bare, home, tmp_path):
+    objects = f"file://{tmp_path}/objects"
+    with kept(home, objects, store=url) as me:
+        first = me.put("I live in Bonn")
+        me.call(o.INVALIDATE, m.Invalidate(first, "I live in Berlin"))
+        gone = me.put("nobody must know")
+        me.call(o.FORGET, m.Forget(id=gone))
+        with me.speaking() as alice:
+            alice.say("s", "I have a horse called Nelly.", ("bob", "I live in Hamburg."))
+            with me.house.working():
+                me.house.settle(20)
+                me.house.carry(20)
+            said, held = alice.messages("s"), alice.conclusions()
+        assert me.status().uncarried == 0
+        texts = me.texts()
+        shutil.rmtree(tmp_path / "objects" / "default")
+        mended = me.house.repair()
+        assert (mended.restored, mended.removed, mended.findings) == (0, 0, [])
+        assert mended.carried == 5
+    new = tmp_path / "new"
+    new.mkdir(mode=0o700)
+    shutil.copy2(home / "root.key", new / "root.key")
+    with kept(new, objects, store=server.url(bare), rebuilding=True) as anew:
+        assert anew.house.rebuild().findings == []
+        assert anew.texts() == texts
+        with anew.speaking() as alice:
+            assert (alice.messages("s"), alice.conclusions()) == (said, held)

@@ -1,0 +1,54 @@
+"""What can be seen from outside holds nothing of what was said, of who said it, and no key."""
+
+from __future__ import annotations
+
+import httpx
+import msgspec
+import pytest
+
+from model.stand_in import a_stand_in
+from seen.busy import MODEL_KEY, secrets_of
+from surfaces.door import serving
+
+FIELDS = {
+    "time", "level", "event", "request_id", "door", "operation", "status", "milliseconds", "error",
+    "logger", "text", "frames",
+}  # fmt: skip
+
+
+def lived(home, model, log):
+    """A whole session; its secrets, what the metrics tell of it, and everything that the server wrote."""
+    settings = {
+        "MNEMON_LOG": log,
+        "MNEMON_METRICS": "1",
+        "MNEMON_CHAT_BASE_URL": model.url,
+        "MNEMON_CHAT_API_KEY": MODEL_KEY,
+        "MNEMON_MODEL_ANSWER_BASE_URL": model.url,
+        "MNEMON_MODEL_NAME": "m",
+    }
+    with serving(home, **settings) as server:
+        secrets = secrets_of(server, model)
+        metrics = httpx.get(f"{server.url}/metrics", trust_env=False).text
+        stopped = server.stop()
+    return secrets, metrics, stopped.out + stopped.err
+
+
+@pytest.mark.parametrize("log", ["json", "text", "off"])
+def test_neither_the_log_nor_the_metrics_of_a_busy_session_hold_a_word_a_name_or_a_key_of_it(home, log):
+    with a_stand_in() as model:
+        secrets, metrics, written = lived(home, model, log)
+    for secret in secrets:
+        assert secret, secrets
+        assert secret not in written, (secret, written)
+        assert secret not in metrics, secret
+    if log == "json":
+        told = [msgspec.json.decode(line) for line in written.splitlines()]
+        doors = {one.get("door") for one in told if one["event"] == "request"}
+        assert doors == {"memory", "honcho", "chat", "signin", "mcp", "none"}
+        assert {name for one in told for name in one} <= FIELDS
+        assert all(one["request_id"] for one in told if one["event"] == "request")
+        assert {one.get("error") for one in told} >= {"namespace_denied", "cap_op_mismatch", "not_found"}
+    elif log == "text":
+        assert written.splitlines()[-1] == "Mnemon stopped."
+    else:
+        assert written == ""
