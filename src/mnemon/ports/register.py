@@ -73,6 +73,12 @@ class Register(Protocol):
         """The ties with these ends, in order of (since, holder, held)."""
         ...
 
+    def sessions_with(
+        self, workspace: str, peers: Collection[str], namespaces: Collection[str] | None = None
+    ) -> list[str]:
+        """The sessions that any of these peers is in now, in order of name: of these namespaces, or any."""
+        ...
+
     def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
         """Remove the ties with these ends, as if they had never been; how many there were."""
         ...

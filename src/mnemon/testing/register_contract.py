@@ -198,6 +198,27 @@ class TiesContract:
             assert tx.register.ties(HOME, PICK) == apart[:1]
             assert tx.register.ties("other", MEMBER) == apart[1:]
 
+    def test_the_sessions_that_peers_are_in_now_are_told_by_namespace(self, book: Book) -> None:
+        def session(name: str, namespace: str = "travel", workspace: str = HOME) -> Entry:
+            return Entry(workspace, SESSION, name, IDS[3], 1, "{}", "{}", namespace)
+
+        enter(book, session("a"), session("b", "health"), session("left"), session("of bob"))
+        enter(book, session("a", workspace="other"), replace(session("no session"), kind=PEER))
+        ties = [("a", "ann"), ("b", "ann"), ("of bob", "bob"), ("no session", "ann"), ("gone", "ann")]
+        with book.write() as tx:
+            for holder, held in ties:
+                tx.register.tie(Tie(HOME, MEMBER, holder, held, 1, None, "{}"))
+            tx.register.tie(Tie(HOME, MEMBER, "left", "ann", 1, 5, "{}"))
+            tx.register.tie(Tie(HOME, MEMBER, "a", "ann", 9, None, "{}"))
+            tx.register.tie(Tie(HOME, PICK, "of bob", "ann", 1, None, "{}"))
+        with book.read() as tx:
+            assert tx.register.sessions_with(HOME, {"ann"}) == ["a", "b"]
+            assert tx.register.sessions_with(HOME, {"ann", "bob"}) == ["a", "b", "of bob"]
+            assert tx.register.sessions_with(HOME, {"ann"}, {"health"}) == ["b"]
+            assert tx.register.sessions_with(HOME, {"ann"}, ()) == []
+            assert tx.register.sessions_with(HOME, ()) == []
+            assert tx.register.sessions_with("other", {"ann"}) == []
+
     def test_ties_are_asked_for_by_either_end_or_both(self, book: Book) -> None:
         made = [
             replace(TIE, since=since, holder=holder, held=held)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from mnemon.adapters.inmemory.state import State
-from mnemon.domain.register import Entry, Tie
+from mnemon.domain.register import MEMBER, SESSION, Entry, Tie
 from mnemon.ports.register import Batch
 
 
@@ -79,6 +79,18 @@ class MemoryRegister:
             and held in (None, tie.held)
         ]
         return sorted(found, key=lambda tie: (tie.since, tie.holder, tie.held))
+
+    def sessions_with(
+        self, workspace: str, peers: Collection[str], namespaces: Collection[str] | None = None
+    ) -> list[str]:
+        joined = {
+            tie.holder
+            for peer in peers
+            for tie in self.ties(workspace, MEMBER, held=peer)
+            if tie.until is None
+        }
+        found = self.named(workspace, SESSION, joined)
+        return [entry.name for entry in found if namespaces is None or entry.namespace in namespaces]
 
     def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
         doomed = self.ties(workspace, kind, holder=holder, held=held)

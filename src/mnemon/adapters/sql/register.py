@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, as_bytes, listed
-from mnemon.domain.register import WORKSPACE, Entry, Tie
+from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, as_bytes, listed, marks
+from mnemon.domain.register import MEMBER, SESSION, WORKSPACE, Entry, Tie
 from mnemon.ports.register import Batch
 
 _ENTRY = "SELECT workspace, kind, name, uid, created_at, metadata, configuration, namespace FROM entries"
@@ -22,6 +22,8 @@ _TIES = "SELECT workspace, kind, holder, held, since, until, configuration FROM 
 _BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM batches
     WHERE workspace = ? AND session = ? AND digest = ?"""
 _FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
+_JOINED = """SELECT t.holder FROM ties t JOIN entries e ON e.workspace = t.workspace AND e.name = t.holder
+    WHERE t.workspace = ? AND t.kind = ? AND t.until IS NULL AND e.kind = ?"""
 _KEEP_BATCH = """INSERT INTO batches (workspace, session, digest, at, first_turn, last_turn)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, session, digest)
     DO UPDATE SET at = excluded.at, first_turn = excluded.first_turn, last_turn = excluded.last_turn"""
@@ -43,8 +45,8 @@ class SqlRegister:
     def named(self, workspace: str, kind: str, names: Collection[str]) -> list[Entry]:
         unseen = [name for name in names if (workspace, kind, name) not in self._seen]
         self._seen.update(((workspace, kind, name), None) for name in unseen)
-        for marks, some in listed(unseen):
-            sql = f"{_ENTRY} WHERE workspace = ? AND kind = ? AND name IN {marks}"
+        for asked, some in listed(unseen):
+            sql = f"{_ENTRY} WHERE workspace = ? AND kind = ? AND name IN {asked}"
             for entry in (Entry(*row) for row in self._session.rows(sql, (workspace, kind, *some))):
                 self._seen[workspace, kind, entry.name] = entry
         found = (self._seen[workspace, kind, name] for name in sorted(set(names)))
@@ -137,6 +139,19 @@ class SqlRegister:
         where, values = _ends(workspace, kind, holder, held)
         sql = f"{_TIES} WHERE {where} ORDER BY since, holder, held"
         return [Tie(*row) for row in self._session.rows(sql, values)]
+
+    def sessions_with(
+        self, workspace: str, peers: Collection[str], namespaces: Collection[str] | None = None
+    ) -> list[str]:
+        found: set[str] = set()
+        for asked, some in listed(peers):
+            sql = f"{_JOINED} AND t.held IN {asked}"
+            values = [workspace, MEMBER, SESSION, *some]
+            if namespaces is not None:
+                sql += f" AND e.namespace IN {marks(namespaces)}"
+                values.extend(namespaces)
+            found.update(row[0] for row in self._session.rows(sql, values))
+        return sorted(found)
 
     def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
         where, values = _ends(workspace, kind, holder, held)

@@ -27,9 +27,8 @@ class SqlViews:
         self._session = session
 
     def views(self, span: Views) -> list[SealedLine]:
-        found = [line_of(row) for row in self._views(span)]
-        found.sort(key=lambda line: (line.id, line.room), reverse=True)
-        return found[: span.limit]
+        found = sorted(self._views(span), key=lambda row: (row[3], *row[:3]), reverse=True)
+        return [line_of(row) for row in found[: span.limit]]
 
     def _views(self, span: Views) -> Iterator[SqlRow]:
         """What each index gives in its order: with both ends known kinds apart, else all kinds together."""

@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mnemon.core.conversation.conclusions import Whose
-from mnemon.core.conversation.directory import find, in_reach, members, namespace_for
+from mnemon.core.conversation.directory import find, members, namespace_for
 from mnemon.core.desk import Desk
 from mnemon.domain.cap import Grant
 from mnemon.domain.names import ALL
-from mnemon.domain.register import MEMBER, SESSION
+from mnemon.domain.register import SESSION
 from mnemon.errors import CapOpMismatch, CapScopeMismatch
 
 
@@ -100,17 +100,10 @@ class Rights:
     def _read(self) -> frozenset[str]:
         """The sessions that a peer is in whom the cap reaches, as they were when that was first asked."""
         if self._readable is None:
-            self._readable = self._found_readable()
+            scope, peers = self._desk.scope, {self._grant.actor, *self._grant.peers}
+            found = self._desk.tx.register.sessions_with(scope.workspace, peers, scope.namespaces)
+            self._readable = frozenset(found)
         return self._readable
-
-    def _found_readable(self) -> frozenset[str]:
-        register, workspace = self._desk.tx.register, self._desk.scope.workspace
-        ties = [
-            tie
-            for peer in (self._grant.actor, *self._grant.peers)
-            for tie in register.ties(workspace, MEMBER, held=peer)
-        ]
-        return in_reach(self._desk, {tie.holder for tie in ties if tie.until is None})
 
     def writes(self, session: str, authors: Iterable[str] = ()) -> None:
         """Raises: CapScopeMismatch."""
