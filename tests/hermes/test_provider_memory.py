@@ -3,6 +3,7 @@
 import pytest
 
 from hermes.stage import Stage
+from mnemon.turns.seat import Seat
 
 
 @pytest.fixture
@@ -138,3 +139,13 @@ def test_the_agent_s_own_card_is_written_where_nobody_shares_it(stage):
     assert "error" not in provider.handle_tool_call("mnemon_profile", {"card": ["Is terse"], "peer": "ai"})
     assert "Is terse" in provider.handle_tool_call("mnemon_profile", {"peer": "ai"})
     assert "Is terse" in stage.recall(stage.provider("s2"), "What are you like, in a word?")
+
+
+def test_what_every_person_has_in_memory_has_to_be_loaded_once(stage):
+    provider = stage.provider()
+    stage.tell(provider, "I play the bassoon.")
+    station = stage.station(stage.configuration(stage.home, "")[0])
+    ann, bob = (Seat("hermes", "s", name, "hermes", True) for name in ("ann", "bob"))
+    assert "bassoon" in stage.recall(provider, "What do I play?")
+    assert not station.cold(ann)
+    assert station.cold(bob)

@@ -30,19 +30,22 @@ class Awaited(Future):
 class Station:
     """Memory that has what it has for the first layer at once, and nothing for the second."""
 
-    cold = False
-
-    def __init__(self, known, *, near):
+    def __init__(self, known, *, near, cold=False):
         self.near = near
         self.second = Awaited()
-        self._first = Future()
-        self._first.set_result(known)
+        self.first = Awaited() if known is None else Future()
+        if known is not None:
+            self.first.set_result(known)
+        self._cold = cold
 
     def ready(self, patience):
         return True
 
     def ask(self, seat, question, patience=None):
-        return self.second if patience is None else self._first
+        return self.second if patience is None else self.first
+
+    def cold(self, seat):
+        return self._cold
 
 
 def waited(known, *, near=True, turn=1, **settings):
@@ -65,3 +68,10 @@ def test_where_the_first_layer_told_something_memory_in_this_process_is_not_wait
 )
 def test_otherwise_a_turn_waits_as_long_as_it_may(known, more):
     assert PATIENCE / 2 < waited(known, **more) <= PATIENCE
+
+
+def test_whose_lines_have_yet_to_be_loaded_is_waited_for_longer():
+    for cold, most in ((False, 0.3), (True, 3.0)):
+        station = Station(None, near=True, cold=cold)
+        Recall(station, configured(recall_wait=0.3), SEAT, Live(0)).background("What does Ann play?", 1)
+        assert most / 2 < station.first.waited <= most

@@ -77,7 +77,7 @@ class Recall:
             base = configuration.first_turn_base_wait
         if number <= 1 and configuration.first_turn_dialectic_wait is not None:
             supplement = configuration.first_turn_dialectic_wait
-        if self._station.cold:
+        if self._station.cold(self._seat):
             base, supplement = (max(wait, _COLD_SECONDS) if wait > 0 else wait for wait in (base, supplement))
         return base, supplement
 

@@ -40,6 +40,7 @@ from mnemon.turns.seat import Seat
 
 _HANDS = 12
 _MOST_LIVE = 1_000
+_MOST_ANSWERED = 10_000
 _LOADING_SECONDS = 3.0
 
 _log = logging.getLogger("mnemon.hermes")
@@ -98,7 +99,7 @@ class Station:
         self._loaded = threading.Event()
         self._opened = threading.Event()
         self._opening = False
-        self._answered = False
+        self._answered: set[tuple[str, str]] = set()
         self._closed = False
         self.now = now
         self.breaker = Breaker(now, notebook.note, notebook.health())
@@ -112,10 +113,9 @@ class Station:
         self._loaded.wait(_LOADING_SECONDS)
         return self._opened.wait(patience)
 
-    @property
-    def cold(self) -> bool:
-        """Whether memory is in this process and has yet to be read for the first time."""
-        return not self._answered and self.near
+    def cold(self, seat: Seat) -> bool:
+        """Whether memory is in this process and has yet to load what that person has in it."""
+        return self.near and _whom(seat) not in self._answered
 
     @property
     def near(self) -> bool:
@@ -187,12 +187,14 @@ class Station:
                 self._failed(error)
             raise
         took = time.monotonic() - began
-        if patience is not None and took > patience and self._answered:
+        if patience is not None and took > patience and _whom(seat) in self._answered:
             told = f"slow: an answer took {took:.1f} s, and a turn waits {patience:.1f} s"
             self.breaker.failed(told, late=True)
         else:
             self.breaker.succeeded(in_time=patience is not None)
-        self._answered = True
+        if len(self._answered) >= _MOST_ANSWERED:
+            self._answered.clear()
+        self._answered.add(_whom(seat))
         return found
 
     def _memory(self, seat: Seat) -> GatedMemory:
@@ -268,3 +270,7 @@ class Station:
         if way is not None:
             way.close()
         self._outbox.close()
+
+
+def _whom(seat: Seat) -> tuple[str, str]:
+    return seat.workspace, seat.user
