@@ -15,7 +15,8 @@ from mnemon.domain.imports import Wanted
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
-from mnemon.turns.importing import Taking, Tally, Terms
+from mnemon.turns.imported import Terms
+from mnemon.turns.importing import Taking, Tally
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 ANN = Wanted(peer="ann")

@@ -109,6 +109,13 @@ def test_a_message_makes_the_session_that_its_archive_left_out():
     assert (found.name, found.turns, [stay.peer for stay in found.members]) == ("talk", 3, ["ann"])
 
 
+def test_a_line_that_comes_twice_is_there_once_however_its_sources_are_listed():
+    world = World()
+    twice = [line(cites=[ID, ID]), line(cites=[ID])]
+    answer = world.call(p.IMPORT, manager(world), p.Import(twice))
+    assert (answer.new, answer.same, answer.conflicts) == (1, 1, [])
+
+
 _NAMES = st.sampled_from(["ann", "bo", "talk"]) | st.text(min_size=1, max_size=5)
 _WHEN = st.integers(-62_135_596_800_000, 253_402_300_799_999)
 _JSON = st.dictionaries(

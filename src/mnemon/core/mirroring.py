@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, cast
 
 from mnemon.domain.line import SealedLine
-from mnemon.domain.names import Room
+from mnemon.domain.names import ALL, Room
 from mnemon.domain.objects import key_name
 from mnemon.errors import Misconfigured
 from mnemon.ports.book import Book, Keys, Lines, Transaction, WrappedKey
@@ -31,11 +31,11 @@ class MirroredBook:
         self._book = book
         self._entropy = entropy
 
-    def read(self, *args: Any, **options: Any) -> AbstractContextManager[Transaction]:
-        return self._book.read(*args, **options)
+    def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]:
+        return self._book.read(workspace)
 
-    def write(self, *args: Any, **options: Any) -> AbstractContextManager[Transaction]:
-        return _Writing(self._book.write(*args, **options), self._entropy.take(STAMP_BYTES).hex())
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]:
+        return _Writing(self._book.write(workspace, lasting=lasting), self._entropy.take(STAMP_BYTES).hex())
 
     def claim(self) -> AbstractContextManager[Transaction]:
         return self._book.claim()

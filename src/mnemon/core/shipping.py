@@ -127,7 +127,7 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[Shipment]) -> tuple[_
         if keys is None:
             shut.add(one)
         elif one.what == LINE:
-            sources = tx.lines.cited(room.workspace, [name]).get(name, [])
+            sources = tx.lines.cited(room.workspace, [name], room=room).get(name, [])
             load.rest[key] = packed(LineObject.of(line, sources), keys.blind)
         elif line.invalidated_by is not None:
             load.rest[key] = packed(ReplacedObject(*room, name, line.invalidated_by), keys.blind)

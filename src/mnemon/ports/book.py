@@ -232,8 +232,13 @@ class Lines(Protocol):
         """Note that the line follows from these lines of its workspace; what is noted already stays so."""
         ...
 
-    def cited(self, workspace: str, line_ids: Collection[str]) -> dict[str, list[str]]:
-        """For each of the lines that cites any, the ids of those it follows from, in order of id."""
+    def cited(
+        self, workspace: str, line_ids: Collection[str], *, room: Room | None = None
+    ) -> dict[str, list[str]]:
+        """For each of the lines that cites any, the ids of those it follows from, in order of id.
+
+        With a room, of its lines alone: in another room there may be a line of the same id.
+        """
         ...
 
     def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Room, str]]:

@@ -186,6 +186,16 @@ class CitationsContract:
             assert tx.lines.cited(WORKSPACE, (IDS[7],)) == {IDS[7]: [IDS[3]]}
             assert tx.lines.cited(WORKSPACE, ()) == {}
 
+    def test_lines_of_one_id_in_two_rooms_follow_each_from_their_own(self, book: Book) -> None:
+        with book.write() as tx:
+            tx.lines.cite(ROOM, IDS[5], (IDS[0],))
+            tx.lines.cite(BOB, IDS[5], (IDS[1],))
+        with book.read() as tx:
+            assert tx.lines.cited(WORKSPACE, IDS) == {IDS[5]: IDS[:2]}
+            assert tx.lines.cited(WORKSPACE, IDS, room=ROOM) == {IDS[5]: [IDS[0]]}
+            assert tx.lines.cited(WORKSPACE, IDS, room=BOB) == {IDS[5]: [IDS[1]]}
+            assert tx.lines.cited(WORKSPACE, IDS, room=TRAVEL) == {}
+
     def test_the_lines_that_follow_from_any_are_told_in_order_and_once(self, book: Book) -> None:
         with book.write() as tx:
             for room, n in ((ROOM, 6), (TRAVEL, 7), (BOB, 5), (ROOM, 5)):

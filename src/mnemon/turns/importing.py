@@ -7,24 +7,21 @@ of its session's messages, a statement by its key, so that an import may be stop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mnemon.domain import imports as r
-from mnemon.domain.chunks import chunks
 from mnemon.domain.habits import MemberHabits, PeerHabits
 from mnemon.domain.trust import reads_like_orders
-from mnemon.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, MnemonError, NotFound
+from mnemon.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, NotFound
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
-from mnemon.gate.conversation.shown import bag
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
+from mnemon.turns.imported import Terms, Wording
 from mnemon.turns.naming import digest
 
 Ask = Callable[[Operation, Request], Any]
@@ -33,11 +30,6 @@ _Made = TypeVar("_Made")
 _BATCH = 100
 _BATCH_CHARS = 500_000
 _MOST_HALLS = 64
-_MOST_BYTES = 60_000
-"""Of one line, or the characters of a message: what is longer becomes several."""
-_PIECE_CHARS = 12_000
-"""So many fit into the bytes of a line in any script."""
-_AHEAD = timedelta(days=1)
 
 
 class Tally(Struct):
@@ -62,21 +54,6 @@ class Tally(Struct):
         self.skipped[why] = self.skipped.get(why, 0) + 1
 
 
-class Terms(Struct, frozen=True):
-    """How what is read is taken in."""
-
-    kind: str
-    """What the source is, as provenance says it."""
-    now: datetime
-    workspace: str | None
-    """Where everything goes; None if each workspace of the source keeps its name."""
-    namespace: str | None = None
-    lenient: bool = False
-    """Whether what can't be kept here is left out, and not a reason to stop: nobody can mend the source."""
-    own_words: bool = False
-    """Whether statements are taken for their peer's own words, and not told as what another memory held."""
-
-
 class _Hall(Struct):
     """A session that is being filled."""
 
@@ -92,6 +69,7 @@ class Taking:
     def __init__(self, ask: Ask, terms: Terms, told: Callable[[Tally], None] = lambda tally: None) -> None:
         self._ask = ask
         self._terms = terms
+        self._wording = Wording(terms)
         self._told = told
         self.tally = Tally()
         self._workspace = terms.workspace
@@ -111,14 +89,14 @@ class Taking:
                     self.tally.workspaces += 1
                 case r.Peer():
                     self.tally.peers += 1
-                    self._checked(record.name, record.metadata, "a peer", record.id)
+                    self._wording.check(record.name, record.metadata, "a peer", record.id)
                 case r.Session():
                     self.tally.sessions += 1
-                    self._checked(record.name, record.metadata, "a session", record.id)
+                    self._wording.check(record.name, record.metadata, "a session", record.id)
                 case r.Message():
-                    self.tally.messages += len(self._kept(self._messages(record)))
+                    self.tally.messages += len(self._kept(self._wording.messages(record)))
                 case r.Statement():
-                    self.tally.conclusions += len(self._kept(self._statements(record)))
+                    self.tally.conclusions += len(self._kept(self._wording.statements(record)))
                 case r.Card():
                     self.tally.cards += 1
                 case r.Skipped():
@@ -160,7 +138,7 @@ class Taking:
         self._flush()
         self._met, self._sessions = set(), set()
         self._workspace = self._terms.workspace or record.name
-        metadata = self._told_from(record.metadata, record.name, {})
+        metadata = self._wording.told_from(record.metadata, record.name, {})
         whole = q.OpenWorkspace(id=self._here, metadata=metadata, configuration=dict(record.configuration))
         try:
             opened = self._ask(o.OPEN_WORKSPACE, whole)
@@ -175,7 +153,7 @@ class Taking:
         self._met.add(record.name)
         opened = self._ask(o.OPEN_PEER, q.OpenPeer(workspace_id=self._here, id=record.name))
         habits = None if record.observed is None else PeerHabits(record.observed)
-        metadata = self._told_from(record.metadata, record.id, {}) if opened.created else None
+        metadata = self._wording.told_from(record.metadata, record.id, {}) if opened.created else None
         if metadata or (habits and not opened.what.configuration):
             self._ask(
                 o.CHANGE_PEER,
@@ -201,7 +179,7 @@ class Taking:
         whole = q.OpenSession(
             workspace_id=self._here,
             id=record.name,
-            metadata=self._told_from(record.metadata, record.id, record.origin),
+            metadata=self._wording.told_from(record.metadata, record.id, record.origin),
             configuration=dict(record.configuration),
             peers=dict(record.members),
             namespace=self._terms.namespace,
@@ -242,7 +220,7 @@ class Taking:
         hall = self._halls.get(record.session)
         if hall is None:
             hall = self._seat(record.session, self._known(record.session))
-        for part_id, message in self._kept(self._messages(record)):
+        for part_id, message in self._kept(self._wording.messages(record)):
             if part_id in hall.known:
                 self.tally.there += 1
                 continue
@@ -280,7 +258,7 @@ class Taking:
     def _state(self, record: r.Statement) -> None:
         for peer in (record.observer, record.observed):
             self._meet(r.Peer(peer, peer))
-        for stated in self._kept(self._statements(record)):
+        for stated in self._kept(self._wording.statements(record)):
             if sum(len(one.content) for one in self._stated) > _BATCH_CHARS or len(self._stated) == _BATCH:
                 self._send_stated()
             self._stated.append(stated)
@@ -330,84 +308,3 @@ class Taking:
                 raise
             self.tally.skip("messages and conclusions that can't be kept here")
             return []
-
-    def _messages(self, record: r.Message) -> Iterator[tuple[str, q.NewMessage]]:
-        """The record as messages, several if it is long, each with what it is known again by.
-
-        Raises: ImportUnreadable.
-        """
-        for part_id, text, part in _parts(record):
-            metadata = self._told_from(record.metadata, part_id, {**record.origin, **part})
-            told = {
-                "content": text,
-                "peer_id": record.peer,
-                "metadata": metadata,
-                "created_at": self._time(record.at, record.place),
-            }
-            yield part_id, self._made(told, q.NewMessage, record.place)
-
-    def _statements(self, record: r.Statement) -> Iterator[q.NewConclusion]:
-        """Raises: ImportUnreadable."""
-        terms = self._terms
-        for part_id, text, part in _parts(record):
-            key = digest(terms.kind, record.observer, record.observed, part_id, text)
-            told = {
-                "content": text,
-                "observer_id": record.observer,
-                "observed_id": record.observed,
-                "session_id": record.session,
-                "metadata": self._told_from(record.metadata, part_id, {**record.origin, **part}),
-                "created_at": self._time(record.at, record.place),
-                "quoted": not terms.own_words,
-                "key": f"{terms.kind}-{key[:40]}",
-            }
-            yield self._made(told, q.NewConclusion, record.place)
-
-    def _made(self, told: dict[str, Any], kind: type[Any], place: str) -> Any:
-        try:
-            bag(told["metadata"])
-            return msgspec.convert(told, kind)
-        except (msgspec.ValidationError, MnemonError) as error:
-            raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
-
-    def _checked(self, name: str, metadata: Mapping[str, Any], place: str, source_id: str) -> None:
-        try:
-            msgspec.convert(name, q.NewName)
-            bag(self._told_from(metadata, source_id, {}))
-        except (msgspec.ValidationError, MnemonError) as error:
-            raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
-
-    def _told_from(
-        self, metadata: Mapping[str, Any], source_id: str, origin: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """The metadata of something, with where it comes from."""
-        told = {
-            "from": self._terms.kind,
-            "id": source_id,
-            "at": self._terms.now.isoformat(timespec="seconds"),
-        }
-        before = metadata.get(r.PROVENANCE)
-        earlier = {"before": _once(before)} if isinstance(before, Mapping) else {}
-        return {**metadata, r.PROVENANCE: {**origin, **told, **earlier}}
-
-    def _time(self, at: datetime | None, place: str) -> datetime | None:
-        if at is not None and at > self._terms.now + _AHEAD:
-            raise ImportUnreadable(f"{place}: its time lies in the future: {at.isoformat()}")
-        return at
-
-
-def _parts(record: r.Message | r.Statement) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The text in pieces that each fit into a line: their ids, their texts and which piece it is."""
-    text = record.text
-    short = len(text) <= q.MOST_MESSAGE_CHARS and len(text.encode("utf-8", "replace")) <= _MOST_BYTES
-    pieces = [text] if short else chunks(text, _PIECE_CHARS)
-    if len(pieces) == 1:
-        yield record.id, pieces[0], {}
-        return
-    for number, piece in enumerate(pieces, 1):
-        yield f"{record.id}#{number}", piece, {"part": number, "parts": len(pieces)}
-
-
-def _once(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Where it came from before that, without what was before that again."""
-    return {key: value for key, value in provenance.items() if isinstance(value, str | int | float | bool)}

@@ -164,12 +164,14 @@ class MemoryLines:
     def cite(self, room: Room, line_id: str, sources: Collection[str]) -> None:
         self._state.citations.update((room, line_id, source) for source in sources)
 
-    def cited(self, workspace: str, line_ids: Collection[str]) -> dict[str, list[str]]:
+    def cited(
+        self, workspace: str, line_ids: Collection[str], *, room: Room | None = None
+    ) -> dict[str, list[str]]:
         found = {
             line_id: {
                 source
-                for room, citing, source in self._state.citations
-                if room.workspace == workspace and citing == line_id
+                for place, citing, source in self._state.citations
+                if place.workspace == workspace and room in (None, place) and citing == line_id
             }
             for line_id in line_ids
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from mnemon.adapters.sql.engine import Session, listed
+from mnemon.adapters.sql.line_rows import ROOM
 from mnemon.domain.names import Room
 
 _CITE = """INSERT INTO citations (workspace, owner, namespace, id, source) VALUES (?, ?, ?, ?, ?)
@@ -19,12 +20,15 @@ class SqlCitations:
         for source in sources:
             self._session.run(_CITE, (*room, line_id, source))
 
-    def cited(self, workspace: str, line_ids: Collection[str]) -> dict[str, list[str]]:
+    def cited(
+        self, workspace: str, line_ids: Collection[str], *, room: Room | None = None
+    ) -> dict[str, list[str]]:
+        where, place = ("workspace = ?", (workspace,)) if room is None else (ROOM, room)
         found: dict[str, list[str]] = {}
         for marks, ids in listed(line_ids):
             sql = f"""SELECT DISTINCT id, source FROM citations
-                WHERE workspace = ? AND id IN {marks} ORDER BY id, source"""
-            for line_id, source in self._session.rows(sql, (workspace, *ids)):
+                WHERE {where} AND id IN {marks} ORDER BY id, source"""
+            for line_id, source in self._session.rows(sql, (*place, *ids)):
                 found.setdefault(line_id, []).append(source)
         return found
 

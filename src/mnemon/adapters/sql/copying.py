@@ -16,7 +16,6 @@ import msgspec
 
 from mnemon.adapters.sql.engine import Engine, Session, SqlRow
 from mnemon.adapters.sql.migrations import UNFINISHED, migrate
-from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.errors import Conflict, IntegrityError, Unsupported
 
 PAGE = 500
@@ -26,19 +25,6 @@ _COUNTED = ("seq",)
 """What orders a table that is known by a number alone, and has no primary key here."""
 _MADE_ANEW = frozenset(["vectors"])
 """What each database may keep in its own way, and the workshop makes again where it is missing."""
-
-_SQLITE_COLUMNS = """SELECT m.name, p.name, p.pk FROM sqlite_master m, pragma_table_info(m.name) p
-    WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, p.cid"""
-_POSTGRES_COLUMNS = """SELECT c.relname, a.attname,
-    COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)
-    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
-    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
-    ORDER BY c.relname, a.attnum"""
-_AS_OURSELVES = "SET LOCAL ROLE NONE"
-"""The role that works behind the wall may not set what counts."""
-_RESUME_SERIAL = """SELECT setval(pg_get_serial_sequence('work', 'seq'),
-    (SELECT COALESCE(MAX(seq), 0) + 1 FROM work), false)"""
 
 
 class Table(NamedTuple):
@@ -127,17 +113,14 @@ def _claim(target: Engine, origin: str) -> None:
 
 def _release(target: Engine) -> None:
     with target.write() as session:
-        if not isinstance(target, SqliteEngine):
-            session.run(_AS_OURSELVES)
-            session.rows(_RESUME_SERIAL)
+        target.resume(session)
         session.run(f"DELETE FROM {_LEDGER} WHERE number = ?", (UNFINISHED,))
 
 
 def _catalogue(engine: Engine, session: Session) -> dict[str, Table]:
     """The tables that there are, by name."""
-    columns = _SQLITE_COLUMNS if isinstance(engine, SqliteEngine) else _POSTGRES_COLUMNS
     found: dict[str, list[tuple[str, int]]] = {}
-    for table, column, place in session.rows(columns):
+    for table, column, place in session.rows(engine.columns):
         found.setdefault(table, []).append((column, place))
     return {
         name: Table(
@@ -172,11 +155,13 @@ def _copied(session: Session, target: Engine, table: Table, report: Report) -> i
         begun = _count(there, table)
         last = _last(there, table)
     _append(session, target, table, last, Step(table.name, begun, total), report)
-    if begun and not _same(session, target, table):
+    same = _same(session, target, table)
+    if begun and not same:
         with target.write(lasting=False) as there:
             there.run(f"DELETE FROM {table.name}")
         _append(session, target, table, None, Step(table.name, 0, total), report)
-    if not _same(session, target, table):
+        same = _same(session, target, table)
+    if not same:
         raise IntegrityError(
             f"the copy of the table {table.name!r} differs from it", hint="Empty the target and try again."
         )

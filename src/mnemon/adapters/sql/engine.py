@@ -55,6 +55,11 @@ class Engine(Protocol):
         and 'text' for TEXT, which must compare byte for byte."""
         ...
 
+    @property
+    def columns(self) -> str:
+        """The statement that tells every column: its table, its name, and its place in the key, or 0."""
+        ...
+
     def read(self, workspace: str = ALL) -> AbstractContextManager[Session]: ...
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Session]:
@@ -71,6 +76,10 @@ class Engine(Protocol):
 
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
         """Call back meanwhile when another process may have added work, if the database can tell."""
+        ...
+
+    def resume(self, session: Session) -> None:
+        """After rows came in with their numbers: let what counts up go on behind them."""
         ...
 
     def reclaim(self) -> bool:

@@ -33,8 +33,12 @@ _PRIMARY_CODE = 0xFF
 _READABLE = partial(str, encoding="utf-8", errors="replace")
 """A text that someone spoiled is still read, so that the row it stands in can be named."""
 
+_COLUMNS = """SELECT m.name, p.name, p.pk FROM sqlite_master m, pragma_table_info(m.name) p
+    WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, p.cid"""
+
 
 class SqliteEngine:
+    columns = _COLUMNS
     types: ClassVar[dict[str, str]] = {
         "blob": "BLOB",
         "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -88,6 +92,9 @@ class SqliteEngine:
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
         """SQLite tells nobody what other processes write."""
         return nullcontext()
+
+    def resume(self, session: Session) -> None:
+        """SQLite counts on from the highest number that is there."""
 
     def reclaim(self) -> bool:
         """Rewrite the file without what was deleted, and empty the log. New readers wait meanwhile."""

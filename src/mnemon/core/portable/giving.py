@@ -171,7 +171,7 @@ def _lines(desk: Desk, owner: str | None, place: _Cursor) -> Iterator[tuple[Reco
                 limit=_AT_ONCE,
             )
             found = desk.tx.lines.walk(span)
-            cited = desk.tx.lines.cited(room.workspace, [line.id for line in found])
+            cited = desk.tx.lines.cited(room.workspace, [line.id for line in found], room=room)
             for line in found:
                 record = line_record(line, keys.open(line), cited.get(line.id, ()))
                 yield record, _Cursor(_LINES, (room.owner, room.namespace, line.id))

@@ -88,7 +88,7 @@ class _Table:
         for room, ids in by_room.items():
             found = desk.tx.lines.get_all(room, ids)
             keys = desk.tools.vault.known(desk.tx, room) if found else None
-            cited = desk.tx.lines.cited(self._workspace, ids)
+            cited = desk.tx.lines.cited(self._workspace, ids, room=room)
             for line in found:
                 if keys is None:
                     raise Tampered(f"namespace {room.namespace!r} has lost its keys")
@@ -113,7 +113,7 @@ class _Table:
         name = self._workspace if isinstance(record, WorkspaceRecord) else names.name(record.name, kind)
         for one in (record.metadata, record.configuration):
             encode_metadata(one)
-        if not isinstance(record, WorkspaceRecord | WebhookRecord) and not _lies_open(desk, record):
+        if isinstance(record, SessionRecord) and not desk.scope.opens(record.namespace):
             raise NamespaceDenied("the cap does not open every namespace of this request")
         if isinstance(record, WebhookRecord):
             self._check_webhook(record)
@@ -173,9 +173,10 @@ class _Table:
 
     def _line(self, record: LineRecord) -> None:
         room = self._room(record)
+        record = replace(record, cites=sorted(set(record.cites)))
         known = self._here.get((room, record.id))
         if known is not None:
-            self._judge(f"line {record.id}", agrees=known == replace(record, cites=sorted(set(record.cites))))
+            self._judge(f"line {record.id}", agrees=known == record)
             return
         _check(record)
         session = record.session if record.turn is not None else None
@@ -229,12 +230,6 @@ class _Table:
         if record.cites:
             desk.tx.lines.cite(room, record.id, record.cites)
         return kept
-
-
-def _lies_open(desk: Desk, record: EntryRecord) -> bool:
-    return desk.scope.opens(getattr(record, "namespace", names.COMMON_NAMESPACE)) or not isinstance(
-        record, SessionRecord
-    )
 
 
 def _agree(here: EntryRecord, given: EntryRecord) -> bool:

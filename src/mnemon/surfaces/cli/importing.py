@@ -21,10 +21,12 @@ from mnemon.errors import InvalidInput, MnemonError
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.conversation.asks import NewName
-from mnemon.surfaces.cli.exporting import Archives, import_archive
+from mnemon.surfaces.cli.archives import Archives
 from mnemon.surfaces.cli.options import Command, pass_shell
 from mnemon.surfaces.cli.shell import Shell
-from mnemon.turns.importing import Taking, Tally, Terms
+from mnemon.surfaces.cli.unpacking import import_archive
+from mnemon.turns.imported import Terms
+from mnemon.turns.importing import Taking, Tally
 
 ARCHIVE = "mnemon"
 KINDS = ("honcho", "mem0", "chatgpt", "jsonl", "markdown", ARCHIVE)
@@ -78,9 +80,7 @@ def import_command(open_source: OpenSource, archives: Archives) -> click.Command
         if _is_archive(source, kind, archives):
             if dry_run:
                 raise InvalidInput("an archive of Mnemon's is taken in whole", hint="Leave --dry-run out.")
-            import_archive(
-                shell, Path(source).expanduser(), archives, identity=identity, into=shell.workspace
-            )
+            import_archive(shell, Path(source).expanduser(), archives, identity=identity)
             return
         _take_in(
             shell, open_source, _Asked(source, kind, peer, namespace, _key(key_file), own_words, dry_run)

@@ -1,10 +1,11 @@
-"""Commands on the installation: init, serve, status, doctor, completion."""
+"""Commands on the installation: init, serve, status, doctor, rebuild, completion."""
 
 from __future__ import annotations
 
 import stat
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import get_completion_class
@@ -12,10 +13,12 @@ from click.shell_completion import get_completion_class
 from mnemon.errors import IntegrityError, InvalidInput, MnemonError, Unauthenticated
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
-from mnemon.gate.mending import NOT_REBUILT, Mended
 from mnemon.surfaces.cli.audit import verify_log
 from mnemon.surfaces.cli.options import Command, pass_shell
 from mnemon.surfaces.cli.shell import Shell, say
+
+if TYPE_CHECKING:
+    from mnemon.gate.mending import Mended
 
 DEFAULT_PORT = 8787
 
@@ -158,6 +161,8 @@ def doctor(shell: Shell, repair: bool) -> None:
 @pass_shell
 def rebuild(shell: Shell) -> None:
     """Make an empty book anew from the bucket (MNEMON_OBJECTS) and root.key alone."""
+    from mnemon.gate.mending import NOT_REBUILT
+
     mended = _mended(shell, repair=False)
     told = {"restored": mended.restored, "findings": mended.findings, "not_rebuilt": NOT_REBUILT}
     shell.show(
