@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -85,6 +87,15 @@ def test_signs_come_each_once_and_in_order_whatever_the_text(text):
 @given(st.text(st.sampled_from("iI'’ m1mayMAY?T,. \n\t日ß\x00"), max_size=60))
 def test_no_mixture_of_letters_and_marks_is_too_much(text):
     assert set(signs.signs(text)) <= set(EVERY)
+
+
+@steady
+@given(st.text(st.sampled_from("iImye_ oneOne2019 ,.'’日ß\n"), max_size=30))
+def test_only_a_word_that_stands_alone_is_a_sign(text):
+    found, low = signs.signs(text), text.lower()
+    assert (SELF in found) == bool(re.search(r"\b(?:i|my|me|mine)\b", low))
+    assert (NUMBER in found) == bool(re.search(r"\d|\bone\b", low))
+    assert (TIME in found) == bool(re.search(r"\b(?:19|20)\d\d\b", low))
 
 
 @pytest.mark.parametrize("text", ["?", "I", "my ", "a, B", "1", "may", "’" * 7, " ", "Aa "])

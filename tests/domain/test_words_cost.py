@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from time import process_time
 
 import pytest
@@ -39,6 +40,7 @@ BEATS = (
 SHORT = 16_000
 LONG = 1 << 20
 SLACK = 3
+MEGABYTE = 1 << 20
 
 
 def cost(text):
@@ -66,3 +68,23 @@ def test_twice_the_text_takes_about_twice_the_time(beat):
 @pytest.mark.parametrize("beat", ["a'.", "猫の", "\u0316\u0301"], ids=ascii)
 def test_a_megabyte_is_read_to_its_end(beat):
     assert words.terms(repeated(beat, LONG) + " peanut").get("peanut") == 1
+
+
+def test_what_is_kept_in_mind_of_ever_new_words_is_bounded():
+    def held():
+        words.terms(" ".join(f"word{next(numbers)}" for _ in range(5000)))
+        return tracemalloc.get_traced_memory()[0]
+
+    numbers = iter(range(MEGABYTE))
+    tracemalloc.start()
+    try:
+        assert max(held() for _ in range(20)) < 8 * MEGABYTE
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_piece_has_the_same_terms_before_and_after_it_was_forgotten():
+    text = "Ann's user_name went hiking near 成都"
+    found = words.terms(text)
+    words.terms(" ".join(f"other{number}" for number in range(40_000)))
+    assert words.terms(text) == found

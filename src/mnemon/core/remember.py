@@ -80,7 +80,8 @@ def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
 
 def tokens_of(line: Place, text: str, keys: RoomKeys) -> tuple[bytes, bytes]:
     """The blinded tokens of the line's terms and marks, and how often each occurs; a mark does 0 times."""
-    found = {**words.terms(text), **dict.fromkeys(marks_of(line, text), 0)}
+    found = words.terms(text)
+    found.update(dict.fromkeys(marks_of(line, text), 0))
     return words.blind(keys.blind, found).tobytes(), bytes(found.values())
 
 
@@ -90,10 +91,10 @@ def marks_of(line: Place, text: str) -> list[str]:
     The first are the session that the line is of, and the peer that it is about.
     """
     at = line.created_at if line.occurred_at is None else line.occurred_at
-    spoken_of = when.spans(text, at)
     marks = [words.mark("sign", sign) for sign in signs(text)]
-    marks += [words.mark("day", day) for day in calendar.days(spoken_of)]
-    marks += [words.mark("month", month) for month in calendar.months(spoken_of)]
+    if spoken_of := when.spans(text, at):
+        marks += [words.mark("day", day) for day in calendar.days(spoken_of)]
+        marks += [words.mark("month", month) for month in calendar.months(spoken_of)]
     if line.session is not None:
         marks.append(words.mark("session", line.session))
     if line.about is not None:

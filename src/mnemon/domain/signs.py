@@ -7,6 +7,7 @@ asks. Signs are stored as blinded marks, like words.
 from __future__ import annotations
 
 from mnemon.domain.pattern import pattern
+from mnemon.domain.runs import Runs
 
 ASKS = "asks"
 SELF = "self"
@@ -18,26 +19,38 @@ EVERY = (ASKS, SELF, NUMBER, TIME, NAME)
 _MOST = 4000
 """How much of a text is looked at."""
 
-_SELF = pattern(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|we|we're|we've|our|us)\b")
-_NUMBER = pattern(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|twice|once)\b")
-_TIME = pattern(
-    r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|days?|weeks?|weekends?|months?|years?|mornings?|evenings?"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september"
-    r"|october|november|december|summer|winter|spring|autumn|christmas|birthday|(?:19|20)\d\d)\b"
+_WORDS = Runs(r"\w")
+_DIGITS = Runs(r"\d")
+_SPEAKER = "i my me mine we our us"
+_SELVES = frozenset(_SPEAKER.split())
+_COUNT = "one two three four five six seven eight nine ten dozen hundred twice once"
+_NUMBERS = frozenset(_COUNT.split())
+_SEVERAL = (
+    "day week weekend month year morning evening monday tuesday wednesday thursday friday saturday sunday"
 )
-_NAME = pattern(r"(?<=[a-z,] )[A-Z][a-z]+")
+_CALENDAR = f"""
+yesterday today tomorrow tonight last next ago {_SEVERAL} {_SEVERAL.replace(" ", "s ")}s
+january february march april may june july august september october november december
+summer winter spring autumn christmas birthday
+"""
+_TIMES = frozenset(_CALENDAR.split())
+_TELLING = _SELVES | _NUMBERS | _TIMES
+_YEAR = pattern(r"\b(?:19|20)\d\d\b")
+_NAME = pattern(r" (?<=[a-z,] )[A-Z][a-z]")
 
 
 def signs(text: str) -> list[str]:
     """The signs of a line, in the order of `EVERY`."""
     asks = text.rstrip().endswith(("?", "？", "؟"))
-    text = text[:_MOST].replace("’", "'")
+    text = text[:_MOST]
     low = text.lower()
+    words = _TELLING.intersection(_WORDS.of(low))
+    digits = _DIGITS.of(low)
     seen = (
         asks,
-        _SELF.search(low),
-        _NUMBER.search(low),
-        _TIME.search(low),
+        not _SELVES.isdisjoint(words),
+        digits or not _NUMBERS.isdisjoint(words),
+        not _TIMES.isdisjoint(words) or (digits and _YEAR.search(low)),
         _NAME.search(text),
     )
     return [sign for sign, is_there in zip(EVERY, seen, strict=True) if is_there]

@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
+from mnemon.domain.runs import Runs
 from mnemon.domain.when.finding import spans
 from mnemon.domain.when.said import lowered
 
@@ -71,7 +72,7 @@ _EARLIEST = pattern(
     r"|used\s+to|zuerst|ursprünglich|anfangs|d'abord|premier|première|al\s+principio|primer[oa]?)\b"
 )
 
-_WORD = pattern(r"[^\W\d_]+")
+_WORDS = Runs(r"[^\W\d_]")
 _ORDER_CUES = frozenset(
     {"order", "first", "earlier", "later", "last", "sooner", "before", "chronological", "chronologically"}
     | {"chronology", "sequence", "earliest", "zuerst", "abord", "primero"}
@@ -161,7 +162,7 @@ _ARTICLE = pattern(r"(?:the|a|an|my|our|about|around|late|early|mid)[\s-]+")
 def preference(question: str) -> Order:
     """Whether a question is about the latest or the first of something, an order, a duration or a moment."""
     low = lowered(question[:MOST_CHARACTERS])
-    words = frozenset(_WORD.findall(low))
+    words = frozenset(_WORDS.of(low))
 
     def says(cues: frozenset[str], shape: re.Pattern[str]) -> bool:
         return not cues.isdisjoint(words) and shape.search(low) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mnemon.domain.pattern import pattern
+from mnemon.domain.runs import Runs
 from mnemon.domain.when import dates, feasts, reckoning, tongues
 from mnemon.domain.when.framing import Hit, framed, narrowed
 from mnemon.domain.when.rule import NUMBER, Rule
@@ -14,8 +14,8 @@ from mnemon.domain.when.span import EARLIEST, LATEST, Span
 MOST_CHARACTERS = 8_000
 """How much of a text is read."""
 
-_WORD = pattern(r"[^\W\d_]{2,}")
-_DIGIT = pattern(r"\d")
+_WORDS = Runs(r"[^\W\d_]")
+_DIGITS = Runs(r"\d")
 _RULES = (*feasts.RULES, *dates.RULES, *tongues.RULES, *reckoning.RULES)
 _CUES = frozenset().union(*(rule.cues for rule in _RULES))
 
@@ -26,8 +26,8 @@ def spans(text: str, at: int, offset_minutes: int = 0) -> list[Span]:
     `offset_minutes` is how far the speaker's clock is ahead of UTC: it decides when their day begins.
     """
     low = lowered(text[:MOST_CHARACTERS])
-    cues = _CUES.intersection(_WORD.findall(low))
-    if _DIGIT.search(low):
+    cues = _CUES.intersection(_WORDS.of(low))
+    if _DIGITS.of(low):
         cues |= {NUMBER}
     if not cues:
         return []

@@ -8,10 +8,8 @@ word, and the holder of another room's key can't even form the token.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from mnemon.domain.pattern import pattern
 from mnemon.domain.words import scripts
@@ -19,9 +17,6 @@ from mnemon.domain.words.folding import folded
 from mnemon.domain.words.numbers import MONTHS, days
 from mnemon.domain.words.pieces import MOST, terms_of
 from mnemon.domain.words.stop import ASKING, STOP_WORDS
-
-if TYPE_CHECKING:
-    from functools import _lru_cache_wrapper
 
 __all__ = ["STOP_WORDS", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
 
@@ -31,10 +26,30 @@ VERSION = "2"
 _ASCII_WORD = pattern(r"[0-9a-z]+(?:'[0-9a-z]+)?")
 _WORD = pattern(r"[^\x00-/:-`{-\x7f]+(?:'[^\x00-/:-`{-\x7f]+)?")
 _MAX_COUNT = 255
-_PIECES = 1 << 13
+_PIECES = 1 << 14
 """How many are kept in mind with their terms: the same few thousand come again and again."""
 _LONGEST = 48
 """Longer pieces don't come again, and would fill the mind."""
+
+
+class _Pieces(dict[str, Sequence[str]]):
+    """The terms of each piece of text that was met lately; when there are too many, all are forgotten."""
+
+    def __init__(self, alone: Callable[[str, str], list[str]]) -> None:
+        super().__init__()
+        self._alone = alone
+
+    def __missing__(self, piece: str) -> Sequence[str]:
+        found = tuple(_terms(piece, self._alone))
+        if len(piece) < _LONGEST:
+            if len(self) >= _PIECES:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_IN_LINE = _Pieces(scripts.singles)
+_IN_QUESTION = _Pieces(scripts.lone)
 
 
 def words(text: str) -> list[str]:
@@ -51,7 +66,7 @@ def words(text: str) -> list[str]:
 
 def terms(text: str) -> dict[str, int]:
     """How often each search term of a line occurs, up to 255; stop words only where there is nothing else."""
-    found = _found(text, _in_line) or words(text)
+    found = _found(text, _IN_LINE) or words(text)
     counted: dict[str, int] = {}
     for term in found:
         counted[term] = counted.get(term, 0) + 1
@@ -65,36 +80,23 @@ def asked(question: str) -> list[str]:
 
     Words that only ask are left out as well, unless there is nothing else.
     """
-    found = _found(question, _in_question)
+    found = _found(question, _IN_QUESTION)
     return list(dict.fromkeys([term for term in found if term not in ASKING] or found or words(question)))
 
 
-def _found(text: str, terms_of: _lru_cache_wrapper[tuple[str, ...]]) -> list[str]:
-    pieces_of_text = (text if text.isascii() else folded(text)).split()
-    found = [
-        term
-        for piece in pieces_of_text
-        for term in (terms_of(piece) if len(piece) < _LONGEST else terms_of.__wrapped__(piece))
-    ]
+def _found(text: str, pieces: _Pieces) -> list[str]:
+    parted = (text if text.isascii() else folded(text)).split()
+    found = [term for piece in parted for term in pieces[piece]]
     if not MONTHS.isdisjoint(found):
         found.extend(days(found))
     return found
 
 
-@lru_cache(_PIECES)
-def _in_line(piece: str) -> tuple[str, ...]:
-    return tuple(_terms(piece, scripts.singles))
+def _terms(piece: str, alone: Callable[[str, str], list[str]]) -> Iterable[str]:
+    return terms_of(piece) if piece.isascii() else _of_scripts(piece, alone)
 
 
-@lru_cache(_PIECES)
-def _in_question(piece: str) -> tuple[str, ...]:
-    return tuple(_terms(piece, scripts.lone))
-
-
-def _terms(piece: str, alone: Callable[[str, str], list[str]]) -> Iterator[str]:
-    if piece.isascii():
-        yield from terms_of(piece)
-        return
+def _of_scripts(piece: str, alone: Callable[[str, str], list[str]]) -> Iterator[str]:
     for run, shape in scripts.runs(piece):
         if not shape:
             yield from terms_of(run)
@@ -109,15 +111,17 @@ def mark(what: str, name: str) -> str:
     return f"\0{what}\0{name}"
 
 
-def blind(key: bytes, found: Iterable[str]) -> array[int]:
+def blind(key: bytes, found: Collection[str]) -> array[int]:
     """The blinded token of each term, in the same order: 64-bit numbers, little-endian when stored."""
-    keyed = blake2b(key=key, digest_size=8)
-    tokens = bytearray()
+    if not found:
+        return array("Q")
+    fresh = blake2b(key=key, digest_size=8).copy
+    tokens: list[bytes] = []
     for term in found:
-        token = keyed.copy()
+        token = fresh()
         token.update(term.encode())
-        tokens += token.digest()
-    return array("Q", bytes(tokens))
+        tokens.append(token.digest())
+    return array("Q", b"".join(tokens))
 
 
 def contained(needles: Sequence[str], text: str) -> int:

@@ -31,16 +31,15 @@ _ACRONYMS = frozenset(("US", "IT"))
 """Stop words in small letters, and none in capitals."""
 
 
-def terms_of(piece: str) -> Iterator[str]:
+def terms_of(piece: str) -> list[str]:
     """The terms of folded text of scripts with spaces, in order, without stop words."""
     bare = piece.rstrip(_AFTER).lstrip(_BEFORE)
     if bare.isalnum():
         found = _of_word(bare)
     else:
         chunks = _CHUNK.findall(numbers.ungrouped(piece) if "," in piece else piece)
-        found = (term for chunk in chunks for term in _of_chunk(chunk))
-    for term in found:
-        yield term[:MOST]
+        found = [term for chunk in chunks for term in _of_chunk(chunk)]
+    return [term[:MOST] for term in found]
 
 
 def _of_chunk(chunk: str) -> Iterator[str]:
@@ -73,24 +72,23 @@ def _joined(chunk: str) -> str:
     return "".join(filter(str.isalnum, chunk)).casefold()
 
 
-def _of_word(word: str) -> Iterator[str]:
+def _of_word(word: str) -> list[str]:
     """The term of a word, and of those that it is made of."""
     if "'" in word:
         word, *rest = word.split("'")
         if rest[-1].lower() in _CLITICS:
             rest.pop()
         if rest:
-            yield from _elided(word, rest)
-            return
+            return list(_elided(word, rest))
     folded = word.casefold()
     if folded.isalpha():
-        yield from (folded,) if word in _ACRONYMS else _unless_stopped(folded)
-        if not word[1:].islower() and not word.isupper():
-            yield from _humps(word)
-    elif folded.isdigit():
-        yield numbers.plain(folded)
-    else:
-        yield from list(numbers.measure(folded)) or _unless_stopped(folded)
+        found = [folded] if word in _ACRONYMS else _unless_stopped(folded)
+        if folded != word and not word[1:].islower() and not word.isupper():
+            found += _humps(word)
+        return found
+    if folded.isdigit():
+        return [numbers.plain(folded)]
+    return list(numbers.measure(folded)) or _unless_stopped(folded)
 
 
 def _elided(word: str, rest: list[str]) -> Iterator[str]:
@@ -110,6 +108,7 @@ def _humps(word: str) -> Iterator[str]:
                 yield from _unless_stopped(part.casefold())
 
 
-def _unless_stopped(word: str) -> Iterator[str]:
+def _unless_stopped(word: str) -> list[str]:
     if word and word not in STOP_WORDS and (found := stem(word)) not in STOP_WORDS:
-        yield found
+        return [found]
+    return []

@@ -46,16 +46,20 @@ def _english(word: str) -> str:
     word = BASES.get(word, word)
     if len(word) < 4 or word in _KEPT or not word.isalpha():
         return word
-    word = _american(_without_past(_without_plural(word)))
-    if word.endswith("e") and len(word) > 3 and not _is_short(word[:-1]):
+    if word[-1] == "s":
+        word = _without_plural(word)
+    if word[-1] in "dg":
+        word = _without_past(word)
+    word = _american(word)
+    if word[-1] == "e" and len(word) > 3 and not _is_short(word[:-1]):
         word = word[:-1]
-    if word.endswith("y") and len(word) > 3 and word[-2] not in _VOWELS:
+    if word[-1] == "y" and len(word) > 3 and word[-2] not in _VOWELS:
         word = word[:-1] + "i"
     return word
 
 
 def _without_plural(word: str) -> str:
-    if not word.endswith("s") or word.endswith(_PLAIN_S):
+    if word.endswith(_PLAIN_S):
         return word
     if word.endswith("ies"):
         return _without_i(word)
