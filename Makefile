@@ -1,5 +1,7 @@
 # make serve   set up, then run Mnemon on its embedded default
-# make test    set up, then run the whole suite
+# make test    set up, then run the whole suite, and a cross-section of it on every other engine
+# make test-everywhere
+#              run the suites of all doors on PostgreSQL, then on PostgreSQL with S3
 # make check   lint, types and the architecture's contracts
 # make bench   measure the cost of the gate
 # make debian  install what the suite needs of Debian's packages, if it is not there
@@ -13,17 +15,33 @@ CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 CONFORMANCE := .environments/mcp-conformance/.ready
 INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+ON_EACH_ENGINE = for engine in $(ENGINES); do \
+    echo "On $$engine ..."; $(BIN)/python -m pytest --store $$engine -rs $(1:%=tests/%) || exit 1; done
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
     --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-.PHONY: serve test check bench debian clients lock clean
+# On the other engines: every operation over HTTP, asked in place and from afar, and what writes and forgets;
+# and, everywhere, the suites of all doors. Contracts and the machines that compare engines are in the whole suite.
+ENGINES := postgres postgres+s3
+CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/test_gate_writing.py \
+    surfaces/test_http_memory.py surfaces/test_openapi.py surfaces/test_remote_gate.py
+DOORS := chat conversation gate honcho importers mcp_door seen signin surfaces
+
+.PHONY: serve test test-everywhere check bench debian clients lock clean
 .DELETE_ON_ERROR:
 
 serve: $(READY)
 	@$(BIN)/mnemon serve
 
+# Compiled modules are kept, whatever the environment says: the suite starts hundreds of processes.
+test test-everywhere: export PYTHONDONTWRITEBYTECODE =
+
 test: $(READY) debian clients
 	@$(BIN)/python -m pytest
+	@$(call ON_EACH_ENGINE,$(CROSS_SECTION))
+
+test-everywhere: $(READY) debian clients
+	@$(call ON_EACH_ENGINE,$(DOORS))
 
 check: $(READY)
 	@$(BIN)/ruff check .

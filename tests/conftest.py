@@ -1,13 +1,51 @@
-"""Fixtures that more than one part of the suite uses."""
+"""Fixtures that more than one part of the suite uses, and where the run keeps its stores."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from objects.seaweed import ROOT, Seaweed
+
+pytest_plugins = ["pace"]
+STORES = ("postgres", "postgres+s3")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--store", choices=STORES, help="keep every store of the tests there instead of in files"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "embedded(reason): about the store in a file, and so not for runs with --store"
+    )
+    if kind := config.getoption("--store"):
+        from postgres.everywhere import Plugin
+
+        config.pluginmanager.register(Plugin(kind))
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A data folder that does not exist yet."""
     return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def seaweed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
+    """A server of S3 for the whole run of a test process."""
+    server = Seaweed(tmp_path_factory.mktemp("seaweed"))
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The right to everything on that server, in the standard environment."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", ROOT[0])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", ROOT[1])

@@ -1,11 +1,30 @@
-"""Running the real command line in a process of its own."""
+"""Running the real command line in a process of its own, and waiting for what other processes do."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+import stores
+
+PATIENCE_SECONDS = 60
+_STEP_SECONDS = 0.02
+_Found = TypeVar("_Found")
+
+
+def until(found: Callable[[], _Found]) -> _Found:
+    """Ask again until the answer is something; that answer."""
+    rest, deadline = threading.Event(), time.monotonic() + PATIENCE_SECONDS
+    while not (answer := found()):
+        assert time.monotonic() < deadline, answer
+        rest.wait(_STEP_SECONDS)
+    return answer
 
 
 def run_mnemon(*arguments: str, home: Path, exit_code: int = 0, stdin: str | None = None):
@@ -13,11 +32,11 @@ def run_mnemon(*arguments: str, home: Path, exit_code: int = 0, stdin: str | Non
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
     finished = subprocess.run(
         [sys.executable, "-m", "mnemon", *arguments],
-        env={**environment, "MNEMON_HOME": str(home)},
+        env={**environment, **stores.settings_of(home), "MNEMON_HOME": str(home)},
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert finished.returncode == exit_code, (finished.returncode, finished.stdout, finished.stderr)
     return finished

@@ -33,6 +33,7 @@ from mnemon.core.mirroring import mirrored
 from mnemon.core.vault import Vault
 from mnemon.domain import cap, ulid
 from mnemon.domain.cap import HolderKey
+from mnemon.domain.embedding import NONE, PGVECTOR
 from mnemon.errors import Misconfigured, MnemonError
 from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
@@ -59,6 +60,7 @@ _BRING_KEYS = (
     "Copy root.key and signing.key from the data folder that it was made with, or name another database."
 )
 _CARRYING_SECONDS = 60.0
+_NO_VECTORS = "none: search is by words alone (MNEMON_VECTORS=none)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class House:
             workers.append(carrying)
         self.gate.bell = self.workshop.bell
         try:
-            with self._book.listening(self.workshop.bell.set):
+            with self._book.listening(self.workshop.bell.set) as self.workshop.hears:
                 for worker in workers:
                     worker.start()
                 yield
@@ -137,9 +139,12 @@ class House:
         if self._mender is not None:
             self._mender.carrier.carry_all(seconds, eager=False)
 
-    def repair(self) -> Mended:
-        """Give book and bucket each what it lacks of the other. Raises: MnemonError."""
-        return self._mending.repair()
+    def repair(self, *, deep: bool = False) -> Mended:
+        """Give book and bucket each what it lacks of the other; `deep` reads every object, too.
+
+        Raises: MnemonError.
+        """
+        return self._mending.repair(deep=deep)
 
     def rebuild(self) -> Mended:
         """Make the empty book anew from the bucket. Raises: MnemonError."""
@@ -212,9 +217,7 @@ def open_house(
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
         model=_model(settings, reasoner, tokenizer, clock),
-        meaning=Meaning(
-            choose(settings.embedder), now=clock.now, patience=patience, without=describe(settings.embedder)
-        ),
+        meaning=_meaning(settings, clock, patience),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
     mender = None if carrier is None else _mender(store, clock, tools, carrier)
@@ -232,6 +235,14 @@ def open_house(
     reception = Reception(gate, book=book, keyring=keyring, clock=clock, entropy=entropy)
     meaning, model = tools.meaning, tools.model
     return House(gate, owner_cap, settings, made, workshop, reception, store, meaning, model, mender)
+
+
+def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
+    """Raises: Misconfigured."""
+    if settings.vectors == NONE:
+        return Meaning(None, without=_NO_VECTORS, keeps=False)
+    embedder = choose(settings.embedder)
+    return Meaning(embedder, now=clock.now, patience=patience, without=describe(settings.embedder))
 
 
 def _with_objects(
@@ -288,7 +299,7 @@ def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
 def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
     """Whether the data folder is new, its keys, and the book in PostgreSQL. Raises: MnemonError."""
     made = not exists(settings.home / ROOT_FILE)
-    book = SqlBook(in_database(place_of(settings)))
+    book = SqlBook(in_database(place_of(settings), compares=settings.vectors == PGVECTOR))
     with ExitStack() as otherwise:
         otherwise.callback(book.close)
         with book.read() as tx:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import fields, replace
 
-from mnemon.domain.embedding import AUTO, EmbedderSettings
+from mnemon.domain.embedding import AUTO, PGVECTOR, SEALED, VECTORS, EmbedderSettings
 from mnemon.domain.limits import Limits
 from mnemon.domain.names import namespace
 from mnemon.domain.pattern import pattern
@@ -59,6 +59,7 @@ _CHAT = (
 VARIABLES = (
     "MNEMON_HOME",
     "MNEMON_STORE",
+    "MNEMON_VECTORS",
     "MNEMON_CAP",
     "MNEMON_URL",
     "MNEMON_OBJECTS",
@@ -114,6 +115,8 @@ class Settings(Struct, frozen=True):
     seen: SeenSettings = SeenSettings()
     store: str | None = None
     """The address of a PostgreSQL database, or `@` and its file; None for the file in the data folder."""
+    vectors: str = SEALED
+    """How vectors are kept: one of `VECTORS`."""
 
     @property
     def where(self) -> str:
@@ -170,6 +173,7 @@ def settings_from(environment: Mapping[str, str], home: str | None = None) -> Se
         objects=environment.get("MNEMON_OBJECTS") or None,
         seen=_seen(environment),
         store=_store(environment.get("MNEMON_STORE")),
+        vectors=_vectors(environment.get("MNEMON_VECTORS"), environment.get("MNEMON_STORE")),
     )
 
 
@@ -181,6 +185,17 @@ def _store(told: str | None) -> str | None:
         hint="Write postgresql://USER:PASSWORD@HOST:5432/DATABASE, or @FILE with a file that says so; "
         "leave it out to store in the data folder.",
     )
+
+
+def _vectors(told: str | None, store: str | None) -> str:
+    if told and told not in VECTORS:
+        raise Misconfigured(f"MNEMON_VECTORS must be one of {', '.join(VECTORS)}, not {told!r}")
+    if told == PGVECTOR and not store:
+        raise Misconfigured(
+            "MNEMON_VECTORS=pgvector needs a store in PostgreSQL",
+            hint="Set MNEMON_STORE to its address, or leave MNEMON_VECTORS out: vectors are sealed then.",
+        )
+    return told or SEALED
 
 
 def _seen(environment: Mapping[str, str]) -> SeenSettings:

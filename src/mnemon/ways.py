@@ -195,7 +195,7 @@ def _embedded(settings: Settings) -> Way:
         house.gate,
         lambda: house.owner_cap,
         str(settings.home),
-        local=True,
+        together=house.gate.call_all,
         settle=house.settle,
         close=stack.close,
     )

@@ -50,11 +50,11 @@ SUBJECT = {"local": "owner", "ann's own cap": "ann"}
 
 def expected(user, session, credential):
     """Status and code, and who speaks if anybody does."""
+    named = USER_HEADERS[user].get("user_id", "").strip()
+    if (credential == "local" or credential in REFUSED) and (named or SESSION_HEADERS[session]):
+        return 403, "denied", None
     if credential in REFUSED:
         return *REFUSED[credential], None
-    named = USER_HEADERS[user].get("user_id", "").strip()
-    if credential == "local" and (named or SESSION_HEADERS[session]):
-        return 403, "denied", None
     if user in BAD or session in BAD:
         return 400, "invalid_input", None
     if credential == "ann's own cap" and named == "bob":
@@ -193,6 +193,15 @@ def test_a_bound_cap_chats_with_a_proof_of_each_request_and_not_without(stage):
     assert stage.texts(2)[0] == ("ann", "I like tea.")
 
 
+def test_what_names_somebody_beside_a_bad_cap_is_denied_with_the_reason(stage):
+    refused = stage.say("junk", "hi", user="ann")
+    assert (refused.status_code, refused.json()["error"]["type"]) == (403, "permission_error")
+    assert "can't be read" in refused.json()["error"]["message"]
+    for path in ("/models", f"/models/{MODEL}"):
+        assert stage.client("junk", user_id="ann").get(path).status_code == 403
+        assert stage.client("junk").get(path).status_code == 401
+
+
 def test_a_revoked_cap_chats_no_more(stage):
     ann = stage.mint("ann")
     assert stage.say(ann, "hi").status_code == 200
@@ -200,6 +209,7 @@ def test_a_revoked_cap_chats_no_more(stage):
     stage.house.gate.call(o.REVOKE, Credentials(stage.house.owner_cap), m.Revoke(jti=jti))
     refused = stage.say(ann, "hi")
     assert (refused.status_code, refused.json()["error"]["code"]) == (401, "cap_revoked")
+    assert stage.say(ann, "hi", key="k-1").status_code == 403
 
 
 def test_the_field_user_names_nobody_unless_it_is_configured_to(stage, front):

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import time
-
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from chat.stage import KEY, a_stage, asked
-from mnemon.domain import proof
-from mnemon.domain.cap import Confirmation, HolderKey
-from mnemon.domain.proof import Bound
 from mnemon.domain.upstream import Upstream
 from mnemon.surfaces.http.chat.keeping import Complaints
 
@@ -22,7 +15,7 @@ def complaints(caplog):
     return [record.getMessage() for record in caplog.records if record.name == "mnemon.chat"]
 
 
-def test_a_dead_memory_blocks_no_chat_of_those_it_knew(home, caplog):
+def test_a_dead_memory_blocks_no_chat(home, caplog):
     with a_stage(home) as stage:
         front = stage.front()
         stage.say(front, "I am allergic to plums.", user="ann")
@@ -40,21 +33,7 @@ def test_a_dead_memory_blocks_no_chat_of_those_it_knew(home, caplog):
     assert "plums" not in str(told)
 
 
-def test_a_dead_memory_lets_nobody_in_whose_proof_it_can_not_judge(home):
-    holder = Ed25519PrivateKey.generate()
-    with a_stage(home) as stage:
-        cap = stage.mint("ann", cnf=Confirmation(HolderKey.of(holder.public_key())))
-        body = json.dumps(asked("I like tea.")).encode()
-        bound = Bound("POST", "/v1/chat/completions", body)
-        proved = {"dpop": proof.make(cap, bound, key=holder, jti="once", now=int(time.time()))}
-        client = stage.client(cap)
-        assert client.post("/chat/completions", content=body, headers=proved).status_code == 200
-        stage.texts(2)
-        stage.house.close()
-        for headers in (proved, {}):
-            assert client.post("/chat/completions", content=body, headers=headers).status_code == 503
-
-
+@pytest.mark.embedded("it holds the lock of the file")
 def test_a_slow_memory_is_waited_for_a_moment(home, caplog):
     with a_stage(home, wait_ms=200) as stage:
         front = stage.front()
@@ -144,6 +123,7 @@ def test_a_reason_is_told_once_and_there_is_an_end_to_reasons(caplog):
     assert "what was said" not in caplog.text
 
 
+@pytest.mark.embedded("it holds the lock of the file")
 def test_a_turn_that_is_not_yet_written_when_the_server_stops_is_not_lost(home):
     with a_stage(home, wait_ms=100) as stage:
         front = stage.front()

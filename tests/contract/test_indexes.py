@@ -71,6 +71,7 @@ class Followed:
         self._tx = tx
         self.marks = tx.marks
         self.terms = self
+        self.comparing = None
         self.loaded = []
         self.opened = 0
 

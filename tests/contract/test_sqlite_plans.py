@@ -12,6 +12,7 @@ from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain.register import MEMBER, PEER
 from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
+from mnemon.domain.tasks import IDLE
 from mnemon.ports.book import Span, Turns, Views
 from mnemon.testing.book_scenes import IDS, OWNER, ROOM, WORKSPACE
 
@@ -27,6 +28,7 @@ class ExplainingEngine:
         self._engine = engine
         self.types = engine.types
         self.fortify = engine.fortify
+        self.vectors = engine.vectors
         self.plans = []
 
     @contextmanager
@@ -94,11 +96,15 @@ QUESTIONS = {
     ),
     "views that one holds": (
         lambda tx: tx.lines.views(replace(VIEWS, owner=OWNER)),
-        ["lines_about_by_id (workspace=?)", "ORDER BY"],
+        ["lines_held (workspace=? AND owner=?)"],
     ),
     "views of one": (
         lambda tx: tx.lines.views(replace(VIEWS, about="bob")),
-        ["lines_about_by_id (workspace=?)"],
+        ["lines_of (workspace=? AND about=?)"],
+    ),
+    "views of a session": (
+        lambda tx: tx.lines.views(replace(VIEWS, sessions=("s",), limit=None)),
+        ["lines_concluded (workspace=? AND session=?)"],
     ),
     "views": (lambda tx: tx.lines.views(VIEWS), ["lines_about_by_id (workspace=?)"]),
     "a view": (
@@ -152,6 +158,10 @@ QUESTIONS = {
     "whom one holds": (
         lambda tx: tx.register.ties(WORKSPACE, MEMBER, holder="s"),
         ["PRIMARY KEY (workspace=? AND kind=? AND holder=?)", "ORDER BY"],
+    ),
+    "whether work waits": (
+        lambda tx: tx.work.waits(WORKSPACE, IDLE, "ann", "work"),
+        ["work_of_peer (workspace=? AND kind=? AND peer=?)"],
     ),
     "the next due": (lambda tx: tx.work.next_due(), ["work_free", "work_held"]),
     "a claim": (

@@ -12,14 +12,13 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
+import stores
 from conversation.world import Speaker
 from mnemon.adapters.courier import HttpCourier
 from mnemon.adapters.crypto.keyfiles import KeyFiles
 from mnemon.adapters.documents import Documents
 from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.reason.extractive import Extractive
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.system import SystemClock, SystemEntropy
 from mnemon.adapters.tokens import Tokens
 from mnemon.core.desk import Tools
@@ -41,7 +40,7 @@ class AfterTheLease:
 @contextmanager
 def worker_on(home):
     """A worker on a data folder that no server has open, after every lease of the dead has run out."""
-    book, entropy = SqlBook(SqliteEngine(home / "mnemon.db")), SystemEntropy()
+    book, entropy = stores.book(home / "mnemon.db"), SystemEntropy()
     tools = Tools(
         vault=Vault(KeyFiles(home), entropy),
         index=RankedIndex(),

@@ -85,6 +85,7 @@ DELETIONS = {
 
 
 @pytest.mark.parametrize("what", DELETIONS)
+@pytest.mark.embedded("it reads the bytes of the file")
 def test_of_what_is_deleted_no_reader_is_told_a_word_and_no_file_holds_a_byte(stage, owner, tmp_path, what):
     message = furnish(owner, stage)
     assert told(stage).count(RARE) > 20
@@ -99,6 +100,7 @@ def test_of_what_is_deleted_no_reader_is_told_a_word_and_no_file_holds_a_byte(st
     assert RARE not in told(stage)
 
 
+@pytest.mark.embedded("it reads the bytes of the file")
 def test_a_deleted_conclusion_is_nowhere_and_what_was_said_stays(stage, owner, tmp_path):
     furnish(owner, stage)
     before = traces(tmp_path)
@@ -130,6 +132,7 @@ def test_a_peer_deleted_without_its_messages_leaves_what_it_said_and_nothing_kno
     assert "alice" not in str(owner.told("POST", "/peers/list"))
 
 
+@pytest.mark.embedded("it reads the bytes of the file")
 def test_the_messages_kept_of_a_deleted_peer_go_with_their_session(stage, owner, tmp_path):
     furnish(owner, stage)
     before = traces(tmp_path)

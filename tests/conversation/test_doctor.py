@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import time
 
 import httpx
 import pytest
 
 from conversation.world import Speaker
+from processes import until
 from surfaces.door import mnemon, serving
 
 STEPS = 160
@@ -144,9 +144,7 @@ class Life:
 
 
 def settled(speaker):
-    deadline = time.monotonic() + 60
-    while (queue := speaker.queue())["pending_work_units"] + queue["in_progress_work_units"]:
-        assert time.monotonic() < deadline, queue
+    until(lambda: not ((queue := speaker.queue())["pending_work_units"] + queue["in_progress_work_units"]))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -184,6 +182,7 @@ VANISHING = {
 
 
 @pytest.mark.parametrize("what", VANISHING)
+@pytest.mark.embedded("it damages the file")
 def test_the_doctor_notices_what_vanished_past_the_gate(home, what):
     with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
         speaker = Speaker(wire, server.owner_cap, "w")

@@ -46,6 +46,7 @@ def waiting(world, cap):
 
 
 @pytest.mark.parametrize("damaged", [_AT_ONCE, _AT_ONCE + 1, 3 * _AT_ONCE])
+@pytest.mark.embedded("it damages the file")
 def test_lines_that_can_not_be_opened_keep_no_others_from_their_vectors(world, book, damaged):
     cap = world.issue()
     for number in range(damaged):
@@ -56,6 +57,7 @@ def test_lines_that_can_not_be_opened_keep_no_others_from_their_vectors(world, b
     assert waiting(world, cap) == damaged
 
 
+@pytest.mark.embedded("it damages the file")
 def test_lines_of_every_other_place_are_reached_past_damaged_ones(world, book):
     cap = world.issue()
     lines = [world.put(cap, f"note {number}") for number in range(4 * _AT_ONCE)]
@@ -68,6 +70,7 @@ def test_lines_of_every_other_place_are_reached_past_damaged_ones(world, book):
 
 
 @pytest.mark.parametrize("damage", ["zeroblob(60)", "x''", "substr(sealed, 1, 20)"])
+@pytest.mark.embedded("it damages the file")
 def test_a_damaged_vector_costs_its_own_line_and_no_other(world, book, damage):
     cap = world.issue()
     hotel = world.put(cap, "hotel in Chengdu")
@@ -81,6 +84,7 @@ def test_a_damaged_vector_costs_its_own_line_and_no_other(world, book, damage):
     assert "hotel in Chengdu" in world.texts(cap, "hotel")
 
 
+@pytest.mark.embedded("it damages the file")
 def test_a_damaged_vector_is_made_again(world, book):
     cap = world.issue()
     hotel = world.put(cap, "hotel in Chengdu")

@@ -87,6 +87,7 @@ def test_what_lies_in_two_namespaces_is_counted_in_each_by_itself(stage, owner):
     assert known(stage, sub="alice", namespaces_allowed=["home"])["conclusions"] == 2
 
 
+@pytest.mark.embedded("it damages the file")
 def test_a_conclusion_that_can_not_be_opened_keeps_no_status_from_being_told(stage, owner, tmp_path):
     owner.say("s", "I live in Lisbon.")
     stage.rest()

@@ -52,6 +52,17 @@ def test_with_the_floor_a_part_of_a_word_is_not_enough(owner):
     assert owner.search("", "flower", floor=True) == []
 
 
+def test_with_the_floor_a_name_that_is_not_spoken_of_there_finds_nothing(owner):
+    owner.say("food", "I tried three Korean restaurants in my city")
+    owner.say("home", "my father fixed the fence")
+    for asked, found in (("Korean", True), ("Italian", False)):
+        question = f"How many {asked} restaurants have I tried in my city?"
+        assert owner.search("", question)
+        assert bool(owner.search("", question, floor=True)) is found
+    assert owner.search("", "what did my dad do with the fence?", floor=True)
+    assert owner.search("", "what did my uncle do with the fence?", floor=True) == []
+
+
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize(
     "wrong",

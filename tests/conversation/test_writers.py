@@ -85,6 +85,7 @@ def _assert_batches_stay_together(texts):
             assert before == f"{writer}:{batch}:{int(part) - 1}"
 
 
+@pytest.mark.embedded("it looks into the file")
 def test_the_turns_of_a_session_are_one_to_n_whoever_writes(server):
     with speaking(server, "turns") as speaker:
         at_once(WRITERS, lambda which: _say(server, "turns", [f"{which} a", f"{which} b"], f"p{which}"))

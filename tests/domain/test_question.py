@@ -119,6 +119,25 @@ def test_the_terms_that_name_someone_are_among_those_of_the_question():
     assert [term for term in asked.terms if term not in name] == question.read("think of boats", NOW).terms
 
 
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("What does Ann like?", "ann"),
+        ("What did Ann give to Bob?", "ann"),
+        ("Did Bob's sister see Ann's boat?", "Bob"),
+        ("What did Ann Lee tell Ann?", "Ann Lee"),
+        ("What do Ann and Bob like?", None),
+        ("What are Ann's and Bob's plans?", None),
+        ("Who is older, Ann or Bob?", None),
+        ("Have Ann, Bob & Ann Lee met?", None),
+        ("What do I like?", None),
+    ],
+)
+def test_who_is_named_first_is_asked_about_unless_two_are_asked_about_as_one(text, subject):
+    asked = question.read(text, NOW)
+    assert question.subject(asked, question.speakers(asked, ["ann", "Bob", "Ann Lee"])) == subject
+
+
 @steady
 @given(st.text(), st.integers(0, 4_000_000_000_000), st.lists(st.text(max_size=20), max_size=4))
 def test_every_text_is_understood_somehow(text, at, owners):
@@ -127,6 +146,7 @@ def test_every_text_is_understood_somehow(text, at, owners):
     for owner, name in question.speakers(asked, owners).items():
         assert owner in owners
         assert set() < name <= set(asked.terms)
+    assert question.subject(asked, question.speakers(asked, owners)) in {None, *owners}
 
 
 @pytest.mark.parametrize(

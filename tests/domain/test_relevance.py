@@ -103,3 +103,12 @@ def test_the_best_line_decides_what_is_worth_showing():
 @pytest.mark.parametrize("by_meaning", [True, False])
 def test_a_line_about_the_day_that_is_asked_for_is_worth_showing(by_meaning):
     assert relevance.worth_showing([{}, {relevance.THEN: 1.0}], by_meaning=by_meaning)
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+def test_where_someone_is_named_a_line_must_be_of_where_they_are_spoken_of(by_meaning):
+    near = {relevance.MEANING: 1.0, relevance.AROUND: 1.0}
+    elsewhere = {relevance.NAMED: 1.0}
+    assert relevance.worth_showing([near], by_meaning=by_meaning)
+    assert not relevance.worth_showing([near, elsewhere], by_meaning=by_meaning, named=True)
+    assert relevance.worth_showing([near, near | elsewhere], by_meaning=by_meaning, named=True)

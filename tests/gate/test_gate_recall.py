@@ -134,6 +134,7 @@ def spoil_all_but(path, kept):
 
 
 @pytest.mark.parametrize(("query", "k"), [("harbour", 20), ("harbour", 5), (None, 20), ("???", 20)])
+@pytest.mark.embedded("it damages the file")
 def test_only_the_lines_that_are_told_are_opened(tmp_path, query, k):
     world = on_sqlite(tmp_path / "book.db")
     cap = world.issue()

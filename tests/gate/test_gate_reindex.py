@@ -9,7 +9,8 @@ from gate.world import KINDS, World, on_sqlite
 from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
 from mnemon.core import reindex
-from mnemon.core.remember import ANALYSIS
+from mnemon.core.remember import ANALYSIS, marks_of
+from mnemon.domain.line import Place
 from mnemon.domain.names import Room
 from mnemon.errors import Unavailable
 from mnemon.gate import messages as m
@@ -291,3 +292,15 @@ def test_an_embedder_in_trouble_is_told_until_it_works_again(make):
     told = world.call(o.STATUS, cap, m.Status())
     assert (told.waiting, told.embedder_trouble) == (0, "")
     assert world.gate.thinking() == {"embedder": "ok"}
+
+
+def test_the_analysis_stands_for_these_marks():
+    """Whoever changes these counts `ANALYSIS` up as well, so that stored tokens are made again."""
+    line = Place(TRAVEL, "id", "memory", "s1", 1_778_673_600_000, None, None, "cap", about="bob")
+    marks = marks_of(line, "Did I meet Tom twice last week, and again in June 2023?")
+    assert (ANALYSIS, " | ".join(mark.replace("\0", " ").strip() for mark in marks)) == (
+        "2.1",
+        "sign asks | sign self | sign number | sign time | sign name"
+        " | day 2026-05-04 | day 2026-05-05 | day 2026-05-06 | day 2026-05-07 | day 2026-05-08"
+        " | day 2026-05-09 | day 2026-05-10 | month 2026-05 | month 2023-06 | session s1 | about bob",
+    )

@@ -69,6 +69,36 @@ def test_who_is_patient_gets_the_vector_and_a_question_is_embedded_once():
     assert slow.asked == ["", "hello"]
 
 
+def test_a_question_that_is_foreseen_is_embedded_once_and_waited_for():
+    slow = Slow()
+    slow.go.set()
+    meaning = Meaning(slow, patience=PATIENT)
+    meaning.vector("hello")
+    slow.go.clear()
+    slow.begun.clear()
+    meaning.expect("goodbye")
+    meaning.expect("goodbye")
+    assert slow.begun.wait(PATIENT)
+    threading.Timer(0.01, slow.go.set).start()
+    assert meaning.vector("goodbye") == ReferenceEmbedder().question("goodbye")
+    meaning.expect("goodbye")
+    assert slow.asked == ["", "hello", "goodbye"]
+
+
+def test_nothing_is_foreseen_by_an_embedder_that_is_not_loaded_and_a_failure_holds_nobody_up():
+    slow = Slow()
+    Meaning(slow).expect("hello")
+    assert not slow.begun.is_set()
+    moody = Moody()
+    moody.fails = False
+    meaning = Meaning(moody, patience=PATIENT)
+    meaning.vector("hello")
+    moody.fails = True
+    meaning.expect("goodbye")
+    assert meaning.vector("goodbye") is None
+    assert "out of reach" in meaning.trouble
+
+
 def test_whoever_stops_it_waits_for_what_is_asked_and_nothing_is_asked_after_that():
     slow = Slow()
     meaning = Meaning(slow)

@@ -11,13 +11,12 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+import stores
 from mnemon.adapters.courier import HttpCourier
 from mnemon.adapters.documents import Documents
 from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.tokens import Tokens
 from mnemon.core.desk import Tools
 from mnemon.core.meaning import Meaning
@@ -269,8 +268,10 @@ class World:
 
 
 def on_sqlite(path, **options):
-    """A world on a real file, with the index that a house uses."""
-    return World(book=SqlBook(SqliteEngine(path)), index=RankedIndex(), **options)
+    """A world on a real file, or where this run keeps its stores, with the index that a house uses."""
+    world = World(book=stores.book(path), index=RankedIndex(), **options)
+    stores.attend(path, world.tools)
+    return world
 
 
 @contextmanager

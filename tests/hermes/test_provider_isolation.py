@@ -379,7 +379,7 @@ def test_a_profile_s_other_namespace_is_closed_to_tools_too(stages):
 
 
 def test_memory_is_off_where_no_gate_keeps_namespaces_apart(stages, honcho):
-    stage = stages("travel", namespaces="travel", baseUrl=honcho.url)
+    stage = stages("travel", namespaces="travel", baseUrl=honcho.url, recallWait=1)
     honcho.state("hermes", "ann", "Owns Zwirbelfix.")
     honcho.say("project", "ann", SECRET)
     stage.provider().sync_turn("I am going to Chengdu.", "")

@@ -413,9 +413,9 @@ def test_a_server_of_the_store_s_folder_is_used_and_done_without_when_it_is_kill
         assert files_in(store) == []
         say_all(provider, numbered(1, 10))
         assert eventually(lambda: ways.inspect(configuration(stage)).outbox.waiting < 9)
-        server.process.send_signal(signal.SIGKILL)
+        server.process.send(signal.SIGKILL)
         say_all(provider, numbered(10, 13))
-        server.process.wait()
+        server.stop()
         assert delivered(stage)
         assert files_in(store) != []
         assert "This is turn 12." in stage.recall(stage.provider("s2"), "Which turn was 12?", 2)

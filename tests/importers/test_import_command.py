@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import stores
 from importers.exports import conversation, said, written
 from surfaces.door import environment, mnemon, ordinary_signals, serving
 
@@ -120,7 +121,11 @@ def test_stopped_by_ctrl_c_it_says_how_far_it_came_and_goes_on_from_there(home, 
     mnemon("init", home=home)
     asked = [sys.executable, "-m", "mnemon", "import", str(path), "--home", str(home)]
     with subprocess.Popen(
-        asked, env=environment(), stderr=subprocess.PIPE, text=True, preexec_fn=ordinary_signals
+        asked,
+        env=environment(**stores.settings_of(home)),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=ordinary_signals,
     ) as process:
         while not process.stderr.readline().startswith("imported 1000"):
             assert process.poll() is None

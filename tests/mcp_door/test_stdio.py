@@ -14,6 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+import stores
 from mcp_door.served import PATIENCE_SECONDS, hosted, run
 from mnemon.bootstrap import open_house
 from mnemon.config import settings_from
@@ -29,7 +30,13 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 def environment(home, **more):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
-    return {**kept, "MNEMON_EMBEDDER": "none", "MNEMON_HOME": str(home), **more}
+    return {
+        **kept,
+        **stores.settings_of(home),
+        "MNEMON_EMBEDDER": "none",
+        "MNEMON_HOME": str(home),
+        **more,
+    }
 
 
 @asynccontextmanager

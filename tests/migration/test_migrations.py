@@ -28,6 +28,7 @@ class FailingEngine:
         self._left = statements
         self.types = engine.types
         self.fortify = engine.fortify
+        self.vectors = engine.vectors
         self.close = engine.close
 
     @contextmanager

@@ -18,8 +18,22 @@ _PATIENCE_SECONDS = 60
 _STEP_SECONDS = 0.05
 
 
+def _identity(name: str, *actions: str) -> dict:
+    credentials = [{"accessKey": name, "secretKey": f"{name}-secret"}]
+    return {"name": name, "credentials": credentials, "actions": list(actions)}
+
+
+OWNERS = [
+    _identity("ann"),
+    _identity(
+        "ben", "Read:memory/static/w/ben/*", "Write:memory/static/w/ben/*", "List:memory/static/w/ben/*"
+    ),
+]
+"""One to whom only a bucket policy gives anything, and one with a prefix by the server's own rules."""
+
+
 class Seaweed:
-    def __init__(self, folder: Path, identities: list[dict] = ()) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._ports = _free_ports(8)
         self.port = self._ports[0]
@@ -30,7 +44,7 @@ class Seaweed:
             "actions": ["Admin", "Read", "Write", "List", "Tagging"],
         }
         self._config = folder / "s3.json"
-        self._config.write_text(json.dumps({"identities": [root, *identities]}))
+        self._config.write_text(json.dumps({"identities": [root, *OWNERS]}))
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:

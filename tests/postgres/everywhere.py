@@ -1,35 +1,196 @@
-"""A plugin that gives PostgreSQL to every test that would have a store in a file.
+"""Every store that a test asks for in a folder, in a database of its own instead; with S3, kept there too.
 
-pytest -p postgres.everywhere tests/conversation tests/gate tests/honcho tests/signin
+pytest --store postgres tests/surfaces
+pytest --store postgres+s3 tests/surfaces
+
+Whoever opens the file itself has the marker `embedded`, with the reason, and is skipped.
+After each test on S3 the bucket must have what the book has, as `mnemon doctor --repair` sees it.
 """
 
 from __future__ import annotations
 
-import atexit
+import os
 import tempfile
-from functools import cache
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import pytest
+from msgspec.structs import replace
+
+import stores
+from mnemon import bootstrap
+from mnemon.adapters.objects.choice import open_objects
+from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.adapters.system import SystemEntropy
+from mnemon.config import Settings
+from mnemon.core.desk import Tools
+from mnemon.core.mirroring import mirrored
+from mnemon.errors import Tampered, WrongKey
+from mnemon.gate.mending import Mended
+from mnemon.ports.book import Book
+from objects.mended import mending
+from objects.seaweed import BUCKET, ROOT, Seaweed
 from postgres.server import Server
 
-
-@cache
-def server() -> Server:
-    one = Server(Path(tempfile.gettempdir()))
-    atexit.register(one.remove)
-    return one
+OPEN_HOUSE = bootstrap.open_house
 
 
-@cache
-def database_of(path: Path) -> str:
-    """The database that stands for a file, the same one each time."""
-    return server().url(server().create())
+class Place(NamedTuple):
+    """Where a store is, and where its lines are kept a second time."""
+
+    database: str
+    store: str
+    objects: str | None
 
 
-def engine_of(kind: type, path: Path) -> PostgresEngine:
-    return PostgresEngine(database_of(path))
+class Everywhere:
+    """The servers of this run, and which database stands for which folder or file."""
+
+    def __init__(self, kind: str) -> None:
+        self._on_s3 = kind.endswith("s3")
+        self._scratch = tempfile.TemporaryDirectory(prefix="mnemon-everywhere-")
+        self._places: dict[Path, Place] = {}
+        self._attended: list[tuple[Path, Tools]] = []
+
+    @cached_property
+    def _server(self) -> Server:
+        return Server(Path(self._scratch.name))
+
+    @cached_property
+    def _template(self) -> str:
+        name = self._server.create()
+        SqlBook(PostgresEngine(self._server.url(name))).close()
+        return name
+
+    @cached_property
+    def _seaweed(self) -> Seaweed:
+        folder = Path(self._scratch.name) / "seaweed"
+        folder.mkdir()
+        server = Seaweed(folder)
+        server.start()
+        os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"] = ROOT
+        return server
+
+    def place(self, path: Path) -> Place:
+        """Where the store of the data folder is, or of the file; a data folder's own file is the folder."""
+        path = path.parent if path.name == Settings(path.parent).book.name else path
+        if path not in self._places:
+            name = self._server.create(self._template)
+            objects = f"s3://{BUCKET}/{name}?endpoint={self._seaweed.url}" if self._on_s3 else None
+            self._places[path] = Place(name, self._server.url(name), objects)
+        return self._places[path]
+
+    def settings_of(self, home: Path) -> dict[str, str]:
+        place = self.place(home)
+        objects = {} if place.objects is None else {"MNEMON_OBJECTS": place.objects}
+        return {"MNEMON_STORE": place.store, **objects}
+
+    def book(self, path: Path) -> Book:
+        place = self.place(path)
+        book = SqlBook(PostgresEngine(place.store))
+        objects = None if place.objects is None else open_objects(place.objects)
+        return mirrored(book, SystemEntropy(), objects)
+
+    def attend(self, path: Path, tools: Tools) -> None:
+        if self._on_s3:
+            self._attended.append((path, tools))
+
+    def open_house(self, settings: Settings, **options: Any) -> bootstrap.House:
+        """The house of a data folder that names no database has its own."""
+        return OPEN_HOUSE(self._moved(settings), **options)
+
+    def _moved(self, settings: Settings) -> Settings:
+        if settings.store is not None:
+            return settings
+        place = self.place(settings.home)
+        return replace(settings, store=place.store, objects=settings.objects or place.objects)
+
+    def leave(self, folder: Path) -> None:
+        """Hold book and bucket against each other, and drop the databases of all that lies in the folder."""
+        left = {path: place for path, place in self._places.items() if path.is_relative_to(folder)}
+        try:
+            for path, mended in self._mended(left):
+                assert mended == Mended(), f"{path}: book and bucket do not agree"
+        finally:
+            for path, place in left.items():
+                self._server.drop(place.database)
+                del self._places[path]
+
+    def _mended(self, left: dict[Path, Place]) -> Iterator[tuple[Path, Mended]]:
+        attended = [(path, tools) for path, tools in self._attended if path in left]
+        self._attended = [one for one in self._attended if one[0] not in left]
+        for path, tools in attended:
+            if _has_its_keys(left[path], tools):
+                yield path, _mended_book(left[path], tools)
+        for path, place in left.items():
+            if place.objects is not None and (path / "root.key").exists():
+                yield path, self._mended_house(path)
+
+    def _mended_house(self, home: Path) -> Mended:
+        house = self.open_house(Settings(home))
+        try:
+            return house.repair()
+        finally:
+            house.close()
+
+    def close(self) -> None:
+        """End the servers that were started."""
+        started = self.__dict__
+        if "_server" in started:
+            self._server.remove()
+        if "_seaweed" in started:
+            self._seaweed.kill()
+        self._scratch.cleanup()
 
 
-SqliteEngine.__new__ = engine_of  # type: ignore[assignment,method-assign]
+def _has_its_keys(place: Place, tools: Tools) -> bool:
+    """Whether every key opens: of a room that a test left without one nothing can be told to a bucket."""
+    book = SqlBook(PostgresEngine(place.store))
+    try:
+        with book.read() as tx:
+            for key in tx.keys.every():
+                tools.vault.check(key)
+    except (WrongKey, Tampered):
+        return False
+    finally:
+        book.close()
+    return True
+
+
+def _mended_book(place: Place, tools: Tools) -> Mended:
+    assert place.objects is not None
+    with mending(SqlBook(PostgresEngine(place.store)), open_objects(place.objects), tools) as mender:
+        return mender.repair()
+
+
+class Plugin:
+    """What pytest calls while stores are elsewhere."""
+
+    def __init__(self, kind: str) -> None:
+        self._all = Everywhere(kind)
+        stores.elsewhere = self._all
+        bootstrap.open_house = self._all.open_house
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            for mark in item.iter_markers("embedded"):
+                item.add_marker(pytest.mark.skip(reason=f"embedded: {mark.args[0]}"))
+
+    @pytest.fixture
+    def tmp_path(self, tmp_path: Path) -> Iterator[Path]:
+        """The same, left when all that worked there has ended and the keys are still there."""
+        yield tmp_path
+        self._all.leave(tmp_path)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+        """Leave what the tests of a file had in common."""
+        yield
+        if nextitem is None or nextitem.path != item.path:
+            self._all.leave(Path("/"))
+
+    def pytest_unconfigure(self) -> None:
+        self._all.close()

@@ -166,11 +166,12 @@ class Server:
         with psycopg.connect(self.url(database, role), autocommit=True) as connection:
             yield connection
 
-    def create(self) -> str:
-        """A new database; its name."""
+    def create(self, template: str | None = None) -> str:
+        """A new database, a copy of the template if one is named; its name."""
         name = f"t_{uuid4().hex}"
+        of = "" if template is None else f" TEMPLATE {template} STRATEGY FILE_COPY"
         with self.connected("postgres") as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name}{of}")
         return name
 
     def empty(self, database: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from contextlib import suppress
 
 import psycopg
@@ -25,6 +24,7 @@ from mnemon.errors import (
 from mnemon.testing.book_scenes import ROOM, WORKSPACE, append, event, log, numbered, sealed_line
 from mnemon.testing.threads import in_many_threads
 from postgres.server import Server
+from processes import until
 from surfaces.door import serving
 
 PATIENCE_SECONDS = 30
@@ -38,14 +38,6 @@ def mortal(tmp_path_factory):
     server = Server(tmp_path_factory.getbasetemp().parent, durable=True)
     yield server
     server.remove()
-
-
-def until(holds):
-    """Ask again until it holds."""
-    rest, deadline = threading.Event(), time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline
-        rest.wait(0.05)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from mnemon.adapters.system import SystemEntropy
 from mnemon.core.mirroring import MirroredBook
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
-from mnemon.testing.book_contract import BookContract
 from mnemon.testing.shipments_contract import ShipmentsContract
+from mnemon.testing.stored_book_contract import StoredBookContract
 from objects.stage import kept
 
 
@@ -25,12 +25,10 @@ class TestPostgresShipments(ShipmentsContract):
         book.close()
 
 
-class TestMirroredPostgresBook(BookContract):
+class TestMirroredPostgresBook(StoredBookContract):
     @pytest.fixture
-    def book(self, url):
-        book = MirroredBook(SqlBook(PostgresEngine(url)), SystemEntropy())
-        yield book
-        book.close()
+    def open_book(self, url):
+        return lambda: MirroredBook(SqlBook(PostgresEngine(url)), SystemEntropy())
 
 
 def test_a_book_on_postgresql_is_mirrored_repaired_and_made_anew(server, url, bare, home, tmp_path):

@@ -6,9 +6,7 @@ import multiprocessing
 import signal
 import subprocess
 import sys
-import threading
-import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import msgspec
 import pytest
@@ -20,6 +18,8 @@ from mnemon.domain import audit
 from mnemon.domain.tasks import DELIVER, Errand
 from mnemon.testing.book_scenes import log
 from mnemon.testing.work_contract import NOW, UNTIL
+from objects.stage import kept
+from processes import until
 from surfaces.door import environment, mnemon, ordinary_signals
 
 PATIENCE_SECONDS = 60
@@ -46,6 +46,14 @@ def working(home, url):
         process.communicate()
 
 
+def stopped(process):
+    """Have it stop in good order."""
+    process.send_signal(signal.SIGTERM)
+    told, trouble = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, trouble) == (0, "")
+    assert "stopped" in told
+
+
 def to_nobody(n):
     """An errand that is done at once: the webhook that it names was deleted."""
     payload = msgspec.json.encode(Delivery(endpoint="gone", body=str(n))).decode()
@@ -68,14 +76,9 @@ def book(url):
     book.close()
 
 
-def until_done(book):
-    rest, deadline = threading.Event(), time.monotonic() + PATIENCE_SECONDS
-    while True:
-        with book.read() as tx:
-            if tx.work.next_due() is None:
-                return
-        assert time.monotonic() < deadline
-        rest.wait(0.05)
+def is_idle(book):
+    with book.read() as tx:
+        return tx.work.next_due() is None
 
 
 def test_two_workers_do_each_errand_once_and_stop_when_told(home, url, book):
@@ -84,12 +87,9 @@ def test_two_workers_do_each_errand_once_and_stop_when_told(home, url, book):
         for n in range(ERRANDS):
             with book.write("w") as tx:
                 tx.work.add(to_nobody(n), 0)
-        until_done(book)
+        until(lambda: is_idle(book))
         for process in (one, other):
-            process.send_signal(signal.SIGTERM)
-            told, trouble = process.communicate(timeout=PATIENCE_SECONDS)
-            assert (process.returncode, trouble) == (0, "")
-            assert "stopped" in told
+            stopped(process)
     rows = log(book, "w")
     audit.verify("w", rows)
     assert [row.event.operation for row in rows] == ["work.deliver"] * ERRANDS
@@ -113,3 +113,99 @@ def test_what_a_killed_process_was_about_to_take_or_write_is_free_at_once(url, b
     with book.claim() as tx:
         taken = [task for _ in range(3) for task in tx.work.claim("h", now=NOW, until=UNTIL, most=9)]
     assert [(task.payload, task.attempts) for task in taken] == [(to_nobody(n).payload, 1) for n in (1, 2)]
+
+
+class Watched:
+    """A store from outside, where one can keep workers from finishing, see who waits, and end leases."""
+
+    def __init__(self, server, database):
+        self._server = server
+        self._database = database
+
+    def address(self, name):
+        """The store's address for a process that is known by that name."""
+        return f"{self._server.url(self._database)}&application_name={name}"
+
+    @contextmanager
+    def nothing_finished(self):
+        """Meanwhile whoever has done some work waits before it leaves the list."""
+        with self._server.connected(self._database) as connection, connection.transaction():
+            connection.execute("LOCK TABLE worked IN EXCLUSIVE MODE")
+            yield
+
+    def finishing(self):
+        """The names of the processes that wait so."""
+        found = self._ask("SELECT application_name FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+        return [name for (name,) in found]
+
+    def end_leases(self):
+        """Let the time of all who hold work be over."""
+        assert self._ask("UPDATE work SET until = 0 WHERE holder IS NOT NULL RETURNING seq")
+
+    def _ask(self, statement):
+        with self._server.connected(self._database) as connection:
+            return connection.execute(statement).fetchall()
+
+
+@pytest.fixture
+def watched(server, database):
+    return Watched(server, database)
+
+
+@pytest.fixture
+def house(home, url):
+    """A house that takes requests and does no work."""
+    with kept(home, None, store=url) as house:
+        yield house
+
+
+def is_done(speaker):
+    told = speaker.queue()
+    return told["completed_work_units"] > 0 == told["pending_work_units"] + told["in_progress_work_units"]
+
+
+def derivings(book, workspace):
+    """How often something was derived there, as the log tells."""
+    rows = log(book, workspace)
+    audit.verify(workspace, rows)
+    return [row.event.operation for row in rows].count("work.derive")
+
+
+def concluded(speaker):
+    """What is known, in the order in which it was concluded, and how often each was."""
+    found = sorted(speaker.conclusions(), key=lambda one: one["id"])
+    return [(one["content"], one["times_derived"]) for one in found]
+
+
+def test_a_killed_workers_work_is_done_by_another_once_and_in_its_order(home, watched, book, house):
+    with house.speaking("talk") as talk, house.speaking("aside") as aside, ExitStack() as started:
+        workers = {
+            name: started.enter_context(working(home, watched.address(name))) for name in ("one", "other")
+        }
+        with watched.nothing_finished():
+            talk.say("s", "I live in Bonn.")
+            [doomed] = until(watched.finishing)
+            workers.pop(doomed).kill()
+        talk.say("s", "I live in Berlin now.")
+        aside.say("s", "I live in Rome.")
+        until(lambda: is_done(aside))
+        assert (derivings(book, "talk"), concluded(talk)) == (0, [])
+        watched.end_leases()
+        aside.say("s", "I like tea.")  # Whoever looks for work now finds that too.
+        until(lambda: is_done(talk))
+        [survivor] = workers.values()
+        stopped(survivor)
+        assert concluded(talk) == [("alice lives in Bonn", 1), ("alice lives in Berlin now", 1)]
+    assert derivings(book, "talk") == 1
+
+
+def test_a_worker_that_is_told_to_stop_finishes_what_it_holds(home, watched, book, house):
+    with house.speaking("talk") as talk, working(home, watched.address("one")) as worker:
+        with watched.nothing_finished():
+            talk.say("s", "I live in Bonn.")
+            assert until(watched.finishing) == ["one"]
+            worker.send_signal(signal.SIGTERM)
+        stopped(worker)
+        assert is_done(talk)
+        assert concluded(talk) == [("alice lives in Bonn", 1)]
+    assert derivings(book, "talk") == 1

@@ -47,6 +47,7 @@ def test_a_server_whose_store_is_there_is_ready(server):
     assert (told["status"], told["store"]) == ("ok", "ok")
 
 
+@pytest.mark.embedded("it holds the lock of the file")
 def test_while_the_store_is_out_of_reach_it_says_so_at_once_and_recovers_by_itself(server):
     with held(server):
         refused = until(server, "/ready", 503)

@@ -65,6 +65,7 @@ def test_of_many_who_refresh_one_token_at_once_exactly_one_wins_and_the_sign_in_
         assert place.fetch(refreshing(won[0]["refresh_token"])).json()["error"] == "invalid_grant"
 
 
+@pytest.mark.embedded("it reads the bytes of the file")
 def test_a_sign_in_survives_a_restart_and_no_secret_of_it_lies_in_the_folder(home, stack):
     with serving(home) as server:
         place = Served(server, stack)

@@ -8,9 +8,8 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,10 +19,9 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 
+import stores
 from mnemon.commands import main
-
-PATIENCE_SECONDS = 60
-"""No process of a test may live longer than this without an answer."""
+from processes import PATIENCE_SECONDS, until
 
 EVERY_OP = ["put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit"]
 UNLISTED = {(404, "not_found"), (405, "method_not_allowed"), (403, "host_refused")}
@@ -73,35 +71,95 @@ class Running:
         user: int | None = None,
         start: Any = None,
     ) -> None:
-        known = {"MNEMON_HOME": str(home), **({"MNEMON_URL": url} if url else {}), **(settings or {})}
+        known = {
+            "MNEMON_HOME": str(home),
+            **stores.settings_of(home),
+            **({"MNEMON_URL": url} if url else {}),
+            **(settings or {}),
+        }
         self._folder = TemporaryDirectory()
         self._files = [Path(self._folder.name) / name for name in ("in", "out", "err")]
         for file in self._files:
             file.touch()
         self._files[0].write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
         asked = (arguments, environment(**known), self._files, user, start)
-        self._process = _FORKS.Process(target=_command_line, args=asked)
-        self._process.start()
+        self._process = self._begin(*asked)
+
+    def _begin(self, *asked: Any) -> Any:
+        process = _FORKS.Process(target=_command_line, args=asked)
+        process.start()
+        return process
+
+    def printed(self, lines: int) -> list[str]:
+        """The first lines that it prints, as soon as there are so many, or it has ended with fewer."""
+        until(lambda: self._out().count("\n") >= lines or not self._process.is_alive())
+        return self._out().splitlines(keepends=True)[:lines]
+
+    def send(self, what: signal.Signals) -> None:
+        if self._process.is_alive():
+            os.kill(self._process.pid, what)
 
     def finish(self, exit_code: int | None = 0) -> Finished:
         """Wait for its end and, unless told otherwise, hold it to its exit code."""
         self._process.join(PATIENCE_SECONDS)
-        if self._process.exitcode is None:
+        in_time = not self._process.is_alive()
+        if not in_time:
             self._process.kill()
             self._process.join()
-        out, err = (file.read_text() for file in self._files[1:])
-        finished = Finished(self._process.exitcode, out, err)
+        finished = Finished(self._process.exitcode, self._out(), self._files[2].read_text())
         self._process.close()
         self._folder.cleanup()
+        assert in_time, finished
         assert exit_code is None or finished.exit_code == exit_code, finished
         return finished
+
+    def _out(self) -> str:
+        return self._files[1].read_text()
+
+
+class Anew(Running):
+    """A command line at work in an interpreter of its own, begun where and as the test's process is."""
+
+    def _begin(self, arguments: tuple[str, ...], known: dict[str, str], files: list[Path], *_: None) -> Any:
+        return _Interpreter(arguments, known, files)
+
+
+class _Interpreter(subprocess.Popen[bytes]):
+    """A new interpreter, asked as a process of multiprocessing is."""
+
+    def __init__(self, arguments: tuple[str, ...], known: dict[str, str], files: list[Path]) -> None:
+        with files[0].open("rb") as given, files[1].open("wb") as out, files[2].open("wb") as err:
+            super().__init__(
+                [sys.executable, "-m", "mnemon", *arguments],
+                env=known,
+                stdin=given,
+                stdout=out,
+                stderr=err,
+                preexec_fn=ordinary_signals,
+            )
+
+    def is_alive(self) -> bool:
+        return self.poll() is None
+
+    def join(self, timeout: float | None = None) -> None:
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(timeout)
+
+    @property
+    def exitcode(self) -> int | None:
+        return self.poll()
+
+    def close(self) -> None:
+        """Nothing is left to close of one that has ended."""
 
 
 def at_once(*commands: tuple[str, ...], **more: Any) -> list[Finished]:
     """Run several command lines that all begin at the same moment."""
     start = _FORKS.Barrier(len(commands))
     running = [Running(*command, start=start, **more) for command in commands]
-    return [one.finish() for one in running]
+    finished = [one.finish(None) for one in running]
+    assert not any(one.exit_code for one in finished), finished
+    return finished
 
 
 def mnemon(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finished:
@@ -118,6 +176,11 @@ _FORKS.set_forkserver_preload(
         "mnemon.surfaces.http.server",
         "mnemon.adapters.index.ranked",
         "importlib.readers",
+        "mnemon.surfaces.http.signin.door",
+        "mnemon.surfaces.mcp.door",
+        "uvicorn.lifespan.on",
+        "uvicorn.loops.uvloop",
+        "uvicorn.protocols.http.httptools_impl",
         "click._termui_impl",
         "difflib",
     ]
@@ -134,6 +197,7 @@ def _command_line(
     for descriptor, file in enumerate(files):
         os.dup2(os.open(file, os.O_WRONLY if descriptor else os.O_RDONLY), descriptor)
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(known)
     sys.argv = ["mnemon", *arguments]
@@ -150,11 +214,12 @@ def _command_line(
 class Server:
     """A running `mnemon serve`."""
 
-    process: subprocess.Popen[str]
+    process: Running
     url: str
     home: Path
     greeting: list[str]
     _clients: list[httpx.Client] = field(default_factory=list)
+    _stopped: Finished | None = None
 
     @property
     def owner_cap(self) -> str:
@@ -197,13 +262,14 @@ class Server:
         return self.client(self.mint(sub, ops, namespaces))
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> Finished:
-        """Ask the server to stop, and say how it did."""
-        for client in self._clients:
-            client.close()
-        if self.process.poll() is None:
-            self.process.send_signal(how)
-        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
-        return Finished(self.process.returncode, out, err)
+        """Ask the server to stop, if it has not, and say how it did."""
+        if self._stopped is None:
+            for client in self._clients:
+                client.close()
+            self.process.send(how)
+            finished = self.process.finish(None)
+            self._stopped = finished._replace(out=finished.out.removeprefix("".join(self.greeting)))
+        return self._stopped
 
     def _check_documented(self, response: httpx.Response) -> None:
         response.read()
@@ -228,32 +294,20 @@ class Server:
 
 
 @contextmanager
-def serving(home: Path, *arguments: str, **settings: str) -> Iterator[Server]:
-    """A server on a free port of this machine, stopped at the end whatever happened."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mnemon", "serve", "--port", "0", "--home", str(home), *arguments],
-        env=environment(**settings),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=ordinary_signals,
-    )
-    watchdog = threading.Timer(PATIENCE_SECONDS, process.kill)
-    watchdog.start()
+def serving(home: Path, *arguments: str, anew: bool = False, **settings: str) -> Iterator[Server]:
+    """A server on a free port of this machine, stopped at the end whatever happened.
+
+    It is forked from a process that has loaded the package, unless it is to begin anew as a user's does.
+    """
+    asked = ("serve", "--port", "0", "--home", str(home), *arguments)
+    process = (Anew if anew else Running)(*asked, home=home, settings=settings)
+    greeting = process.printed(4 if "--trust-loopback" in arguments else 3)
+    found = re.search(r"at (http://\S+)$", "".join(greeting[:1]))
+    if found is None:
+        process.send(signal.SIGKILL)
+        raise AssertionError(process.finish(None))
+    server = Server(process, found[1], home, greeting)
     try:
-        assert process.stdout is not None
-        greeting = [process.stdout.readline() for _ in range(4 if "--trust-loopback" in arguments else 3)]
-        watchdog.cancel()
-        found = re.search(r"at (http://\S+)$", greeting[0])
-        assert found, process.communicate(timeout=PATIENCE_SECONDS)
-        server = Server(process, found[1], home, greeting)
-        try:
-            yield server
-        finally:
-            if not process.stdout.closed:
-                server.stop()
+        yield server
     finally:
-        watchdog.cancel()
-        if process.poll() is None:
-            process.kill()
-            process.communicate()
+        server.stop()

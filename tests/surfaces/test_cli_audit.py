@@ -113,6 +113,7 @@ def test_a_proof_is_printed_only_if_it_holds(command):
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.embedded("it damages the file")
 def test_verify_finds_the_damage_in_the_data_folder(saved, copy, damage):
     edited(copy, DAMAGES[damage])
     broken = verify(copy, "--checkpoint", str(saved / "checkpoint"), exit_code=10)
@@ -120,6 +121,7 @@ def test_verify_finds_the_damage_in_the_data_folder(saved, copy, damage):
     assert re.match(r"(broken_audit_chain|tampered|integrity_error): ", broken.err)
 
 
+@pytest.mark.embedded("it damages the file")
 def test_a_truncation_is_found_wherever_the_log_is_cut(tmp_path):
     """Also just before the 256 rows after which the log keeps the root of a tile."""
     home = tmp_path / "home"
@@ -137,6 +139,7 @@ def test_a_truncation_is_found_wherever_the_log_is_cut(tmp_path):
         assert broken.err.startswith("broken_audit_chain: ")
 
 
+@pytest.mark.embedded("it damages the file")
 def test_a_log_cut_short_still_links_so_only_the_checkpoint_shows_it(saved, copy):
     edited(copy, "DELETE FROM audit WHERE seq >= 6")
     verify(copy)

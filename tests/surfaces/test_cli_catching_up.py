@@ -31,6 +31,7 @@ def vectors(home):
 
 
 @needs_an_embedder
+@pytest.mark.embedded("it looks into the file")
 def test_a_line_waits_for_its_vector_until_the_first_question(command, home):
     command("put", "hotel in Chengdu")
     assert vectors(home) == 0
@@ -42,6 +43,7 @@ def test_a_line_waits_for_its_vector_until_the_first_question(command, home):
 
 
 @needs_an_embedder
+@pytest.mark.embedded("it looks into the file")
 def test_the_newest_lines_are_told_without_an_embedder(command, home):
     command("put", "hotel in Chengdu")
     assert "hotel in Chengdu" in command("get").out

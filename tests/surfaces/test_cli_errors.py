@@ -278,6 +278,7 @@ def test_a_secret_that_others_can_read_is_refused(tmp_path, file):
     assert "chmod 600" in refused.err
 
 
+@pytest.mark.embedded("it damages the file")
 def test_a_file_that_is_no_database_is_a_clear_error(tmp_path):
     home = tmp_path / "home"
     mnemon("put", "hello", home=home)

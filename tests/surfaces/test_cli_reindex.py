@@ -53,6 +53,7 @@ def test_what_was_not_found_by_its_words_is_found_again(place):
     assert found(command, "lunch", "--workspace", "elsewhere") == ["lunch with Mara"]
 
 
+@pytest.mark.embedded("it damages the file")
 def test_a_second_run_makes_everything_anew_again_or_one_workspace_alone(place):
     home, command = place
     command("reindex")
@@ -68,6 +69,7 @@ def test_it_is_refused_to_every_other_cap(place):
 
 
 @needs_an_embedder
+@pytest.mark.embedded("it looks into the file")
 def test_lines_get_the_vectors_of_an_embedder_that_is_new(tmp_path):
     home = tmp_path / "home"
     command = partial(mnemon, home=home, settings=WITH_AN_EMBEDDER)
@@ -85,6 +87,7 @@ def test_lines_get_the_vectors_of_an_embedder_that_is_new(tmp_path):
     assert why["signals"]["meaning"]["value"] > 0
 
 
+@pytest.mark.embedded("it damages the file")
 def test_an_embedder_out_of_reach_is_told_and_what_is_made_stays_made(tmp_path):
     home = tmp_path / "home"
     out_of_reach = {

@@ -50,6 +50,7 @@ def test_a_lost_owners_cap_is_made_anew(tmp_path):
     assert (home / "owner.cap").exists()
 
 
+@pytest.mark.embedded("it is about the file")
 def test_the_home_may_come_from_the_option_the_environment_or_the_users_folder(tmp_path):
     mnemon("put", "hello", "--home", str(tmp_path / "option"), home=tmp_path / "environment")
     assert (tmp_path / "option" / "mnemon.db").exists()
@@ -90,6 +91,7 @@ def test_doctor_on_an_empty_place_says_that_all_is_well_or_why_not(tmp_path):
         ("UPDATE audit SET actor = 'x' WHERE seq = 1", "audit row 1 was altered"),
     ],
 )
+@pytest.mark.embedded("it damages the file")
 def test_doctor_finds_the_damage_and_ends_with_10(tmp_path, damage, finding):
     home = tmp_path / "home"
     for number in range(2):
@@ -101,6 +103,7 @@ def test_doctor_finds_the_damage_and_ends_with_10(tmp_path, damage, finding):
     assert "Traceback" not in told.err
 
 
+@pytest.mark.embedded("it is about the file")
 def test_doctor_finds_files_that_others_can_read(tmp_path):
     home = tmp_path / "home"
     mnemon("put", "hello", home=home)
@@ -163,6 +166,7 @@ def test_the_bash_script_registers_a_completion_that_completes(bash):
     assert offered.split() == ["revoke"]
 
 
+@pytest.mark.embedded("its file is copied with its folder")
 def test_a_copied_folder_is_the_same_installation(tmp_path):
     home, copy = tmp_path / "home", tmp_path / "copy"
     mnemon("put", "hello", home=home)

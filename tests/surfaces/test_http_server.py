@@ -4,6 +4,7 @@ import signal
 import socket
 import stat
 import subprocess
+from functools import partial
 
 import httpx
 import pytest
@@ -14,7 +15,10 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.surfaces.http.client import RemoteGate
-from surfaces.door import environment, mnemon, serving
+from surfaces import door
+from surfaces.door import environment, mnemon
+
+serving = partial(door.serving, anew=True)
 
 LINE = {"namespace": "travel", "text": "Trip to Chengdu"}
 
@@ -53,6 +57,7 @@ def test_the_client_of_the_greeting_works_as_it_stands(tmp_path):
         assert subprocess.run(run, env=environment(), capture_output=True, text=True).stdout == "None\n"
 
 
+@pytest.mark.embedded("it is about the file")
 def test_the_data_folder_is_its_owners_alone(tmp_path):
     home = tmp_path / "home"
     with serving(home) as server:

@@ -201,6 +201,7 @@ def test_openapi_says_the_version_that_runs(server, tmp_path):
     assert server.openapi["info"]["version"] == printed == server.client().get("/health").json()["version"]
 
 
+@pytest.mark.embedded("it damages the file")
 def test_a_damaged_line_answers_the_500_that_openapi_lists(server, actor, name):
     """The one 5xx that is an answer and not a defect: it names the line and serves nothing."""
     import sqlite3

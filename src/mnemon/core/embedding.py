@@ -9,7 +9,7 @@ from mnemon.core.vault import RoomKeys
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.seal import NONCE_BYTES
-from mnemon.domain.vector import seal_vector
+from mnemon.domain.vector import pack, seal_vector
 from mnemon.errors import MnemonError, Tampered
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.embedder import Embedder
@@ -76,20 +76,18 @@ def _keep(book: Book, tools: Tools, room: Room, embedder: Embedder, vectors: dic
         keys = tools.vault.left(tx, room)
         if keys is None:
             return
-        key, epoch, space = keys.seals[keys.epoch], keys.epoch, embedder.space
-        sealed = [
-            (
-                line_id,
-                seal_vector(
-                    vector,
-                    room,
-                    line_id,
-                    space,
-                    key=key,
-                    epoch=epoch,
-                    nonce=tools.entropy.take(NONCE_BYTES),
-                ),
-            )
-            for line_id, vector in vectors.items()
-        ]
-        tx.terms.lie(room, space, sealed)
+        if tx.terms.comparing is not None:
+            kept = {line_id: pack(vector) for line_id, vector in vectors.items()}
+        else:
+            kept = _sealed(tools, keys, embedder.space, vectors)
+        tx.terms.lie(room, embedder.space, list(kept.items()))
+
+
+def _sealed(tools: Tools, keys: RoomKeys, space: str, vectors: dict[str, bytes]) -> dict[str, bytes]:
+    key, epoch = keys.seals[keys.epoch], keys.epoch
+    return {
+        line_id: seal_vector(
+            vector, keys.room, line_id, space, key=key, epoch=epoch, nonce=tools.entropy.take(NONCE_BYTES)
+        )
+        for line_id, vector in vectors.items()
+    }

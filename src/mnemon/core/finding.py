@@ -25,6 +25,11 @@ def understand(desk: Desk, text: str, at: int | None = None) -> Question:
     return questions.read(text, desk.now if at is None else at)
 
 
+def foresee(desk: Desk, text: str) -> None:
+    """Let the embedder begin with a question that will be asked once something else is done."""
+    desk.tools.meaning.expect(questions.as_told(text))
+
+
 def _days(question: Question) -> tuple[list[str], list[str]]:
     """The marks of the days and months that the question speaks of, and of the days close to these."""
     spoken_of = calendar.days(question.spans)
@@ -80,7 +85,8 @@ def find(
     terms = told or list(question.terms)
     spelt, groups, closeness = _with_kin(desk.tools.thesaurus, terms)
     days, near_days = _days(question)
-    speaker = next(iter(named)) if len(named) == 1 else None
+    names = [term for term in question.names if not any(term in name for name in named.values())]
+    speaker = questions.subject(question, named)
     meaning = desk.tools.meaning
     space = meaning.space
     inquiry = Inquiry(
@@ -92,6 +98,7 @@ def find(
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
+                words.blind(keys.blind, names),
                 partial(_vector, meaning, keys, space),
             )
             for keys in rooms
@@ -107,7 +114,7 @@ def find(
         said=said,
     )
     hits = desk.tools.index.search(desk.tx, inquiry, k, within)
-    by_meaning = inquiry.vector is not None
-    if floor and not worth_showing((hit.signals for hit in hits), by_meaning=by_meaning):
+    told_of = (hit.signals for hit in hits)
+    if floor and not worth_showing(told_of, by_meaning=inquiry.vector is not None, named=bool(names)):
         return []
     return hits

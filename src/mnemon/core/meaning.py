@@ -42,12 +42,17 @@ class Meaning:
         now: Callable[[], int] = lambda: 0,
         patience: float = 0.0,
         without: str = "none: search is by words alone",
+        keeps: bool = True,
     ) -> None:
+        """Without an embedder, `without` is told in its place, and `keeps` says whether vectors that one made
+        are kept until there is one again."""
+        self.keeps = keeps
         self._embedder = embedder
         self._without = without
         self._now = now
         self._patience = patience
         self._remembered: OrderedDict[str, bytes] = OrderedDict()
+        self._expected: set[str] = set()
         self._touched: dict[Room, _Touch] = {}
         self._lost: dict[Room, set[str]] = {}
         self._lock = threading.Lock()
@@ -79,14 +84,37 @@ class Meaning:
         if embedder is None or not self._ready(embedder):
             return None
         text = question[:_LONGEST_TEXT]
+        with self._lock:
+            self._answered.wait_for(lambda: text not in self._expected)
         found = self._remembered.get(text)
-        if found is None:
-            found = self._asked(embedder, text)
-            if found is not None:
-                with self._lock:
-                    self._remembered[text] = found
-                    if len(self._remembered) > _MOST_REMEMBERED:
-                        self._remembered.popitem(last=False)
+        return self._kept(embedder, text) if found is None else found
+
+    def expect(self, question: str) -> None:
+        """Begin to find out where the question lies: whoever asks for it soon finds it done, or waits."""
+        embedder, text = self._embedder, question[:_LONGEST_TEXT]
+        if embedder is None or not self._loaded.is_set():
+            return
+        with self._lock:
+            if text in self._remembered or text in self._expected:
+                return
+            self._expected.add(text)
+        threading.Thread(target=self._foresee, args=(embedder, text), daemon=True).start()
+
+    def _foresee(self, embedder: Embedder, text: str) -> None:
+        try:
+            self._kept(embedder, text)
+        finally:
+            with self._lock:
+                self._expected.discard(text)
+                self._answered.notify_all()
+
+    def _kept(self, embedder: Embedder, text: str) -> bytes | None:
+        found = self._asked(embedder, text)
+        if found is not None:
+            with self._lock:
+                self._remembered[text] = found
+                if len(self._remembered) > _MOST_REMEMBERED:
+                    self._remembered.popitem(last=False)
         return found
 
     def _ready(self, embedder: Embedder) -> bool:
@@ -154,6 +182,11 @@ class Meaning:
             taken = sorted(lost)[:most]
             lost.difference_update(taken)
             return taken
+
+    @property
+    def owes(self) -> bool:
+        """Whether there is something to do, now or later: a room that may have such lines."""
+        return bool(self._touched)
 
     @property
     def behind(self) -> bool:

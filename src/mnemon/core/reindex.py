@@ -11,6 +11,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from mnemon.core.desk import Tools
+from mnemon.core.meaning import Meaning
 from mnemon.core.remember import ANALYSIS, tokens_of
 from mnemon.core.vault import RoomKeys
 from mnemon.domain.line import SealedLine
@@ -31,7 +32,7 @@ class Left(Struct, frozen=True):
     vectors: int
     """Lines that have no vector of the embedder's."""
     old: int
-    """Vectors of other embedders, which nothing will be compared with any more."""
+    """Vectors that nothing will be compared with any more: of other embedders, or of any if none are kept."""
 
 
 def notice(book: Book) -> None:
@@ -110,18 +111,20 @@ def _made(
 
 
 def drop_some(tx: Transaction, space: str) -> None:
-    """Drop some vectors of another space than this."""
+    """Drop some vectors of another space than this; without one, some of any, which must leave no byte."""
     old = next((name for name in tx.terms.spaces() if name != space), None)
     if old is not None:
         tx.terms.leave(old, _DROPPED_AT_ONCE)
+        if not space:
+            tx.owe_scrub()
         tx.touch(ALL, rooms=True)
 
 
-def left(tx: Transaction, space: str, workspace: str | None = None) -> Left:
-    """What is left to do, everywhere or in that workspace; without a space, nothing about vectors."""
+def left(tx: Transaction, meaning: Meaning, workspace: str | None = None) -> Left:
+    """What is left to do, everywhere or in that workspace; without an embedder, at most to drop vectors."""
     within = () if workspace is None else (workspace,)
-    lines = tx.renewal.owed(*within)
-    if not space:
+    lines, space = tx.renewal.owed(*within), meaning.space
+    if not space and meaning.keeps:
         return Left(lines, 0, 0)
     old = 0 if within else sum(count for name, count in tx.terms.spaces().items() if name != space)
-    return Left(lines, tx.renewal.lacking(space, *within), old)
+    return Left(lines, tx.renewal.lacking(space, *within) if space else 0, old)

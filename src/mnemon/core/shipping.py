@@ -134,6 +134,12 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[Shipment]) -> tuple[_
     return load, shut
 
 
+def bytes_of(tx: Transaction, vault: Vault, wanted: Sequence[Shipment]) -> dict[str, bytes]:
+    """What would be carried of them, by its key; nothing of rooms that have lost theirs."""
+    load, _ = _load(tx, vault, wanted)
+    return {key: data for key, data in {**load.keys, **load.rest}.items() if data is not None}
+
+
 def _key_bytes(tx: Transaction, room: Room, name: str) -> bytes | None:
     for key in tx.keys.of(room.workspace, room.owner, (room.namespace,)):
         if key_name(key.purpose, key.epoch) == name:

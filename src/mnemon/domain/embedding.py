@@ -1,4 +1,4 @@
-"""Which embedder an installation is set to use."""
+"""Which embedder an installation is set to use, and how it keeps vectors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from msgspec import Struct
 
 AUTO = "auto"
 NONE = "none"
+
+SEALED = "sealed"
+PGVECTOR = "pgvector"
+VECTORS = (SEALED, PGVECTOR, NONE)
+"""How vectors may be kept: sealed, in the clear where PostgreSQL compares them, or not at all."""
 
 
 class EmbedderSettings(Struct, frozen=True):

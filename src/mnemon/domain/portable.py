@@ -7,7 +7,7 @@ vectors and tokens are not among them: whoever takes the records makes its own.
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -108,6 +108,31 @@ class LineRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="li
     cites: list[_Id] = []
 
 
+class Particulars(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What else is said of a piece of work."""
+
+    turns: Annotated[list[_Count], Meta(max_length=10_000)] = []
+    """The turns to reason about, if not all of the range."""
+    wishes: Annotated[str, Meta(max_length=100_000)] | None = None
+    long: bool | None = None
+    """Which of the two summaries of a session it is."""
+    observer: _Name | None = None
+
+
+class Owed(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Work that was still to be done with what was said. It is no record: once done, it is gone."""
+
+    kind: Literal["derive", "summarise", "dream", "idle"]
+    due: _Time
+    session: _Name | None = None
+    peer: _Name | None = None
+    first: _Count = 0
+    last: _Count = 0
+    units: _Count = 1
+    namespace: _Namespace = COMMON_NAMESPACE
+    particulars: Particulars = Particulars()
+
+
 Record = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord | LineRecord
 
 
@@ -139,7 +164,7 @@ def count_name(record: Record) -> str:
     return str(type(record).__struct_config__.tag)
 
 
-def encode(record: Record) -> bytes:
+def encode(record: Record | Owed) -> bytes:
     """The record as a line of JSON; equal records have equal bytes."""
     return msgspec.json.encode(record, order="deterministic") + b"\n"
 
@@ -148,6 +173,11 @@ def encode(record: Record) -> bytes:
 def _decoder() -> msgspec.json.Decoder[Record]:
     """Made when the first record is read."""
     return msgspec.json.Decoder(Record)
+
+
+def decode_owed(line: bytes) -> Owed:
+    """Raises: msgspec.MsgspecError."""
+    return msgspec.json.decode(line, type=Owed)
 
 
 def decode(line: bytes) -> Record:

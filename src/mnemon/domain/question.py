@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
 from mnemon.domain import when, words
+from mnemon.domain.named import named
 from mnemon.domain.pattern import pattern
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
@@ -31,7 +33,11 @@ _FRAMING = frozenset({"ago", "different", "earliest", "latest", "past", "total"}
 """Terms that say how the answer is to be reckoned, and not what it is about."""
 _ORDERING = frozenset({"order"})
 """Terms that do so where an order is asked for."""
+_JOINING = frozenset({"and", "or", "s"})
+"""Words between two names that are asked about as one."""
 _MOST_TERMS = 64
+_MOST_NAMES = 1 << 12
+"""Of how many the terms that name them are kept in mind: each question is held against all who speak."""
 
 
 class Question(Struct, frozen=True):
@@ -39,6 +45,8 @@ class Question(Struct, frozen=True):
     terms: Sequence[str]
     wants: Wants = Wants()
     spans: Sequence[Span] = ()
+    names: Sequence[str] = ()
+    """The terms of whom and what it names, of which one must be there for anything to answer it."""
 
 
 def read(text: str, at: int) -> Question:
@@ -54,7 +62,8 @@ def read(text: str, at: int) -> Question:
     framing = _FRAMING | _ORDERING if order.asks == "order" else _FRAMING
     terms = words.asked(text)
     terms = [term for term in terms if term not in framing] or terms
-    return Question(text, terms[:_MOST_TERMS], wants, tuple(when.spans(text, at)))
+    terms = terms[:_MOST_TERMS]
+    return Question(text, terms, wants, tuple(when.spans(text, at)), named(text, terms))
 
 
 def as_told(text: str, speaker: str | None = None) -> str:
@@ -62,16 +71,40 @@ def as_told(text: str, speaker: str | None = None) -> str:
 
     Who tells something does not ask, and says "I" and not their own name; embedders mind such words most.
     """
-    name = r"[\W_]+".join(map(re.escape, words.words(speaker or "")))
-    if name:
+    if name := _spelt(speaker or ""):
         text = re.sub(rf"\b{name}(?:'s|’s)(?!\w)", "my", text, flags=re.IGNORECASE)
         text = re.sub(rf"\b{name}\b", "I", text, flags=re.IGNORECASE)
     return _ASKING.sub("", text, count=1).rstrip(" ?") or text
 
 
-def speakers(question: Question, owners: Iterable[str]) -> dict[str, set[str]]:
+def speakers(question: Question, owners: Iterable[str]) -> dict[str, frozenset[str]]:
     """Those of the owners that the question names, each with the terms that name it."""
-    asked = set(question.terms)
-    named = {owner: set(words.asked(" ".join(words.words(owner)))) for owner in owners}
-    found = {owner: name for owner, name in named.items() if name and name <= asked}
+    asked = frozenset(question.terms)
+    found = {owner: name for owner in owners if (name := _naming(owner)) and name <= asked}
     return {owner: name for owner, name in found.items() if not any(name < other for other in found.values())}
+
+
+@lru_cache(_MOST_NAMES)
+def _naming(owner: str) -> frozenset[str]:
+    """The terms that name someone."""
+    return frozenset(words.asked(" ".join(words.words(owner))))
+
+
+def subject(question: Question, named: Collection[str]) -> str | None:
+    """Whose lines are meant, of the owners that the question names: who is named first is asked about.
+
+    None where two are asked about as one ("Ann and Ben").
+    """
+    if len(named) < 2:
+        return next(iter(named), None)
+    found = ((re.search(rf"\b{_spelt(owner)}\b", question.text, re.IGNORECASE), owner) for owner in named)
+    places = sorted((*name.span(), owner) for name, owner in found if name)
+    if len(places) < 2:
+        return None
+    (_, end, first), (start, _, _) = places[:2]
+    return first if set(words.words(question.text[end:start])) - _JOINING else None
+
+
+def _spelt(owner: str) -> str:
+    """A pattern of the owner's name, as a text may spell it."""
+    return r"[\W_]+".join(map(re.escape, words.words(owner)))

@@ -34,7 +34,7 @@ MEANING = "meaning"
 GIST = "gist"
 """How near the nearest line of its session does."""
 SPEAKER = "speaker"
-"""The question names one speaker, and it is this one."""
+"""The question is about one speaker, and it is this one."""
 MOMENT = "moment"
 """The question asks when, and the line speaks of time."""
 COUNT = "count"
@@ -47,6 +47,8 @@ ASTRAY = "astray"
 """The line was said in that time, but its session has little of what is asked, beside the best."""
 THEN = "then"
 """The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
+NAMED = "named"
+"""The line's session speaks of someone or something that the question names."""
 ORDER = "order"
 """The question asks for the latest or the first of something, or for how things are now: how late or early
 the line was said among those that answer it about as well, by how much of the question's terms it holds."""
@@ -77,6 +79,7 @@ WEIGHTS: Mapping[str, float] = {
     WHEN: 4.825,
     ASTRAY: -4.0,
     THEN: 3.0,
+    NAMED: 0.5,
     ORDER: 1.0,
     ASKS: -0.481,
     SELF: 0.785,
@@ -120,10 +123,16 @@ def idf(lines: int, holding: Any) -> float:
     return log(1 + (lines - holding + 0.5) / (holding + 0.5))
 
 
-def worth_showing(signals: Iterable[Mapping[str, float]], *, by_meaning: bool) -> bool:
-    """Whether lines with these signals answer the question well enough to be shown to who did not ask."""
+def worth_showing(signals: Iterable[Mapping[str, float]], *, by_meaning: bool, named: bool = False) -> bool:
+    """Whether lines with these signals answer the question well enough to be shown to who did not ask.
+
+    A question that names someone or something (`named`) is answered where that is spoken of, or nowhere.
+    """
     name, least = (MEANING, LEAST_NEARNESS) if by_meaning else (AROUND, LEAST_COVERAGE)
-    return any(one.get(name, 0.0) >= least or one.get(THEN, 0.0) > 0 for one in signals)
+    return any(
+        (one.get(name, 0.0) >= least or one.get(THEN, 0.0) > 0) and (not named or one.get(NAMED, 0.0) > 0)
+        for one in signals
+    )
 
 
 def slack(span: Span) -> tuple[float, float]:

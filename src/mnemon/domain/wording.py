@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import chain, filterfalse
 
 from mnemon.domain.pattern import pattern
 
@@ -21,7 +23,7 @@ _TOKENS = 1 << 13
 
 def plain(text: str) -> str:
     """The text without case, spacing, articles, and the marks around its words."""
-    return " ".join(_words(text))
+    return " ".join(_kept(text, _bare))
 
 
 def gist(text: str) -> str:
@@ -30,8 +32,7 @@ def gist(text: str) -> str:
     The words stay in their order, and tenses, negations, numbers and dates stay as they are: whatever
     differs in one of these says something else.
     """
-    kept = [word for word in _words(text) if word not in _FILLERS]
-    return " ".join(map(_stem, kept)) or plain(text)
+    return " ".join(_kept(text, _stem)) or plain(text)
 
 
 def undated(text: str) -> str:
@@ -44,25 +45,36 @@ def days(text: str) -> list[str]:
     return list(dict.fromkeys(_DAY.findall(text)))
 
 
-def _words(text: str) -> list[str]:
+def _kept(text: str, of: Callable[[str], str]) -> Iterator[str]:
+    """What becomes of each word; without articles, but 'vitamin A' and 'plan A' have none."""
     shown = text if text.isascii() else unicodedata.normalize("NFKC", text).replace("’", "'")
-    bare = list(map(_bare, shown.split()))
-    last = len(bare) - 1
-    return [word.casefold() for at, word in enumerate(bare) if not _is_article(word, at, last)]
+    pieces = shown.split()
+    before, last = pieces[:-1], pieces[-1:]
+    if before and _bare(before[0]) in _ARTICLES:
+        del before[0]
+    return filter(None, map(of, chain(filterfalse(_is_article, before), last)))
+
+
+@lru_cache(_TOKENS)
+def _is_article(token: str) -> bool:
+    """Beyond the first word, one in capitals is none."""
+    return _marked_off(token) in _ARTICLES
+
+
+def _marked_off(token: str) -> str:
+    return token.lstrip(_OPENING).rstrip(_CLOSING) or token
 
 
 @lru_cache(_TOKENS)
 def _bare(token: str) -> str:
-    return token.lstrip(_OPENING).rstrip(_CLOSING) or token
-
-
-def _is_article(word: str, at: int, last: int) -> bool:
-    """Not the last word and, but for the first, in lower case: 'vitamin A' and 'plan A' have none."""
-    return at != last and (word in _ARTICLES or (at == 0 and word.lower() in _ARTICLES))
+    return _marked_off(token).casefold()
 
 
 @lru_cache(_TOKENS)
-def _stem(word: str) -> str:
+def _stem(token: str) -> str:
+    word = _bare(token)
+    if word in _FILLERS:
+        return ""
     if len(word) < _SHORTEST_PLURAL or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     return word[:-3] + "y" if word.endswith("ies") else word[:-1]

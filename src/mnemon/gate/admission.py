@@ -12,7 +12,7 @@ from collections import OrderedDict
 from msgspec import Struct
 
 from mnemon.domain import cap, proof
-from mnemon.domain.cap import Chain, Grant, Revocations
+from mnemon.domain.cap import NOTHING_REVOKED, Chain, Grant, Revocations
 from mnemon.domain.names import ALL, DEFAULT_WORKSPACE
 from mnemon.domain.proof import UNBOUND, Bound
 from mnemon.errors import CapPopInvalid
@@ -20,6 +20,7 @@ from mnemon.ports.book import Transaction
 from mnemon.ports.keyring import Keyring
 
 _MOST_CACHED = 4096
+_BURNED_MS = 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
 
 
 class Credentials(Struct, frozen=True):
@@ -40,6 +41,8 @@ class Porter:
         self._keyring = keyring
         self._chains: OrderedDict[str, Chain] = OrderedDict()
         self._revoked: dict[str, tuple[int, Revocations]] = {}
+        self._spent: OrderedDict[str, int] = OrderedDict()
+        """Proofs that were accepted here, and until when they could be shown again."""
         self._lock = threading.Lock()
 
     def authenticate(self, token: str | None) -> Chain:
@@ -69,12 +72,43 @@ class Porter:
             self._revoked[workspace] = known
         cap.check_alive(chain, now=now // 1000, revoked=known[1])
 
+    def recognise(self, credentials: Credentials, now: int) -> Chain:
+        """The chain of a cap that is good as far as can be told without the book.
 
-def burn_proof(tx: Transaction, credentials: Credentials, grant: Grant, now: int) -> None:
-    """Accept the proof of a bound cap, this once.
+        Withdrawals that were seen here hold; later ones can't be known. The proof of a bound cap is
+        accepted this once.
 
-    Raises: CapPopInvalid.
-    """
+        Raises: CapMissing, CapMalformed, CapSigInvalid, CapExpired, CapRevoked, CapPopInvalid.
+        """
+        chain = self.authenticate(credentials.token)
+        known = self._revoked.get(chain.grant.workspace) or self._revoked.get(ALL)
+        cap.check_alive(chain, now=now // 1000, revoked=NOTHING_REVOKED if known is None else known[1])
+        if chain.bound:
+            self.spend(_proof_of(credentials, chain.grant, now), now)
+        return chain
+
+    def burn(self, tx: Transaction, credentials: Credentials, grant: Grant, now: int) -> str:
+        """Accept the proof of a bound cap, this once; what to `spend` when that is sure to last.
+
+        Raises: CapPopInvalid.
+        """
+        shown = _proof_of(credentials, grant, now)
+        if shown in self._spent or not tx.caps.burn(home_of(grant), shown, now, now + _BURNED_MS):
+            raise _used_before()
+        return shown
+
+    def spend(self, shown: str, now: int) -> None:
+        """Remember a proof for as long as it could be shown again. Raises: CapPopInvalid."""
+        with self._lock:
+            while self._spent and next(iter(self._spent.values())) < now:
+                self._spent.popitem(last=False)
+            if shown in self._spent:
+                raise _used_before()
+            self._spent[shown] = now + _BURNED_MS
+
+
+def _proof_of(credentials: Credentials, grant: Grant, now: int) -> str:
+    """What names the proof that the credentials carry. Raises: CapPopInvalid."""
     used = proof.check(
         credentials.proof,
         credentials.token or "",
@@ -82,6 +116,8 @@ def burn_proof(tx: Transaction, credentials: Credentials, grant: Grant, now: int
         holder=grant.holder,
         now=now // 1000,
     )
-    until = now + 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
-    if not tx.caps.burn(home_of(grant), f"{grant.holder.thumbprint()}.{used}", now, until):
-        raise CapPopInvalid("the proof was used before")
+    return f"{grant.holder.thumbprint()}.{used}"
+
+
+def _used_before() -> CapPopInvalid:
+    return CapPopInvalid("the proof was used before")

@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mnemon.core.desk import Trace
 from mnemon.domain import cap, names, ulid
-from mnemon.domain.cap import Claims, Confirmation, HolderKey, Revocation
+from mnemon.domain.cap import Claims, Confirmation, Grant, HolderKey, Revocation
 from mnemon.domain.names import ALL
 from mnemon.errors import CapMalformed, CapScopeMismatch, Conflict, InvalidInput
 from mnemon.gate import messages as m
@@ -145,8 +145,12 @@ def revoke(case: Case, request: m.Revoke) -> Outcome:
 
 
 def whoami(case: Case, request: m.WhoAmI) -> Outcome:
-    grant = case.chain.grant
-    answer = m.WhoAmIAnswer(
+    return Outcome(told(case.chain.grant))
+
+
+def told(grant: Grant) -> m.WhoAmIAnswer:
+    """What a cap's holder is told that it grants."""
+    return m.WhoAmIAnswer(
         sub=grant.actor,
         wid=grant.workspace,
         ops=[op for op in cap.OPS if op in grant.ops],
@@ -159,7 +163,6 @@ def whoami(case: Case, request: m.WhoAmI) -> Outcome:
         exp=grant.expires_at,
         bound=grant.bound,
     )
-    return Outcome(answer)
 
 
 def owner_claims(*, instance: str, jti: str, now: int, exp: int, holder: HolderKey) -> Claims:

@@ -22,7 +22,10 @@ is in the log at once, and on the disk with the next change or refusal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from itertools import groupby
 from threading import Event as Bell
 from typing import Any, TypeVar
 
@@ -31,19 +34,27 @@ from msgspec import Struct
 
 from mnemon.core.desk import Desk, Tools, Trace
 from mnemon.domain.audit import OK, Event, Row
-from mnemon.domain.cap import Chain
+from mnemon.domain.cap import Chain, Grant
 from mnemon.domain.limits import Limits
 from mnemon.domain.names import ALL
 from mnemon.domain.policy import check_need, check_reach
 from mnemon.domain.proof import Bound
 from mnemon.domain.register import WORKSPACE
-from mnemon.errors import AuditUnavailable, MnemonError, Unauthenticated, Unavailable
-from mnemon.gate.admission import Credentials, Porter, burn_proof, home_of
+from mnemon.errors import (
+    AuditUnavailable,
+    CapPopInvalid,
+    MnemonError,
+    Unauthenticated,
+    Unavailable,
+    Unsupported,
+)
+from mnemon.gate.admission import Credentials, Porter, home_of
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation.rights import Rights
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
 from mnemon.gate.rate import RateLimit
+from mnemon.gate.still import StillBook
 from mnemon.gate.vitals import Vitals, look
 from mnemon.gate.watched import WatchedBook
 from mnemon.ports.book import Book, Transaction
@@ -113,9 +124,33 @@ class Gate:
         with self._book.read() as tx:
             return look(tx, self._tools, self._clock.now())
 
+    def recognise(self, credentials: Credentials) -> Grant:
+        """What a cap grants, as far as that can be told while the store is out of reach.
+
+        What was withdrawn since the last look can't be known, and no row is left: whoever asks may give
+        nothing of memory for it. It is counted against the cap's rate.
+
+        Raises: Unauthenticated, RateLimited.
+        """
+        now = self._clock.now()
+        chain = self._porter.recognise(credentials, now)
+        self._rate.check(chain.blocks[0].jti, now)
+        return chain.grant
+
     @property
     def limits(self) -> Limits:
         return self._tools.limits
+
+    @contextmanager
+    def still(self) -> Iterator[Gate]:
+        """A gate, for one thread, to which the store is meanwhile as it was at the first request.
+
+        What it writes is written; what others write, withdrawals of caps too, it does not see.
+        """
+        with StillBook(self._book) as book:
+            gate = copy(self)
+            gate._book = book
+            yield gate
 
     def bind(self, operation: Operation, request: Request) -> Bound:
         """What a proof of possession is made over when the gate is called in process."""
@@ -136,6 +171,54 @@ class Gate:
         with self._observer.watch(OPERATION, operation.name) as watched:
             return self._call(operation, credentials, request, watched)
 
+    def call_all(
+        self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]
+    ) -> list[Any | MnemonError]:
+        """The answers to requests that only read, as it is at one moment; of one that is refused, the error.
+
+        Each is judged, counted and recorded as if it had come alone.
+
+        Raises: Unsupported, Unauthenticated, also for a bound cap, Unavailable.
+        """
+        if any(operation.writes for operation, _ in calls):
+            raise Unsupported("only what reads can be asked together")
+        chain = self._authenticated(credentials)
+        if chain.bound:
+            raise CapPopInvalid("a proof speaks for one request")
+        now, log = self._clock.now(), home_of(chain.grant)
+        every = [Asked(operation, chain, credentials, now, log) for operation, _ in calls]
+        with self._book.read(chain.grant.workspace) as tx:
+            found = [
+                (asked, self._looked_up(tx, asked, request))
+                for asked, (_, request) in zip(every, calls, strict=True)
+            ]
+        answers: list[Any | MnemonError] = []
+        for _, some in groupby(found, key=lambda one: one[0].log):
+            told = list(some)
+            rows = self._record_all(told, lasting=any(isinstance(one, MnemonError) for _, one in told))
+            answers += [_answer(one, row) for (_, one), row in zip(told, rows, strict=True)]
+        return answers
+
+    def _looked_up(self, tx: Transaction, asked: Asked, request: Request) -> Outcome | MnemonError:
+        try:
+            if self._observer is None:
+                return self._perform(tx, asked, request, asked.operation.work)
+            with self._observer.watch(OPERATION, asked.operation.name) as watched:
+                found = self._perform(tx, asked, request, asked.operation.work)
+                watched.count(LINES, len(found.trace.lines))
+                return found
+        except Unavailable:
+            raise
+        except MnemonError as error:
+            return error
+
+    def _authenticated(self, credentials: Credentials) -> Chain:
+        try:
+            return self._porter.authenticate(credentials.token)
+        except Unauthenticated:
+            self.junk += 1
+            raise
+
     def _call(
         self,
         operation: Operation,
@@ -143,11 +226,7 @@ class Gate:
         request: Request | Callable[[], Request],
         watched: Watched | None = None,
     ) -> Any:
-        try:
-            chain = self._porter.authenticate(credentials.token)
-        except Unauthenticated:
-            self.junk += 1
-            raise
+        chain = self._authenticated(credentials)
         asked = Asked(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
         try:
             if chain.bound:
@@ -156,16 +235,17 @@ class Gate:
         except Unavailable:
             raise  # The row of this failure would fail the same way.
         except MnemonError as error:
-            self._record(asked, error.code, Trace(asked.namespaces))
+            self._record(asked, error)
             raise
         if watched is not None:
             watched.count(LINES, len(outcome.trace.lines))
-        return outcome.answer(row) if callable(outcome.answer) else outcome.answer
+        return _answer(outcome, row)
 
     def _burn_proof(self, asked: Asked) -> None:
         with self._book.write(asked.log) as tx:
             self._porter.check_alive(tx, asked.chain, asked.now)
-            burn_proof(tx, asked.credentials, asked.chain.grant, asked.now)
+            shown = self._porter.burn(tx, asked.credentials, asked.chain.grant, asked.now)
+        self._porter.spend(shown, asked.now)
 
     def _transact(self, asked: Asked, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
         workspace = asked.chain.grant.workspace
@@ -178,10 +258,12 @@ class Gate:
             with self._book.read(workspace) as tx:
                 found = self._perform(tx, asked, request, reading)
             if found is not None:
-                return found, self._record(asked, OK, found.trace, lasting=False)
-        with self._book.write(workspace) as tx:
+                return found, self._record(asked, found, lasting=False)
+        place, request = _placed(asked, request)
+        with self._book.write(place) as tx:
             outcome = self._perform(tx, asked, request, asked.operation.work)
-            row = _append(tx, asked, OK, outcome.trace)
+            asked.log = asked.log if place == ALL else place
+            row = _append(tx, asked, outcome)
         if asked.operation.rings and self.bell is not None:
             self.bell.set()
         return outcome, row
@@ -229,15 +311,19 @@ class Gate:
         except Unavailable:
             raise
         except MnemonError as error:
-            self._record(now, error.code, Trace(now.namespaces))
+            self._record(now, error)
             raise
-        self._record(now, OK, found.trace, lasting=False)
+        self._record(now, found, lasting=False)
         return found
 
-    def _record(self, asked: Asked, outcome: str, trace: Trace, *, lasting: bool = True) -> Row:
+    def _record(self, asked: Asked, outcome: Outcome | MnemonError, *, lasting: bool = True) -> Row:
+        return self._record_all([(asked, outcome)], lasting=lasting)[0]
+
+    def _record_all(self, told: Sequence[tuple[Asked, Outcome | MnemonError]], *, lasting: bool) -> list[Row]:
+        """What came of each is in the log, which is the same for all."""
         try:
-            with self._book.write(asked.log, lasting=lasting) as tx:
-                return _append(tx, asked, outcome, trace)
+            with self._book.write(told[0][0].log, lasting=lasting) as tx:
+                return [_append(tx, asked, outcome) for asked, outcome in told]
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
 
@@ -246,19 +332,43 @@ def _works(trouble: str) -> str:
     return "resting" if trouble else "ok"
 
 
+def _placed(
+    asked: Asked, request: Request | Callable[[], Request]
+) -> tuple[str, Request | Callable[[], Request]]:
+    """The workspace that the request is written in, and the request, if it could be read.
+
+    A cap of every workspace that writes within one holds up nobody who writes in others.
+    """
+    grant = asked.chain.grant
+    if grant.workspace != ALL or not asked.operation.within:
+        return grant.workspace, request
+    try:
+        message = request() if callable(request) else request
+        return asked.operation.reach(message).workspace or home_of(grant), message
+    except MnemonError:
+        return ALL, request  # It is refused in its turn, which is after the cap's.
+
+
 def _is_known(tx: Transaction, workspace: str) -> bool:
     return tx.register.entry(workspace, WORKSPACE, workspace) is not None
 
 
-def _append(tx: Transaction, asked: Asked, outcome: str, trace: Trace) -> Row:
+def _answer(outcome: Outcome | MnemonError, row: Row) -> Any | MnemonError:
+    if isinstance(outcome, MnemonError):
+        return outcome
+    return outcome.answer(row) if callable(outcome.answer) else outcome.answer
+
+
+def _append(tx: Transaction, asked: Asked, outcome: Outcome | MnemonError) -> Row:
     """Raises: AuditUnavailable."""
     grant = asked.chain.grant
+    trace = Trace(asked.namespaces) if isinstance(outcome, MnemonError) else outcome.trace
     event = Event(
         at=asked.now,
         actor=grant.actor,
         cap=grant.jti,
         operation=asked.operation.name,
-        outcome=outcome,
+        outcome=outcome.code if isinstance(outcome, MnemonError) else OK,
         namespaces=trace.namespaces,
         lines=trace.lines,
         detail=trace.detail,

@@ -30,7 +30,7 @@ def reindex(case: Case, request: m.Reindex) -> Outcome:
 
 
 def _left(tx: Transaction, tools: Tools, request: m.Reindex) -> Left:
-    return left(tx, tools.meaning.space, request.workspace)
+    return left(tx, tools.meaning, request.workspace)
 
 
 def _told(tools: Tools, seen: Left) -> m.ReindexAnswer:

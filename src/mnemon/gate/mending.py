@@ -2,14 +2,16 @@
 
 What the book has and the bucket lacks is noted, and carried. What the bucket has and the book lacks was
 either forgotten, as the audit log then tells, and goes from the bucket; or the book lost it, and it comes
-back, if it opens. Each step is a transaction of its own with an audit row, so that it may be ended at any
-moment and begun again.
+back, if it opens. Looked at deeply, every object is read: where both have something and it is not the same,
+the book's counts if it opens, and else the bucket's. Each step is a transaction of its own with an audit
+row, so that it may be ended at any moment and begun again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from msgspec import Struct, field
 
@@ -17,7 +19,7 @@ from mnemon.core.conversation.place import Changes
 from mnemon.core.desk import Desk, Tools
 from mnemon.core.mirroring import STAMP_BYTES
 from mnemon.core.remember import append
-from mnemon.core.shipping import expected, key_of, pages
+from mnemon.core.shipping import bytes_of, expected, key_of, pages
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import ulid
 from mnemon.domain.audit import OK, Event
@@ -33,6 +35,8 @@ from mnemon.gate.workshop import ACTOR
 from mnemon.ports.book import Book, Transaction, WrappedKey
 from mnemon.ports.clock import Clock
 from mnemon.ports.shipments import KEY, LINE, REPLACED, ROOM, Shipment
+
+_One = TypeVar("_One")
 
 _AT_ONCE = 200
 _PATIENCE_SECONDS = 600.0
@@ -54,6 +58,8 @@ class Mended(Struct):
     """Objects that the bucket lacked."""
     removed: int = 0
     """Objects of what was forgotten."""
+    renewed: int = 0
+    """Objects that did not say what the book says."""
     findings: list[str] = field(default_factory=list)
 
 
@@ -84,8 +90,8 @@ class Mender:
             tx.shipments.begin()
         return mended
 
-    def repair(self) -> Mended:
-        """Raises: Unavailable, WrongKey."""
+    def repair(self, *, deep: bool = False) -> Mended:
+        """Give each what it lacks; `deep` reads every object, too. Raises: Unavailable, WrongKey."""
         self.carrier.carry_all(_PATIENCE_SECONDS)
         mended = Mended()
         with self._book.read() as tx:
@@ -99,7 +105,7 @@ class Mender:
             if room.workspace not in told:
                 with self._book.read() as tx:
                     told[room.workspace] = forgotten(tx, room.workspace)
-            self._mend_room(room, set(keys), told[room.workspace], mended)
+            self._mend_room(room, set(keys), told[room.workspace], mended, deep=deep)
         for room in rooms.values():
             self._mend_room(room, set(), lambda room, line_id: False, mended)
         self.carrier.carry_all(_PATIENCE_SECONDS)
@@ -123,7 +129,13 @@ class Mender:
         return None
 
     def _mend_room(
-        self, room: Room, there: set[str], gone: Callable[[Room, str], bool], mended: Mended
+        self,
+        room: Room,
+        there: set[str],
+        gone: Callable[[Room, str], bool],
+        mended: Mended,
+        *,
+        deep: bool = False,
     ) -> None:
         extra = set(there)
         after, first = "", True
@@ -135,6 +147,8 @@ class Mender:
             self._note([one for key, one in keys.items() if key not in there])
             mended.carried += len(keys.keys() - there)
             extra -= keys.keys()
+            if deep:
+                self._compare(room, [one for key, one in keys.items() if key in there], mended)
         found = sorted((split[1], split[2], key) for key in extra if (split := split_key(key)) is not None)
         lost = {name for what, name, _ in found if what == LINE and not gone(room, name)}
         dead = [name for what, name, _ in found if what == LINE and name not in lost]
@@ -146,6 +160,73 @@ class Mender:
             self._note([Shipment(room, ROOM, "")])
             return
         self._restore(room, found, lost, mended)
+
+    def _compare(self, room: Room, both: Sequence[Shipment], mended: Mended) -> None:
+        """Make the objects say what the book says; the keys first, for without them nothing opens."""
+        self._compare_keys(room, both, mended)
+        for some in _batches([one for one in both if one.what != KEY]):
+            with self._book.read() as tx:
+                ours = bytes_of(tx, self._tools.vault, some)
+                closed = self._closed(tx, room, [one.name for one in some if one.what == LINE])
+            theirs = dict(zip(ours, self.carrier.fetched(ours), strict=True))
+            other = [one for one in some if ours.get(key_of(one)) != theirs.get(key_of(one))]
+            better = [key_of(one) for one in other if one.what == LINE and one.name in closed]
+            self._note([one for one in other if key_of(one) not in better])
+            mended.renewed += len(other) - len(better)
+            if better:
+                self._restore_lines(room, better, mended)
+
+    def _closed(self, tx: Transaction, room: Room, names: Sequence[str]) -> set[str]:
+        """Those of the lines that do not open in the book."""
+        keys = self._tools.vault.left(tx, room)
+        return {line.id for line in tx.lines.get_all(room, names) if keys is None or not _opens(line, keys)}
+
+    def _compare_keys(self, room: Room, both: Sequence[Shipment], mended: Mended) -> None:
+        wanted = [one for one in both if one.what == KEY]
+        with self._book.read() as tx:
+            ours = bytes_of(tx, self._tools.vault, wanted)
+        theirs = dict(zip(ours, self.carrier.fetched(ours), strict=True))
+        for one in wanted:
+            key = key_of(one)
+            mine, its = ours.get(key), theirs.get(key)
+            if mine is None or its is None or mine == its:
+                continue
+            held, found = self._key_in(key, mine), self._key_in(key, its)
+            if held is None and found is None:
+                mended.findings.append(f"the key {key} opens neither in the book nor in the bucket")
+            elif found is None and self._is_ours(room, both):
+                self._note([one])
+                self.carrier.objects.delete([key])
+                mended.renewed += 1
+            elif held is None and found is not None:
+                with self._book.write() as tx:
+                    tx.keys.rewrap(found)
+                    tx.touch(room.workspace, rooms=True)
+            elif held is not None and found is not None and self._tools.vault.same(held, found):
+                self._note([one])
+                mended.renewed += 1
+            else:
+                mended.findings.append(f"the bucket has another key under {key}")
+
+    def _key_in(self, key: str, data: bytes) -> WrappedKey | None:
+        """The key that an object tells, if it opens."""
+        try:
+            told = unpacked_key(key, data)
+            wrapped = WrappedKey(told.room, told.purpose, told.epoch, told.wrapped)
+            self._tools.vault.check(wrapped)
+        except IntegrityError:
+            return None
+        return wrapped
+
+    def _is_ours(self, room: Room, both: Sequence[Shipment]) -> bool:
+        """Whether lines in the bucket bear the tag of this book's keys, and no other book lies there."""
+        with self._book.read() as tx:
+            opener = self._tools.vault.left(tx, room)
+        keys = [key_of(one) for one in both if one.what == LINE][:_AT_ONCE]
+        fetched = zip(keys, self.carrier.fetched(keys), strict=True)
+        return opener is not None and any(
+            data is not None and _is_of(key, data, opener.blind) for key, data in fetched
+        )
 
     def _restore(
         self, room: Room, found: Sequence[tuple[str, str, str]], lost: set[str], mended: Mended
@@ -188,9 +269,15 @@ class Mender:
                     told = None if data is None else unpacked(key, data, opener.blind)
                     if not isinstance(told, LineObject):
                         continue
-                    line = told.line
-                    if append(desk, line, opener.open(line), opener):
+                    line, held = told.line, tx.lines.get(room, told.id)
+                    text = opener.open(line)
+                    if held is not None and not _opens(held, opener):
+                        tx.lines.delete(room, [line.id])
+                        tx.terms.remove(room, [line.id])
+                    if append(desk, line, text, opener):
                         tx.lines.cite(room, line.id, told.sources)
+                        if held is not None and held.invalidated_by is not None:
+                            _replace(tx, room, line.id, held.invalidated_by)
                         self._enter(tx, line)
                         changes.add(line)
                     else:
@@ -216,7 +303,7 @@ class Mender:
                     mended.findings.append(error.detail)
                     continue
                 if isinstance(told, ReplacedObject):
-                    if tx.lines.invalidate(room, told.target, told.by):
+                    if _replace(tx, room, told.target, told.by):
                         done.append((room.owner, room.namespace, told.target, told.by))
                     elif tx.lines.get(room, told.target) is None:
                         self._note_in(tx, [Shipment(room, REPLACED, told.target)])
@@ -284,6 +371,30 @@ class Mender:
         )
 
 
+def _replace(tx: Transaction, room: Room, target: str, by: str) -> bool:
+    """Mark the line as replaced, so that no question finds it; False if it was, or is not there."""
+    marked = tx.lines.invalidate(room, target, by)
+    if marked:
+        tx.terms.remove(room, (target,))
+    return marked
+
+
+def _opens(line: SealedLine, keys: RoomKeys) -> bool:
+    try:
+        keys.open(line)
+    except Tampered:
+        return False
+    return True
+
+
+def _is_of(key: str, data: bytes, blind: bytes) -> bool:
+    try:
+        unpacked(key, data, blind)
+    except Tampered:
+        return False
+    return True
+
+
 def _prefix(room: Room) -> str:
     return key_of(Shipment(room, LINE, ""))
 
@@ -292,5 +403,5 @@ def _keys_of(tx: Transaction, room: Room) -> list[WrappedKey]:
     return tx.keys.of(room.workspace, room.owner, (room.namespace,))
 
 
-def _batches(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+def _batches(keys: Sequence[_One]) -> Iterator[Sequence[_One]]:
     return (keys[first : first + _AT_ONCE] for first in range(0, len(keys), _AT_ONCE))

@@ -22,6 +22,9 @@ class Operation(Struct, frozen=True):
     work: Callable[[Case, Any], Outcome]
     reach: Callable[[Any], Reach] = lambda request: Reach()
     writes: bool = False
+    within: bool = False
+    """For an operation that writes: whether that is within the one workspace that it reaches for, and so
+    is its row in the log."""
     admit: Callable[[Rights, Any], None] | None = None
     """What else the cap must allow, once the workspace can be looked at."""
     prepare: Callable[[Tools, Any], m.Request] | None = None

@@ -35,7 +35,9 @@ def _revoked(request: m.Revoke) -> Reach:
     return Reach(actor=request.sub)
 
 
-PUT = Operation("memory.put", Need("put"), m.Put, m.PutAnswer, memory.put, _one_room, writes=True)
+PUT = Operation(
+    "memory.put", Need("put"), m.Put, m.PutAnswer, memory.put, _one_room, writes=True, within=True
+)
 GET = Operation("memory.get", Need("get"), m.Get, m.GetAnswer, memory.get, _rooms)
 LINE = Operation("memory.line", Need("get"), m.GetLine, m.LineAnswer, memory.get_line)
 LIST = Operation("memory.list", Need("list"), m.List, m.ListAnswer, memory.list_, _rooms)
@@ -49,6 +51,7 @@ INVALIDATE = Operation(
     m.InvalidateAnswer,
     memory.invalidate,
     writes=True,
+    within=True,
     rings=True,
 )
 FORGET = Operation(
@@ -59,6 +62,7 @@ FORGET = Operation(
     memory.forget,
     _forgotten,
     writes=True,
+    within=True,
     rings=True,
 )
 STATUS = Operation(

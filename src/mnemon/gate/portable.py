@@ -6,6 +6,7 @@ workspace may enter any. A backup is the installation's own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -16,7 +17,7 @@ from mnemon.core.desk import Trace
 from mnemon.core.portable import noting, taking
 from mnemon.core.portable.giving import give
 from mnemon.domain.policy import Need, Reach
-from mnemon.domain.portable import LineRecord, Record
+from mnemon.domain.portable import LineRecord, Owed, Record
 from mnemon.errors import CapOpMismatch
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation.rights import Rights
@@ -39,6 +40,8 @@ class ExportAnswer(Answer, frozen=True):
     cursor: str | None
     waiting: int = 0
     """On the last page: how much was still to be reasoned about."""
+    owed: Sequence[Owed] = ()
+    """Work that was still to be done; it comes behind all records."""
 
 
 class ImportBegin(Request, frozen=True):
@@ -66,6 +69,11 @@ class ImportAnswer(Answer, frozen=True):
 
 class ImportFinish(Request, frozen=True):
     digest: _Digest
+    owed: Annotated[tuple[Owed, ...], Meta(max_length=MOST_RECORDS)] = ()
+    """Work that came along, to be done here: a part of it, from number `first` on."""
+    first: Counted = 0
+    more: bool = False
+    """Whether other parts follow, and the import is not finished yet."""
 
 
 class ImportFinished(Answer, frozen=True):
@@ -97,9 +105,8 @@ def export(case: Case, request: Export) -> Outcome:
         raise CapOpMismatch("the cap does not grant 'get'")
     page = give(case.desk, request.owner, request.cursor, request.limit)
     told = [record.id for record in page.records if isinstance(record, LineRecord)]
-    return Outcome(
-        ExportAnswer(page.records, page.cursor, page.waiting), reading(everywhere(case.desk), told)
-    )
+    answer = ExportAnswer(page.records, page.cursor, page.waiting, page.owed)
+    return Outcome(answer, reading(everywhere(case.desk), told))
 
 
 def begin(case: Case, request: ImportBegin) -> Outcome:
@@ -126,7 +133,8 @@ def take(case: Case, request: Import) -> Outcome:
 
 
 def finish(case: Case, request: ImportFinish) -> Outcome:
-    counts = noting.finish(case.desk, request.digest)
+    noting.owe_some(case.desk, request.digest, request.first, request.owed)
+    counts = {} if request.more else noting.finish(case.desk, request.digest)
     return Outcome(ImportFinished(counts), _noted(case, request.digest))
 
 
@@ -155,6 +163,7 @@ IMPORT_BEGIN = Operation(
     begin,
     _of_workspace,
     writes=True,
+    within=True,
     admit=_may_import,
 )
 IMPORT = Operation(
@@ -165,6 +174,7 @@ IMPORT = Operation(
     take,
     _of_workspace,
     writes=True,
+    within=True,
     admit=_may_import,
     rings=True,
     peek=peek,
@@ -177,7 +187,9 @@ IMPORT_FINISH = Operation(
     finish,
     _of_workspace,
     writes=True,
+    within=True,
     admit=_may_import,
+    rings=True,
 )
 NOTE_BACKUP = Operation(
     "keep.backup", Need("grant", operator=True), NoteBackup, Noted, note_backup, writes=True

@@ -55,7 +55,10 @@ MOST_UNUSABLE = 3
 """How often a model is asked about one piece that it answers with what can't be used."""
 _LONGEST_WAIT_MS = 5 * 60 * 1000
 _LONGEST_ASKED_MS = 60 * 60 * 1000
-_LONGEST_SLEEP_SECONDS = 1.0
+_LOOK_SECONDS = 1.0
+"""How often it looks for work that nobody rings for."""
+_HEARING_SECONDS = 30.0
+"""How often it looks where everybody rings: in case that a ring was lost."""
 _COURIERS = 4
 
 
@@ -92,6 +95,8 @@ class Workshop:
         self._couriers = ThreadPoolExecutor(_COURIERS, "mnemon-courier")
         self.bell = Bell()
         """Rung when there may be work."""
+        self.hears = False
+        """Whether the bell is rung for work that other processes add, too."""
         self.busy = False
         """Whether a piece of work is under way."""
         self.observer: Observer | None = None
@@ -160,13 +165,15 @@ class Workshop:
         return renew_some(self._book, self._tools) or embed_some(self._book, self._tools)
 
     def _rest(self) -> float:
+        """For how many seconds there is nothing to do, unless the bell is rung."""
+        longest = _HEARING_SECONDS if self.hears and not self._tools.meaning.owes else _LOOK_SECONDS
         try:
             with self._book.read() as tx:
                 due = tx.work.next_due()
         except Unavailable:
-            return _LONGEST_SLEEP_SECONDS
-        wait = _LONGEST_SLEEP_SECONDS if due is None else (due - self._clock.now()) / 1000
-        return min(max(wait, 0.0), _LONGEST_SLEEP_SECONDS)
+            return _LOOK_SECONDS
+        wait = longest if due is None else (due - self._clock.now()) / 1000
+        return min(max(wait, 0.0), longest)
 
     def _attempt(self, tasks: Sequence[Task]) -> None:
         watched = nullcontext() if self.observer is None else self.observer.watch(WORK, tasks[0].kind)

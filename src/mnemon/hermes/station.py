@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -27,6 +28,9 @@ from mnemon.errors import (
     Unauthenticated,
     Unavailable,
 )
+from mnemon.gate.admission import Credentials
+from mnemon.gate.messages import Request
+from mnemon.gate.operation import Operation
 from mnemon.hermes.breaker import Breaker
 from mnemon.hermes.hands import Hands
 from mnemon.hermes.letters import Carrier, Content, body_of, lane_of
@@ -34,7 +38,7 @@ from mnemon.hermes.live import Live
 from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.postman import Postman
 from mnemon.ports.outbox import Letter, Outbox, Refused, Standing
-from mnemon.turns.gated import Gate, GatedMemory, one_by_one
+from mnemon.turns.gated import Gate, GatedMemory, Together, answer_or_error
 from mnemon.turns.passes import Passes
 from mnemon.turns.seat import Seat
 
@@ -67,8 +71,8 @@ class Way(Struct):
     carrier: Carrier
     where: str
     """As people are told of it."""
-    local: bool = False
-    """Whether memory is in this process."""
+    together: Together | None = None
+    """Asks several things at one moment, where memory is in this process."""
     found: bool = False
     """Whether it was found rather than configured; then there may be another when it fails."""
     settle: Callable[[float], None] = lambda seconds: None
@@ -120,7 +124,7 @@ class Station:
     @property
     def near(self) -> bool:
         """Whether memory is in this process, where two that ask at once only hinder each other."""
-        return self._way is not None and self._way.local
+        return self._way is not None and self._way.together is not None
 
     def live(self, key: Hashable) -> Live:
         """What is known of a conversation of late."""
@@ -199,11 +203,14 @@ class Station:
 
     def _memory(self, seat: Seat) -> GatedMemory:
         way = self.way()
-        together = one_by_one if way.local else self._together
+        together = partial(self._in_parallel, way.gate) if way.together is None else way.together
         return GatedMemory(way.gate, seat, way.passes.of(seat), capped=way.passes.capped, together=together)
 
-    def _together(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
-        """At once as far as hands are free; the rest here, meanwhile."""
+    def _in_parallel(
+        self, gate: Gate, credentials: Credentials, asked: Sequence[tuple[Operation, Request]]
+    ) -> list[Any]:
+        """Each by a call of its own, at once as far as hands are free; the rest here, meanwhile."""
+        calls = [partial(answer_or_error, gate, credentials, *one) for one in asked]
         given = [self._hands.give(call) for call in calls]
         here = [call() if task is None else None for task, call in zip(given, calls, strict=True)]
         return [own if task is None else task.result() for task, own in zip(given, here, strict=True)]

@@ -250,8 +250,27 @@ class Lines(Protocol):
         ...
 
 
+class Comparing(Protocol):
+    """A store that compares vectors itself, because it keeps them in the clear."""
+
+    def near(
+        self, room: Room, space: str, question: bytes, most: int | None = None
+    ) -> list[tuple[str, float]]:
+        """The lines of the room that lie on the question's side, by their ids, and how near: by the inner
+        product with its vector of little-endian 32-bit floats.
+
+        With `most`, only so many that lie nearest; in a very large room an index may miss a few of them.
+        """
+        ...
+
+
 class Terms(Protocol):
     """What lines are found by. A line that leaves takes its vectors along."""
+
+    @property
+    def comparing(self) -> Comparing | None:
+        """Who compares vectors here; None where they are sealed, and compared by who can open them."""
+        ...
 
     def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID) -> None: ...
 
@@ -264,14 +283,15 @@ class Terms(Protocol):
         ...
 
     def lie(self, room: Room, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
-        """Give lines, by their ids, their sealed vectors in that space, in place of any that they had.
+        """Give lines, by their ids, their vectors in that space, in place of any that they had: sealed, or
+        packed (`mnemon.domain.vector`) for a store that compares them.
 
         What is given to a line that is not indexed is dropped.
         """
         ...
 
     def vectors(self, room: Room, space: str, seq: int) -> list[Vector]:
-        """Those given after `seq`, in order."""
+        """Those given after `seq`, in order. A store that compares them is not asked."""
         ...
 
     def lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[str]:

@@ -36,6 +36,8 @@ class Asked(NamedTuple):
     """The blinded tokens of the days and months that the question speaks of."""
     near_days: Sequence[int] = ()
     """Those of the days close to these."""
+    names: Sequence[int] = ()
+    """Those of whom and what the question names."""
     open: Callable[[str, bytes], bytes | None] = lambda line_id, sealed: sealed
     """From a line's id and its sealed vector to the packed one (`mnemon.domain.vector`); None if it does not
     open: then the line has none."""
@@ -53,7 +55,7 @@ class Inquiry(Struct, frozen=True):
     space: str = ""
     """Where the question lies, and in which space; None if meaning is left aside."""
     speakers: Collection[str] = ()
-    """The owners that the question names."""
+    """Whose lines the question means."""
     wants: Wants = Wants()
     spans: Sequence[Span] = ()
     """The times that the question speaks of."""

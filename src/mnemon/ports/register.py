@@ -125,6 +125,14 @@ class Work(Protocol):
         """How many errands are due and held by nobody, and when the first of them fell due."""
         ...
 
+    def waits(self, workspace: str, kind: str, peer: str, namespace: str) -> bool:
+        """Whether there is an errand of that kind for the peer there, held by someone or not."""
+        ...
+
+    def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
+        """The first errands of these kinds behind that number, in their order, whoever holds them."""
+        ...
+
     def tallies(
         self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
     ) -> list[Tally]:

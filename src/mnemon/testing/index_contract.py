@@ -34,7 +34,7 @@ from mnemon.testing.index_agreement import BATCHES, Agreement, Batch
 from mnemon.testing.index_bounds_contract import BoundsContract
 from mnemon.testing.index_kin_contract import KinContract
 from mnemon.testing.index_kinds_contract import KindsContract
-from mnemon.testing.index_meaning_contract import MeaningContract
+from mnemon.testing.index_meaning_contract import MeaningContract, SealedMeaningContract
 from mnemon.testing.index_scenes import (
     BOB,
     CITY,
@@ -272,6 +272,7 @@ class IndexContract(
     TalkContract,
     KinContract,
     MeaningContract,
+    SealedMeaningContract,
     KindsContract,
 ):
     """What every index promises. Override `index`, `reference` and `book`."""

@@ -156,6 +156,22 @@ class KindsContract:
         of_the_time_alone = Inquiry([Asked(WORK, [], days=[9])], [], [], spans=(span,))
         assert set(signal(book, index, of_the_time_alone, r.ASTRAY).values()) == {0.0}
 
+    def test_a_session_that_has_one_of_the_names_has_it_for_all_its_lines(
+        self, book: Book, index: Index
+    ) -> None:
+        with book.write() as tx:
+            add(tx, WORK, IDS[0], {TEA: 1}, Saying("monday", 1))
+            add(tx, WORK, IDS[1], {TEA: 1, 8: 1}, Saying("monday", 2))
+            add(tx, WORK, IDS[2], {TEA: 1}, Saying("friday", 1))
+            add(tx, WORK, IDS[3], {TEA: 1, 9: 1})
+            add(tx, WORK, IDS[4], {TEA: 1})
+        inquiry = Inquiry([Asked(WORK, [TEA], names=[7, 8, 9])], [0], [1.0])
+        told = signal(book, index, inquiry, r.NAMED)
+        assert told == {IDS[0]: 1.0, IDS[1]: 1.0, IDS[2]: 0.0, IDS[3]: 1.0, IDS[4]: 0.0}
+        with book.read() as tx:
+            unseen = index.search(tx, inquiry, 5, {IDS[0], IDS[2]})
+        assert [hit.signals.get(r.NAMED) for hit in unseen] == [None, None]
+
     def test_of_several_times_the_best_counts(self, book: Book, index: Index) -> None:
         _spoken(book, 10, 50, 90)
         spans = (Span(10 * _DAY, 11 * _DAY), Span(90 * _DAY, 91 * _DAY))

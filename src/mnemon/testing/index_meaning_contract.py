@@ -215,29 +215,6 @@ class MeaningContract:
         assert hits(book, index, meaning(TO_EAST, TEA)) == before
         assert len(before) == 2
 
-    def test_each_room_opens_its_own_vectors(self, book: Book, index: Index) -> None:
-        rooms = (WORK, TRAVEL, BOB)
-        for room in rooms:
-            index_lines(book, room, {5: 1}, {5: 1})
-            lie(book, {IDS[0]: _sealed(room, IDS[0], EAST), IDS[1]: _sealed(room, IDS[1], NORTH)}, room)
-        asked = [Asked(room, [TEA], open=_opener(room)) for room in rooms]
-        inquiry = Inquiry(asked, [0], [1.0], TO_EAST, SPACE)
-        assert {hit[:2] for hit in hits(book, index, inquiry)} == {(room, IDS[0]) for room in rooms}
-
-    def test_a_vector_that_does_not_open_is_none_and_spoils_no_later_answer(
-        self, book: Book, index: Index, reference: Index
-    ) -> None:
-        index_lines(book, WORK, {TEA: 1}, {TEA: 1}, {5: 1})
-        inquiry = Inquiry([Asked(WORK, [TEA], open=_opener(WORK))], [0], [1.0], TO_EAST, SPACE)
-        lie(book, {IDS[0]: _sealed(WORK, IDS[0], EAST), IDS[1]: _sealed(WORK, IDS[0], EAST)})
-        for _ in range(2):
-            assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 0.0}
-        assert search(book, index, about(TEA)) == [IDS[1], IDS[0]]
-        lie(book, {line_id: _sealed(WORK, line_id, EAST) for line_id in IDS[1:3]})
-        assert signal(book, index, inquiry, r.MEANING) == dict.fromkeys(IDS[:3], 1.0)
-        with book.read() as tx:
-            expect_same(index, reference, tx, inquiry)
-
     def test_among_many_lines_near_in_meaning_none_that_was_asked_for_is_passed_over(
         self, book: Book, index: Index
     ) -> None:
@@ -269,3 +246,30 @@ class MeaningContract:
 
         in_many_threads([book] * 4, ask)
         assert expected[0] != expected[1]
+
+
+class SealedMeaningContract:
+    """Of vectors that the index itself opens."""
+
+    def test_each_room_opens_its_own_vectors(self, book: Book, index: Index) -> None:
+        rooms = (WORK, TRAVEL, BOB)
+        for room in rooms:
+            index_lines(book, room, {5: 1}, {5: 1})
+            lie(book, {IDS[0]: _sealed(room, IDS[0], EAST), IDS[1]: _sealed(room, IDS[1], NORTH)}, room)
+        asked = [Asked(room, [TEA], open=_opener(room)) for room in rooms]
+        inquiry = Inquiry(asked, [0], [1.0], TO_EAST, SPACE)
+        assert {hit[:2] for hit in hits(book, index, inquiry)} == {(room, IDS[0]) for room in rooms}
+
+    def test_a_vector_that_does_not_open_is_none_and_spoils_no_later_answer(
+        self, book: Book, index: Index, reference: Index
+    ) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1}, {5: 1})
+        inquiry = Inquiry([Asked(WORK, [TEA], open=_opener(WORK))], [0], [1.0], TO_EAST, SPACE)
+        lie(book, {IDS[0]: _sealed(WORK, IDS[0], EAST), IDS[1]: _sealed(WORK, IDS[0], EAST)})
+        for _ in range(2):
+            assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 0.0}
+        assert search(book, index, about(TEA)) == [IDS[1], IDS[0]]
+        lie(book, {line_id: _sealed(WORK, line_id, EAST) for line_id in IDS[1:3]})
+        assert signal(book, index, inquiry, r.MEANING) == dict.fromkeys(IDS[:3], 1.0)
+        with book.read() as tx:
+            expect_same(index, reference, tx, inquiry)

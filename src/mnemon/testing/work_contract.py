@@ -63,6 +63,15 @@ class ClaimsContract:
             add(book, errand(n, session=None), due=due)
         assert [claimed(book) for _ in range(5)] == [[1], [3], [2], [0], []]
 
+    def test_what_is_owed_is_told_in_order_whoever_holds_it(self, book: Book) -> None:
+        add(book, errand(1), errand(2, kind=SUMMARISE), errand(3, workspace="other"), errand(4, kind=DELIVER))
+        assert claimed(book) == [1]
+        with book.read() as tx:
+            both = tx.work.owed(HOME, (DERIVE, SUMMARISE), limit=9)
+            assert [(task.first, task.due) for task in both] == [(1, NOW), (2, NOW)]
+            assert tx.work.owed(HOME, (DERIVE, SUMMARISE), limit=1) == both[:1]
+            assert tx.work.owed(HOME, (DERIVE, SUMMARISE), after=both[0].seq, limit=9) == both[1:]
+
     def test_what_is_due_and_held_by_nobody_is_counted(self, book: Book) -> None:
         with book.read() as tx:
             assert tx.work.waiting(NOW) == (0, None)
@@ -288,6 +297,22 @@ class WorkContract(ClaimsContract):
             assert tx.work.postpone(first, 500)
             assert tx.work.next_due() == 500
             assert claim(tx, now=499) == []
+
+    def test_an_errand_waits_for_its_peer_in_its_namespace_until_it_is_done(self, book: Book) -> None:
+        asked = (HOME, DREAM, "ann", "travel")
+        others = (
+            ("other", DREAM, "ann", "travel"),
+            (HOME, DERIVE, "ann", "travel"),
+            (HOME, DREAM, "bob", "travel"),
+            (HOME, DREAM, "ann", "work"),
+        )
+        add(book, errand(0, None, kind=DREAM, namespace="travel"), errand(1, None, kind=DREAM, peer=None))
+        with book.write() as tx:
+            (task,) = claim(tx)
+            assert tx.work.waits(*asked)
+            assert not any(tx.work.waits(*other) for other in others)
+            assert tx.work.finish(task)
+            assert not tx.work.waits(*asked)
 
     def test_tallies_tell_what_waits_what_is_held_and_what_is_done(self, book: Book) -> None:
         add(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from mnemon.domain.habits import MemberHabits
-from mnemon.errors import CapScopeMismatch, NotFound, Unsupported
+from mnemon.errors import CapScopeMismatch, MnemonError, NotFound, Unavailable, Unsupported
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
@@ -37,12 +37,16 @@ class Gate(Protocol):
     def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
 
 
-Together = Callable[[Sequence[Callable[[], Any]]], list[Any]]
-"""Makes some calls, and gives what came of them in their order."""
+Together = Callable[[Credentials, Sequence[tuple[Operation, Request]]], list[Any]]
+"""Asks several things that are only read, and gives the answers in order; of what is refused, the error."""
 
 
-def one_by_one(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    return [call() for call in calls]
+class Look(NamedTuple, Generic[_T]):
+    """Something that is asked of memory, and what is made of the answer; of None, where there is nothing."""
+
+    operation: Operation
+    request: Request
+    read: Callable[[Any | None], _T]
 
 
 class GatedMemory:
@@ -55,13 +59,13 @@ class GatedMemory:
         passes: Callable[[Errand], Credentials],
         *,
         capped: bool,
-        together: Together = one_by_one,
+        together: Together | None = None,
     ) -> None:
         self._gate = gate
         self._seat = seat
         self._passes = passes
         self._capped = capped
-        self._together = together
+        self._together = self._one_by_one if together is None else together
         self._guarded = not capped and not seat.alone
         """Whether no gate tells the people of this agent apart, so that it has to be done here."""
 
@@ -80,16 +84,17 @@ class GatedMemory:
 
     def known(self, message: str) -> Known:
         query = message.strip()[:_MOST_QUERY]
-        calls: list[Callable[[], Any]] = [
-            self._summary,
-            lambda: self._portrait(USER, query),
-            lambda: self._self_portrait(_OF_ITSELF),
-        ]
+        looks: dict[str, Look[Any]] = {
+            "summary": self._summary(),
+            USER: self._portrait(USER, query),
+            **self._itself(_OF_ITSELF),
+        }
         if query:
-            calls.append(lambda: self._said(USER, query, _SAID_BY_USER, floor=True))
-            calls.append(lambda: self._said(AI, query, _SAID_BY_AI, floor=True))
-        summary, user, ai, *said = self._together(calls)
-        return Known(summary, user, ai, tuple(passage for found in said for passage in found))
+            looks["said by user"] = self._said(USER, query, _SAID_BY_USER, floor=True)
+            looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
+        found = self._all(looks)
+        passages = (*found.get("said by user", ()), *found.get("said by ai", ()))
+        return Known(found["summary"], found[USER], found.get(AI, Portrait()), passages)
 
     def ask(self, question: str, level: str, peer: str = USER) -> str:
         observer, observed = self._views(peer)
@@ -106,15 +111,9 @@ class GatedMemory:
         return "" if told is None else told.content or ""
 
     def search(self, query: str, peer: str, limit: int) -> list[Passage]:
-        if self._seat.named(peer) != self._seat.user:
-            return self._said(peer, query[:_MOST_QUERY], limit)
-        own, answers = self._together(
-            [
-                lambda: self._said(USER, query[:_MOST_QUERY], limit),
-                lambda: self._said(AI, query[:_MOST_QUERY], limit),
-            ]
-        )
-        return [*own, *answers][:limit]
+        peers = (USER, AI) if self._seat.named(peer) == self._seat.user else (peer,)
+        found = self._all({one: self._said(one, query[:_MOST_QUERY], limit) for one in peers})
+        return [passage for some in found.values() for passage in some][:limit]
 
     def card(self, peer: str) -> list[str]:
         observer, observed = self._views(peer)
@@ -147,9 +146,9 @@ class GatedMemory:
             session_id=self._seat.session,
             tokens=_RECENT_TOKENS,
         )
-        portrait = (
-            self._self_portrait() if self._seat.named(peer) == self._seat.ai else self._portrait(peer, "")
-        )
+        itself = self._seat.named(peer) == self._seat.ai
+        looks = self._itself() if itself else {peer: self._portrait(peer, "")}
+        portrait = next(iter(self._all(looks).values()), Portrait())
         context: a.SessionContext | None = self._found(o.CONTEXT, asked)
         if context is None:
             return Snapshot("", portrait, ())
@@ -224,16 +223,22 @@ class GatedMemory:
         page: a.ConclusionPage | None = self._found(o.LIST_CONCLUSIONS, newest)
         return [] if page is None else page.items
 
-    def _summary(self) -> str:
-        asked = q.OfSession(workspace_id=self._seat.workspace, session_id=self._seat.session)
-        found: a.SessionSummaries | None = self._found(o.SUMMARIES, asked)
-        if found is None:
-            return ""
-        newest = found.short_summary or found.long_summary
-        return "" if newest is None else newest.content
+    def _summary(self) -> Look[str]:
+        def read(found: a.SessionSummaries | None) -> str:
+            newest = None if found is None else found.short_summary or found.long_summary
+            return "" if newest is None else newest.content
 
-    def _portrait(self, peer: str, query: str, most: int = _CONCLUSIONS) -> Portrait:
+        asked = q.OfSession(workspace_id=self._seat.workspace, session_id=self._seat.session)
+        return Look(o.SUMMARIES, asked, read)
+
+    def _portrait(self, peer: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
         observer, observed = self._views(peer)
+
+        def read(found: a.PeerContext | None) -> Portrait:
+            if found is None:
+                return Portrait()
+            return Portrait(found.representation or "", tuple(found.peer_card or ()))
+
         asked = q.PeerContext(
             workspace_id=self._seat.workspace,
             peer_id=observer,
@@ -243,32 +248,34 @@ class GatedMemory:
             include_most_frequent=False,
             max_conclusions=most,
         )
-        found: a.PeerContext | None = self._found(o.PEER_CONTEXT, asked)
-        return (
-            Portrait()
-            if found is None
-            else Portrait(found.representation or "", tuple(found.peer_card or ()))
-        )
+        return Look(o.PEER_CONTEXT, asked, read)
 
-    def _self_portrait(self, most: int = _CONCLUSIONS) -> Portrait:
-        """What the agent knows of itself."""
+    def _itself(self, most: int = _CONCLUSIONS) -> dict[str, Look[Portrait]]:
+        """What the agent knows of itself, if it is to know anything."""
         seat = self._seat
         if not seat.observation.ai.observe_me:
-            return Portrait()
+            return {}
         if (session := self._session_of(seat.ai)) is None:
-            return self._portrait(AI, "", most)
+            return {AI: self._portrait(AI, "", most)}
+
+        def read(found: a.Representation | None) -> Portrait:
+            return Portrait() if found is None else Portrait(found.representation)
+
         asked = q.Represent(
             workspace_id=seat.workspace, peer_id=seat.ai, session_id=session, max_conclusions=most
         )
-        found: a.Representation | None = self._found(o.REPRESENT, asked)
-        return Portrait() if found is None else Portrait(found.representation)
+        return {AI: Look(o.REPRESENT, asked, read)}
 
-    def _said(self, peer: str, query: str, limit: int, *, floor: bool = False) -> list[Passage]:
+    def _said(self, peer: str, query: str, limit: int, *, floor: bool = False) -> Look[list[Passage]]:
         """What the peer said: the user anywhere, others where the user was.
 
         With `floor`, nothing unless it is worth showing to who did not ask.
         """
         name = self._views(peer)[1]
+
+        def read(found: a.Messages | None) -> list[Passage]:
+            return [] if found is None else [_passage(one) for one in found.messages]
+
         asked = q.SearchPeer(
             workspace_id=self._seat.workspace,
             peer_id=name,
@@ -277,23 +284,44 @@ class GatedMemory:
             filters=None if name == self._seat.user else {"peer_perspective": self._seat.user},
             floor=floor,
         )
-        found: a.Messages | None = self._found(o.SEARCH_PEER, asked)
-        return [] if found is None else [_passage(one) for one in found.messages]
+        return Look(o.SEARCH_PEER, asked, read)
+
+    def _all(self, looks: Mapping[str, Look[Any]]) -> dict[str, Any]:
+        """What is made of the answer to each. Raises: MnemonError."""
+        calls = [(look.operation, look.request) for look in looks.values()]
+        answers = self._together(self._passes("read"), calls)
+        told = zip(looks.items(), answers, strict=True)
+        return {name: look.read(self._there(answer)) for (name, look), answer in told}
 
     def _found(self, operation: Operation, request: Request) -> Any:
+        """The answer; None if there is nothing. Raises: MnemonError."""
+        return self._there(answer_or_error(self._gate, self._passes("read"), operation, request))
+
+    def _there(self, answer: Any) -> Any:
         """The answer; None if what it is about is not there, or not there for this conversation.
 
         Without caps a server that denies something denies everything.
+
+        Raises: MnemonError.
         """
-        credentials = self._passes("read")
-        try:
-            return self._gate.call(operation, credentials, request)
-        except NotFound:
+        if isinstance(answer, NotFound) or (self._capped and isinstance(answer, CapScopeMismatch)):
             return None
-        except CapScopeMismatch:
-            if not self._capped:
-                raise
-            return None
+        if isinstance(answer, MnemonError):
+            raise answer
+        return answer
+
+    def _one_by_one(self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]) -> list[Any]:
+        return [answer_or_error(self._gate, credentials, *call) for call in calls]
+
+
+def answer_or_error(gate: Gate, credentials: Credentials, operation: Operation, request: Request) -> Any:
+    """What came of the call. Raises: Unavailable."""
+    try:
+        return gate.call(operation, credentials, request)
+    except Unavailable:
+        raise
+    except MnemonError as error:
+        return error
 
 
 def members_of(seat: Seat) -> dict[str, MemberHabits]:

@@ -1,7 +1,8 @@
 """The default index: ranks lines in memory by the signals of `mnemon.domain.relevance`.
 
-It follows the book's feeds of blinded tokens and sealed vectors. Rooms are loaded when first asked
-about and dropped, least recently used first, when together they grow beyond the given size.
+It follows the book's feeds of blinded tokens and sealed vectors; a store that compares vectors itself is
+asked how near lines lie instead. Rooms are loaded when first asked about and dropped, least recently used
+first, when together they grow beyond the given size.
 """
 
 from __future__ import annotations
@@ -11,17 +12,22 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 
 from mnemon.adapters.index.arrays import NDArray, np
-from mnemon.adapters.index.room import Meanings, RoomIndex
+from mnemon.adapters.index.room import Meanings, RoomIndex, Told
 from mnemon.adapters.index.view import View
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
 from mnemon.domain.names import Room
-from mnemon.ports.book import Transaction
+from mnemon.ports.book import Comparing, Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 _MOST_VIEWED = 250_000
 """How many lines the views may have that are kept, all together."""
+MOST_COMPARED = 20_000
+NEAREST = 2_000
+
+_TOLD_APART = 12
+"""To how many digits scores are: sums of the same numbers may differ beyond."""
 
 Array = NDArray[np.float64]
 
@@ -29,8 +35,17 @@ Array = NDArray[np.float64]
 class RankedIndex:
     """Thread-safe; one per process."""
 
-    def __init__(self, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+    def __init__(
+        self,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        *,
+        most_compared: int = MOST_COMPARED,
+        nearest: int = NEAREST,
+    ) -> None:
+        """Of a room with more lines than `most_compared`, a store that compares vectors tells the nearest."""
         self._cache_bytes = cache_bytes
+        self._most_compared = most_compared
+        self._nearest = nearest
         self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
         self._size = 0
         """Of all rooms, in bytes."""
@@ -54,7 +69,12 @@ class RankedIndex:
             view = self._view(inquiry.rooms, rooms)
             if view is None:
                 return []
-            nearness = None if question is None else _nearness(view, rooms, question)
+            nearness = None
+            if question is not None:
+                near: Sequence[Meanings | Told | None] = [index.meanings for index in rooms]
+                if tx.terms.comparing is not None:
+                    near = self._told(tx.terms.comparing, inquiry, rooms, bounded=within is not None)
+                nearness = _nearness(view, near, question)
             sessions = None if inquiry.sessions is None else self._codes(inquiry)
         return _Scoring(view, inquiry, nearness, sessions, within).best(k)
 
@@ -78,7 +98,7 @@ class RankedIndex:
         feed = tx.terms.since(room, index.seq)
         if feed.ids:
             index.follow(feed, lambda name: self._code(room.workspace, name))
-        if question is not None:
+        if question is not None and tx.terms.comparing is None:
             meanings = index.meanings
             if meanings is None or meanings.space != space:
                 meanings = index.meanings = Meanings(space, len(question))
@@ -88,6 +108,20 @@ class RankedIndex:
         self._size += index.size - before
         self._evict()
         return index
+
+    def _told(
+        self, comparing: Comparing, inquiry: Inquiry, rooms: Sequence[RoomIndex], *, bounded: bool
+    ) -> list[Told]:
+        """What the store says of each room: of every line, where the nearest may lie beyond the bounds."""
+        bounded = bounded or inquiry.said or inquiry.sessions is not None
+        found = []
+        for asked, index in zip(inquiry.rooms, rooms, strict=True):
+            whole = bounded or asked.marks or index.lines <= self._most_compared
+            near = comparing.near(
+                asked.room, inquiry.space, inquiry.vector or b"", None if whole else self._nearest
+            )
+            found.append(Told(near))
+        return found
 
     def _code(self, workspace: str, session: str) -> int:
         return self._sessions.setdefault((workspace, session), len(self._sessions))
@@ -118,12 +152,12 @@ class RankedIndex:
             self._size -= self._rooms.popitem(last=False)[1].size
 
 
-def _nearness(view: View, rooms: Sequence[RoomIndex], question: NDArray[np.float32]) -> Array:
+def _nearness(view: View, rooms: Sequence[Meanings | Told | None], question: NDArray[np.float32]) -> Array:
     return np.concatenate(
         [
             np.zeros(segment.size) if meanings is None else meanings.near(segment.lines.ids, question)
             for number, segment in view.segments
-            for meanings in (rooms[number].meanings,)
+            for meanings in (rooms[number],)
         ]
     )
 
@@ -201,17 +235,26 @@ class _Scoring:
         scores = np.zeros(len(lines))
         for name, values in signals.items():
             scores += r.WEIGHTS[name] * values
+        scores = scores.round(_TOLD_APART)
         kept = np.arange(len(lines))
         if len(lines) > k:
             kept = np.nonzero(scores >= np.partition(scores, -k)[-k])[0]
+        places = lines[kept]
+        telling = np.array([values[kept] for values in signals.values()]).T.tolist()
         hits = [
             Hit(
-                view.rooms[view.room[lines[at]]],
-                view.lines.ids[lines[at]].decode(),
-                float(scores[at]),
-                {name: float(values[at]) for name, values in signals.items() if values[at]},
+                view.rooms[room],
+                line_id.decode(),
+                score,
+                {n: v for n, v in zip(signals, told, strict=True) if v},
             )
-            for at in kept
+            for room, line_id, score, told in zip(
+                view.room[places].tolist(),
+                view.lines.ids[places].tolist(),
+                scores[kept].tolist(),
+                telling,
+                strict=True,
+            )
         ]
         hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
         return hits[:k]
@@ -250,6 +293,10 @@ class _Scoring:
         apt = found[r.GIST] + found[r.KIN_SESSION]
         if self._inquiry.spans and apt.any():
             found[r.ASTRAY] = found[r.WHEN] * np.maximum(1 - apt / (r.APT * apt.max()), 0.0)
+        names = view.bearing([asked.names for asked in self._inquiry.rooms])
+        if names:
+            borne = np.logical_or.reduce(names) & self._open
+            found[r.NAMED] = view.in_session(borne.astype(np.float64), lines)
         if wants.latest:
             found[r.ORDER] = self._ordered(lines) * found[r.KIN]
         if self._signs:

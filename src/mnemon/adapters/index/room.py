@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mnemon.adapters.index.arrays import NDArray, np
@@ -71,7 +71,7 @@ class Meanings:
         asked = question.tobytes()
         if self._nearness is None or self._nearness[0] != asked:
             found = np.append(self._matrix[: self._used] @ question, np.float32(0)).astype(np.float64)
-            self._nearness = asked, np.maximum(found, 0.0).round(ROUNDED)
+            self._nearness = asked, _rounded(found)
         return self._nearness[1]
 
     def _placed(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
@@ -84,6 +84,22 @@ class Meanings:
         return known
 
 
+class Told:
+    """How near a room's lines lie to one question, as the store says."""
+
+    def __init__(self, found: Sequence[tuple[str, float]]) -> None:
+        near = np.array([one for _, one in found], dtype=np.float64)
+        self._found = dict(zip((line_id.encode() for line_id, _ in found), _rounded(near), strict=True))
+
+    def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
+        """0 for a line that the store did not tell of."""
+        return np.fromiter((self._found.get(one, 0.0) for one in ids.tolist()), np.float64, len(ids))
+
+
+def _rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.maximum(near, 0.0).round(ROUNDED)
+
+
 class RoomIndex:
     """Segments are replaced, never changed."""
 
@@ -93,6 +109,10 @@ class RoomIndex:
         self.segments: tuple[Segment, ...] = ()
         self.meanings: Meanings | None = None
         self._bytes = 0
+
+    @property
+    def lines(self) -> int:
+        return sum(segment.size for segment in self.segments)
 
     @property
     def size(self) -> int:

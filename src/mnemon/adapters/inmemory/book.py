@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from typing import ClassVar
 
 from mnemon.adapters.inmemory.lines import MemoryLines
 from mnemon.adapters.inmemory.register import MemoryRegister
@@ -26,6 +27,8 @@ from mnemon.ports.book import UNSAID, Feed, Marks, Saying, TermsChange, Vector, 
 
 
 class _Terms:
+    comparing: ClassVar[None] = None
+
     def __init__(self, state: State) -> None:
         self._state = state
 

@@ -76,6 +76,7 @@ class ReferenceIndex:
                 r.LONG: log1p(sum(line.counts.values())),
                 r.WHEN: _in_time(line.said.at, inquiry.spans),
                 r.THEN: _then(line),
+                r.NAMED: float(any(name in one.counts for one in whole for name in one.asked.names)),
                 r.ORDER: _ordered(line, times, inquiry.wants) * _covered(worth, [line], kin=True),
                 r.SPEAKER: float(line.asked.room.owner in inquiry.speakers),
                 **_signed(line, inquiry),

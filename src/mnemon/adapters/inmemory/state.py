@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from mnemon.domain.audit import Row
 from mnemon.domain.cap import Revocation
@@ -48,7 +47,7 @@ class State:
         return value
 
     def copied(self) -> State:
-        copied = State(**{part.name: copy.copy(getattr(self, part.name)) for part in fields(self)})
+        copied = State(**{name: part.copy() for name, part in vars(self).items()})
         copied.lines = {room: dict(lines) for room, lines in self.lines.items()}
         copied.terms = {room: list(changes) for room, changes in self.terms.items()}
         copied.audit = {workspace: list(rows) for workspace, rows in self.audit.items()}

@@ -89,6 +89,19 @@ class MemoryWork:
         due = [task.due for task in tasks if task.due <= now and (task.until is None or task.until <= now)]
         return len(due), min(due, default=None)
 
+    def waits(self, workspace: str, kind: str, peer: str, namespace: str) -> bool:
+        asked = (workspace, kind, peer, namespace)
+        tasks = self._state.tasks.values()
+        return any((task.workspace, task.kind, task.peer, task.namespace) == asked for task in tasks)
+
+    def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
+        found = [
+            task
+            for task in self._state.tasks.values()
+            if task.workspace == workspace and task.kind in kinds and task.seq > after
+        ]
+        return sorted(found, key=lambda task: task.seq)[:limit]
+
     def tallies(
         self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
     ) -> list[Tally]:

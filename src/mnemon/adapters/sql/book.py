@@ -9,7 +9,7 @@ from types import TracebackType
 from mnemon.adapters.sql.audit import SqlAudit
 from mnemon.adapters.sql.caps import SqlCaps
 from mnemon.adapters.sql.counters import SqlCounters
-from mnemon.adapters.sql.engine import Engine, Session
+from mnemon.adapters.sql.engine import Engine, Session, Vectors
 from mnemon.adapters.sql.keys import SqlKeys
 from mnemon.adapters.sql.lines import SqlLines
 from mnemon.adapters.sql.migrations import migrate
@@ -31,18 +31,18 @@ _MOST_USES = 1000
 
 
 class SqlTransaction:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, vectors: Vectors) -> None:
         self.uses = 0
         self._session = session
         self._counters = SqlCounters(session)
         self.lines = SqlLines(session)
-        self.terms = SqlTerms(session)
+        self.terms = SqlTerms(session, vectors)
         self.keys = SqlKeys(session, self._counters)
         self.caps = SqlCaps(session)
         self.audit = SqlAudit(session)
         self.register = SqlRegister(session)
         self.work = SqlWork(session)
-        self.renewal = SqlRenewal(session)
+        self.renewal = SqlRenewal(session, vectors)
         self.signins = SqlSignIns(session)
         self.shipments = SqlShipments(session, self._counters)
 
@@ -77,16 +77,19 @@ class SqlTransaction:
 class _Opened:
     """A transaction over an engine's session."""
 
-    __slots__ = ("_managed",)
+    __slots__ = ("_managed", "_vectors")
 
-    def __init__(self, managed: AbstractContextManager[Session]) -> None:
+    def __init__(
+        self, managed: AbstractContextManager[Session], vectors: Callable[[Session], Vectors]
+    ) -> None:
         self._managed = managed
+        self._vectors = vectors
 
     def __enter__(self) -> SqlTransaction:
         session = self._managed.__enter__()
         tx: SqlTransaction | None = session.attached
         if tx is None or not session.unchanged or tx.uses == _MOST_USES:
-            tx = session.attached = SqlTransaction(session)
+            tx = session.attached = SqlTransaction(session, self._vectors(session))
         tx.uses += 1
         return tx
 
@@ -109,16 +112,16 @@ class SqlBook:
             otherwise.pop_all()
 
     def read(self, workspace: str = ALL) -> _Opened:
-        return _Opened(self._engine.read(workspace))
+        return _Opened(self._engine.read(workspace), self._engine.vectors)
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Opened:
-        return _Opened(self._engine.write(workspace, lasting=lasting))
+        return _Opened(self._engine.write(workspace, lasting=lasting), self._engine.vectors)
 
     def claim(self) -> _Opened:
-        return _Opened(self._engine.claim())
+        return _Opened(self._engine.claim(), self._engine.vectors)
 
-    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
-        """Call back meanwhile when another process may have added work, if the database can tell."""
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
+        """Call back meanwhile when another process may have added work; whether the database can tell."""
         return self._engine.listening(heard)
 
     def belongs_to(self, instance: str) -> bool:

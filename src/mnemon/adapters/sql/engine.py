@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from mnemon.domain.names import ALL
+from mnemon.ports.book import Comparing
 
 MOST_LISTED = 500
 """The most values that one statement names in a list."""
@@ -47,6 +48,26 @@ class Session(Protocol):
         ...
 
 
+class Vectors(Protocol):
+    """How a database keeps the vectors of lines, in one transaction."""
+
+    @property
+    def kept(self) -> str:
+        """With what a condition on their table, called v, ends that is to find only those kept so."""
+        ...
+
+    @property
+    def comparing(self) -> Comparing | None: ...
+
+    def expect(self, vectors: Collection[bytes]) -> None:
+        """Prepare for vectors that are about to be kept, before anything else is done to the table."""
+        ...
+
+    def keep(self, place: Values, vector: bytes) -> None:
+        """Keep a line's vector. Its place: the room, the space, its number and the line's id."""
+        ...
+
+
 class Engine(Protocol):
     @property
     def types(self) -> Mapping[str, str]:
@@ -74,9 +95,11 @@ class Engine(Protocol):
         """Inside the transaction that migrates: have the database itself keep workspaces apart, if it can."""
         ...
 
-    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
-        """Call back meanwhile when another process may have added work, if the database can tell."""
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
+        """Call back meanwhile when another process may have added work; whether the database can tell."""
         ...
+
+    def vectors(self, session: Session) -> Vectors: ...
 
     def resume(self, session: Session) -> None:
         """After rows came in with their numbers: let what counts up go on behind them."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from mnemon.adapters.sql.citations import SqlCitations
 from mnemon.adapters.sql.engine import SqlRow, listed
-from mnemon.adapters.sql.line_rows import COLUMNS, FROM, GET, READ, ROOM, line_of, row_of
+from mnemon.adapters.sql.line_rows import COLUMNS, FROM, GET, READ, ROOM, STANDS, line_of, row_of
 from mnemon.adapters.sql.turns import SqlTurns
 from mnemon.adapters.sql.views import SqlViews
 from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
@@ -66,7 +66,7 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
         if span.profile:
             where.append(f"l.kind = '{PROFILE}'")
         if not span.history:
-            where.append("i.by_id IS NULL AND l.kind <> ?")
+            where.append(f"{STANDS} AND l.kind <> ?")
             values.append(TOMBSTONE)
         order = f"ORDER BY l.id {'DESC' if span.newest_first else 'ASC'} LIMIT ?"
         sql = f"SELECT {columns} {FROM} WHERE {' AND '.join(where)}"

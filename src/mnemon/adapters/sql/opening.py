@@ -23,8 +23,10 @@ def in_file(path: Path) -> Engine:
     return SqliteEngine(path)
 
 
-def in_database(address: str) -> Engine:
-    """Raises: Misconfigured, also if what speaks to PostgreSQL is not installed; as `PostgresEngine`."""
+def in_database(address: str, *, compares: bool = False) -> Engine:
+    """If it compares, vectors are in the clear in pgvector.
+
+    Raises: Misconfigured, also if what speaks to PostgreSQL is not installed; as `PostgresEngine`."""
     try:
         from mnemon.adapters.sql.postgres import PostgresEngine
     except ImportError:
@@ -32,4 +34,4 @@ def in_database(address: str) -> Engine:
             "a store in PostgreSQL needs psycopg, which is not installed",
             hint="Run: pip install 'mnemon[postgres]'",
         ) from None
-    return PostgresEngine(address)
+    return PostgresEngine(address, compares=compares)

@@ -22,10 +22,11 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper
 
+from mnemon.adapters.sql import pgvector, wall
 from mnemon.adapters.sql import postgres_bell as bell
-from mnemon.adapters.sql import wall
-from mnemon.adapters.sql.engine import Session, SqlRow, Values
+from mnemon.adapters.sql.engine import Session, SqlRow, Values, Vectors
 from mnemon.adapters.sql.postgres_errors import translation
+from mnemon.adapters.sql.sealed import SealedVectors
 from mnemon.domain.names import ALL
 from mnemon.errors import Misconfigured, StorageBusy, StorageUnavailable
 
@@ -63,10 +64,18 @@ class PostgresEngine:
         "text": 'TEXT COLLATE "C"',
     }
 
-    def __init__(self, url: str, *, most: int = MOST_CONNECTIONS, patience: float = BUSY_SECONDS) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        most: int = MOST_CONNECTIONS,
+        patience: float = BUSY_SECONDS,
+        compares: bool = False,
+    ) -> None:
         """Connect to the database of that address, with at most so many connections.
 
-        A writer waits so many seconds for the one before, and everybody for a connection.
+        A writer waits so many seconds for the one before, and everybody for a connection. If it compares,
+        vectors are kept in the clear and compared in the database; otherwise they are sealed.
 
         Raises: Misconfigured if it is no address or no database for a book, StorageUnavailable and its kind.
         """
@@ -88,6 +97,8 @@ class PostgresEngine:
         self._idle: deque[PostgresSession] = deque()
         self._closed = False
         self._role: str | None = None
+        self._compares = compares
+        self._indexed: set[int] = set()
         with ExitStack() as otherwise:
             otherwise.callback(self.close)
             with self._spare() as session:
@@ -115,11 +126,18 @@ class PostgresEngine:
         return _Transacting(self, ALL, _WRITE, (), lasting=False)
 
     def fortify(self, session: Session) -> None:
+        if self._compares:
+            pgvector.install(session)
         self._role = wall.build(session)
         bell.hang(session)
 
     def listening(self, heard: Callable[[], None]) -> bell.Listening:
         return bell.Listening(lambda: self._connect().connection, heard)
+
+    def vectors(self, session: Session) -> Vectors:
+        if self._compares:
+            return pgvector.PlainVectors(session, self._indexed)
+        return SealedVectors(session, pgvector.SEALED_ONLY)
 
     def resume(self, session: Session) -> None:
         session.run(_AS_OURSELVES)
@@ -128,12 +146,17 @@ class PostgresEngine:
     def reclaim(self) -> bool:
         """Make the room of deleted rows free to be written over; False if another process is at it.
 
-        What was deleted stays in the server's log, and in its free pages until something is written there.
+        What was deleted stays in the server's log, and in its free pages until something is written there. To
+        clean an HNSW index takes long, so that is left for when it pays.
         """
         with self._spare() as session:
-            tables = ", ".join(table for (table,) in session.rows(wall.TABLES))
+            tables = {table for (table,) in session.rows(wall.TABLES)}
+            at_leisure = {"vectors"} if self._compares else set()
             try:
-                session.connection.execute(f"VACUUM (INDEX_CLEANUP ON) {tables}".encode())
+                for cleanup, some in (("ON", tables - at_leisure), ("AUTO", tables & at_leisure)):
+                    if some:
+                        script = f"VACUUM (INDEX_CLEANUP {cleanup}) {', '.join(sorted(some))}"
+                        session.connection.execute(script.encode())
             except psycopg.errors.LockNotAvailable:
                 return False
         return True

@@ -38,10 +38,11 @@ class Listening:
         self._connect = connect
         self._heard = heard
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> bool:
         self._waking, self._wake = os.pipe()
         self._thread = threading.Thread(target=self._listen, name="mnemon-bell", daemon=True)
         self._thread.start()
+        return True
 
     def __exit__(self, *raised: object) -> None:
         os.write(self._wake, b"\0")

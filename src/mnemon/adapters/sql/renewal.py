@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mnemon.adapters.sql.engine import Session
+from mnemon.adapters.sql.engine import Session, Vectors
 from mnemon.domain.names import Room
 from mnemon.ports.renewal import Debt, Renewed
 
@@ -21,13 +21,14 @@ _OWED = """SELECT COUNT(*) FROM renewals r JOIN terms t ON t.workspace = r.works
     AND t.namespace = r.namespace AND t.seq > r.seq WHERE t.tokens IS NOT NULL"""
 _LACKING = """SELECT COUNT(*) FROM terms t WHERE t.tokens IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
-    AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?)"""
+    AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{kept})"""
 _PLACES = ("workspace", "owner", "namespace")
 
 
 class SqlRenewal:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, vectors: Vectors) -> None:
         self._session = session
+        self._vectors = vectors
 
     def analysis(self) -> str:
         found = self._session.row("SELECT version FROM analysis")
@@ -62,7 +63,7 @@ class SqlRenewal:
         return self._counted(_OWED, (), within)
 
     def lacking(self, space: str, *within: str) -> int:
-        return self._counted(_LACKING, (space,), within)
+        return self._counted(_LACKING.format(kept=self._vectors.kept), (space,), within)
 
     def _counted(self, sql: str, values: tuple[str, ...], within: tuple[str, ...]) -> int:
         found = self._session.row(sql + _narrowed(within, "t."), (*values, *within))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mnemon.adapters.sql.engine import Session, SqlRow, Values
+from mnemon.adapters.sql.sealed import SealedVectors
 from mnemon.domain.names import ALL
 from mnemon.errors import (
     IntegrityError,
@@ -89,9 +90,12 @@ class SqliteEngine:
     def fortify(self, session: Session) -> None:
         """SQLite knows no rights: whoever has the file has all of it."""
 
-    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
         """SQLite tells nobody what other processes write."""
-        return nullcontext()
+        return nullcontext(False)
+
+    def vectors(self, session: Session) -> SealedVectors:
+        return SealedVectors(session)
 
     def resume(self, session: Session) -> None:
         """SQLite counts on from the highest number that is there."""

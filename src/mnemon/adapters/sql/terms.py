@@ -1,10 +1,10 @@
-"""The rooms' blinded tokens and sealed vectors in SQL: feeds of changes that an index follows."""
+"""The rooms' blinded tokens and their vectors in SQL: feeds of changes that an index follows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mnemon.adapters.sql.engine import Session, as_bytes, listed
+from mnemon.adapters.sql.engine import Session, Vectors, as_bytes, listed
 from mnemon.domain.names import Room
 from mnemon.ports.book import UNSAID, Feed, Saying, Vector
 
@@ -16,18 +16,19 @@ _SINCE = f"""SELECT seq, id, tokens, counts, session, turn, at FROM terms
     WHERE {_ROOM} AND seq > ? ORDER BY seq"""
 _LACKING = """SELECT t.id FROM terms t LEFT JOIN vectors v
     ON v.workspace = t.workspace AND v.owner = t.owner AND v.namespace = t.namespace AND v.id = t.id
-    AND v.space = ? WHERE t.workspace = ? AND t.owner = ? AND t.namespace = ? AND t.tokens IS NOT NULL
+    AND v.space = ?{kept} WHERE t.workspace = ? AND t.owner = ? AND t.namespace = ? AND t.tokens IS NOT NULL
     AND v.id IS NULL ORDER BY t.seq LIMIT ? OFFSET ?"""
 _INDEXED = f"SELECT id FROM terms WHERE {_ROOM} AND tokens IS NOT NULL AND id IN "
-_LIE = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
-    VALUES (?, ?, ?, ?, ?, ?, ?)"""
-_VECTORS = f"SELECT seq, id, sealed FROM vectors WHERE {_ROOM} AND space = ? AND seq > ? ORDER BY seq"
+_VECTORS = f"""SELECT seq, id, sealed FROM vectors v
+    WHERE {_ROOM} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
 _SOME = "SELECT workspace, owner, namespace, seq FROM vectors WHERE space = ? LIMIT ?"
 
 
 class SqlTerms:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, vectors: Vectors) -> None:
         self._session = session
+        self._vectors = vectors
+        self.comparing = vectors.comparing
         self._last: dict[Room, int] = {}
 
     def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID) -> None:
@@ -63,6 +64,7 @@ class SqlTerms:
 
     def lie(self, room: Room, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         given = dict(vectors)
+        self._vectors.expect(given.values())
         self._last[room] = self._end(room)
         for marks, ids in listed(given):
             indexed = {row[0] for row in self._session.rows(_INDEXED + marks, (*room, *ids))}
@@ -70,14 +72,15 @@ class SqlTerms:
             self._session.run(sql, (*room, space, *ids))
             for line_id in (line_id for line_id in ids if line_id in indexed):
                 self._last[room] = self._end(room) + 1
-                self._session.run(_LIE, (*room, space, self._last[room], line_id, given[line_id]))
+                self._vectors.keep((*room, space, self._last[room], line_id), given[line_id])
 
     def vectors(self, room: Room, space: str, seq: int) -> list[Vector]:
-        rows = self._session.rows(_VECTORS, (*room, space, seq))
+        rows = self._session.rows(_VECTORS.format(kept=self._vectors.kept), (*room, space, seq))
         return [Vector(number, line_id, as_bytes(sealed)) for number, line_id, sealed in rows]
 
     def lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[str]:
-        return [row[0] for row in self._session.rows(_LACKING, (space, *room, most, beyond))]
+        sql = _LACKING.format(kept=self._vectors.kept)
+        return [row[0] for row in self._session.rows(sql, (space, *room, most, beyond))]
 
     def spaces(self) -> dict[str, int]:
         return dict(self._session.rows("SELECT space, COUNT(*) FROM vectors GROUP BY space"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, listed, marks
-from mnemon.adapters.sql.line_rows import FROM, READ, ROOM, line_of
+from mnemon.adapters.sql.line_rows import FROM, READ, ROOM, STANDS, line_of
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.ports.book import Views
@@ -16,7 +16,7 @@ _VIEW = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.id >= ? AND l.id <=
 
 _ALIKE = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.likeness = ?
     AND l.owner || '' = ? AND l.namespace || '' = ? AND l.about || '' = ?
-    AND i.by_id IS NULL ORDER BY l.id LIMIT 1"""
+    AND {STANDS} ORDER BY l.id LIMIT 1"""
 """Names are part of an expression, so that the index by likeness is preferred to those by name."""
 
 _REINFORCE = f"UPDATE lines SET times = times + ? WHERE {ROOM} AND id = ?"
@@ -40,10 +40,11 @@ class SqlViews:
                 if name is not None:
                     where += f" AND l.{column} = ?"
                     values.append(name)
-            where += f" AND l.kind IN {marks(kinds)} AND i.by_id IS NULL"
+            where += f" AND l.kind IN {marks(kinds)} AND {STANDS}"
             values.extend(kinds)
             if span.namespaces is not None:
-                where += f" AND l.namespace || '' IN {marks(span.namespaces)}"
+                # No index is chosen for this, and its selectivity is known all the same.
+                where += f" AND (l.namespace IN {marks(span.namespaces)}) IS TRUE"
                 values.extend(span.namespaces)
             if span.sessions is None:
                 yield from self._newest(where, values, span.limit)

@@ -39,6 +39,7 @@ _COUNT = """INSERT INTO worked (workspace, session, peer, kind, namespace, units
     DO UPDATE SET units = worked.units + excluded.units"""
 _POSTPONE = f"UPDATE work SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
 _WAITING = "SELECT COUNT(*), MIN(due) FROM work WHERE due <= ? AND (holder IS NULL OR until <= ?)"
+_WAITS = "SELECT 1 FROM work WHERE workspace = ? AND kind = ? AND peer = ? AND namespace = ? LIMIT 1"
 _NEXT_DUE = "SELECT MIN(due) FROM work WHERE blocked = 0 AND holder IS NULL"
 _NEXT_EXPIRY = "SELECT MIN(until) FROM work WHERE blocked = 0 AND holder IS NOT NULL"
 
@@ -97,6 +98,13 @@ class SqlWork:
     def waiting(self, now: int) -> tuple[int, int | None]:
         row = self._session.row(_WAITING, (now, now))
         return (0, None) if row is None else (row[0], row[1])
+
+    def waits(self, workspace: str, kind: str, peer: str, namespace: str) -> bool:
+        return self._session.row(_WAITS, (workspace, kind, peer, namespace)) is not None
+
+    def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
+        sql = f"{_TASK} WHERE workspace = ? AND kind IN {marks(kinds)} AND seq > ? ORDER BY seq LIMIT ?"
+        return [Task(*row) for row in self._session.rows(sql, (workspace, *kinds, after, limit))]
 
     def tallies(
         self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None

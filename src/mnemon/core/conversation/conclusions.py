@@ -14,7 +14,7 @@ from mnemon.core.conversation.cards import outdated_of
 from mnemon.core.conversation.place import Opener, room_of, rooms_of, write_line
 from mnemon.core.conversation.search import ranked
 from mnemon.core.desk import Desk
-from mnemon.core.finding import understand
+from mnemon.core.finding import foresee, understand
 from mnemon.domain import trust, words
 from mnemon.domain.content import check_text, decode_metadata
 from mnemon.domain.filters import Column, Field, Predicate
@@ -353,18 +353,22 @@ def representation(
 
     Raises: Tampered.
     """
-    found: dict[str, View] = {}
-    quoted = replace(whose, kinds=(trust.KINDS[Trust.QUOTED],))
     if query:
-        asked = replace(whose, kinds=(*whose.kinds, *quoted.kinds))
-        for view in query_views(desk, (asked,), query, top_k or max(1, most // 3), distance=distance):
-            found[view.line.id] = view
+        foresee(desk, query)
     lines = _lines(desk, whose, limit=None if frequent else most + _SPARE)
     if frequent:
         often = sorted((line for line in lines if line.times > 1), key=lambda line: -line.times)
         lines = [*often[: max(1, most // 3)], *lines[: most + _SPARE]]
-    lines = [*_with_room_for_explicit(lines, most), *_lines(desk, quoted, limit=most)]
+    lines = _with_room_for_explicit(lines, most)
+    quoted = replace(whose, kinds=(trust.KINDS[Trust.QUOTED],))
     outdating = _Outdating(desk, whose.sessions)
+    if sum(outdating.of(line) is None for line in lines) < most:
+        lines += _lines(desk, quoted, limit=most)
+    found: dict[str, View] = {}
+    if query:
+        asked = replace(whose, kinds=(*whose.kinds, *quoted.kinds))
+        for view in query_views(desk, (asked,), query, top_k or max(1, most // 3), distance=distance):
+            found[view.line.id] = view
 
     def rank(line: SealedLine) -> tuple[bool, bool, int]:
         return outdating.of(line) is not None, line.id not in found, -trust.of_conclusion(line.kind)

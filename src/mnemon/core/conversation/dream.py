@@ -309,8 +309,7 @@ def owe_rest(desk: Desk, session: str, about: str, namespace: str) -> None:
     """Have it seen to later whether to dream of that peer, unless it is or nobody should."""
     if not habits.dreams(*directory.habits(desk, session)):
         return
-    waiting = desk.tx.work.tallies(desk.scope.workspace, (IDLE,), desk.now, (namespace,))
-    if not any(tally.peer == about and tally.pending + tally.claimed for tally in waiting):
+    if not desk.tx.work.waits(desk.scope.workspace, IDLE, about, namespace):
         desk.tx.work.add(
             Errand(desk.scope.workspace, IDLE, peer=about, namespace=namespace), desk.now + IDLE_MS
         )

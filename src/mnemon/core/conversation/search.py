@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
@@ -116,8 +115,6 @@ def search_messages(desk: Desk, query: str, where: Where, limit: int) -> list[Me
 
 def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _USUAL) -> list[Found]:
     """The messages that answer best, best first. Raises: NotFound, Tampered."""
-    if where.sessions is not None:
-        where = replace(where, sessions=directory.in_reach(desk, where.sessions))
     test = _test(desk, where)
     opener = Opener(desk)
     question = understand(desk, query, how.at)
@@ -146,11 +143,11 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
 
 def _rooms(desk: Desk, where: Where) -> list[Room]:
     """Where such messages may lie: with those who may have said them, in the namespaces of their sessions."""
-    if where.sessions is not None:
+    if where.sessions is not None and where.peer is None:
         found = [
             room_of(desk, owner, directory.need(desk, SESSION, session).namespace)
-            for session in where.sessions
-            for owner in ((where.peer,) if where.peer is not None else _were_in(desk, session))
+            for session in sorted(directory.in_reach(desk, where.sessions))
+            for owner in _were_in(desk, session)
         ]
         return list(dict.fromkeys(found))
     owners = [where.peer] if where.peer is not None else _anyone(desk)
@@ -176,11 +173,13 @@ def _test(desk: Desk, where: Where) -> Test:
 
     What a deleted peer left under its name is not its namesake's.
     """
-    stays: dict[str, list[directory.Stay]] | None = None
-    if where.perspective is not None:
-        stays = {}
-        for tie in desk.tx.register.ties(desk.scope.workspace, MEMBER, held=where.perspective):
-            stays.setdefault(tie.holder, []).append((tie.since, tie.until))
+    stays: dict[str, list[directory.Stay]] = {}
+
+    def witnessed(session: str, turn: int) -> bool:
+        if session not in stays:
+            ties = desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session, held=where.perspective)
+            stays[session] = [(tie.since, tie.until) for tie in ties]
+        return directory.was_there(stays[session], turn)
 
     since = 0
     if where.peer is not None:
@@ -192,7 +191,7 @@ def _test(desk: Desk, where: Where) -> Test:
             return False
         if line.created_at < since:
             return False
-        if stays is not None and not directory.was_there(stays.get(line.session or "", ()), line.turn):
+        if where.perspective is not None and not witnessed(line.session or "", line.turn):
             return False
         return where.wanted is None or where.wanted(row(line))
 
@@ -220,7 +219,7 @@ def _newest(desk: Desk, where: Where) -> list[SealedLine]:
             workspace, SESSION, namespaces=desk.scope.namespaces, newest_first=True, limit=_SESSIONS
         )
     else:
-        named = [directory.need(desk, SESSION, session) for session in where.sessions]
+        named = desk.tx.register.named(workspace, SESSION, directory.in_reach(desk, where.sessions))
         sessions = sorted(named, key=lambda entry: entry.uid, reverse=True)[:_SESSIONS]
     found = [
         line

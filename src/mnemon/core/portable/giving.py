@@ -13,9 +13,10 @@ from msgspec import Struct
 
 from mnemon.core.conversation import directory, hooks
 from mnemon.core.desk import Desk
-from mnemon.core.portable.shape import entry_record, line_record
+from mnemon.core.portable.owing import PORTABLE
+from mnemon.core.portable.shape import entry_record, line_record, owed_of
 from mnemon.domain.names import Room
-from mnemon.domain.portable import LineRecord, Record
+from mnemon.domain.portable import LineRecord, Owed, Record
 from mnemon.domain.register import FORMER, MEMBER, PEER, SCOPE, SESSION, WEBHOOK, WORKSPACE, Entry
 from mnemon.domain.tasks import REASONING
 from mnemon.errors import InvalidInput, Tampered
@@ -23,8 +24,8 @@ from mnemon.ports.book import Span
 
 PAGE_BYTES = 256 * 1024
 """A page ends with the line that reaches so many bytes of text."""
-_LINES = "line"
-_STAGES = (WORKSPACE, PEER, FORMER, SESSION, SCOPE, WEBHOOK, _LINES)
+_LINES, _OWED = "line", "owed"
+_STAGES = (WORKSPACE, PEER, FORMER, SESSION, SCOPE, WEBHOOK, _LINES, _OWED)
 _AT_ONCE = 100
 
 
@@ -34,10 +35,15 @@ class Page(Struct, frozen=True):
     """Where the next page begins; None if this is the last."""
     waiting: int = 0
     """On the last page: pieces of reasoning that were still to be done."""
+    owed: list[Owed] = []
+    """Work that was still to be done: behind all records, and of everyone."""
 
 
 class _Cursor(Struct, frozen=True, array_like=True):
-    """What was given last: of the register its uid and name, of lines owner, namespace and id."""
+    """What was given last: of the register its uid and name, of lines owner, namespace and id.
+
+    Of the register `seen` is how many those were; of the work, which number the last one has.
+    """
 
     stage: str = WORKSPACE
     last: tuple[str, ...] = ()
@@ -53,13 +59,17 @@ def give(desk: Desk, owner: str | None, cursor: str | None, limit: int) -> Page:
     if cursor is None:
         _check_keys(desk, owner)
     records: list[Record] = []
+    owed: list[Owed] = []
     size = 0
-    for record, after in _following(desk, owner, place):
-        records.append(record)
-        size += len(record.text) if isinstance(record, LineRecord) else 0
-        if len(records) == limit or size >= PAGE_BYTES:
-            return Page(records, msgspec.json.encode(after).decode())
-    return Page(records, None, _waiting(desk))
+    for given, after in _following(desk, owner, place):
+        if isinstance(given, Owed):
+            owed.append(given)
+        else:
+            records.append(given)
+            size += len(given.text) if isinstance(given, LineRecord) else 0
+        if len(records) + len(owed) == limit or size >= PAGE_BYTES:
+            return Page(records, msgspec.json.encode(after).decode(), 0, owed)
+    return Page(records, None, _waiting(desk), owed)
 
 
 def _read(cursor: str | None) -> _Cursor:
@@ -85,11 +95,14 @@ def _check_keys(desk: Desk, owner: str | None) -> None:
             raise Tampered(f"namespace {room.namespace!r} of {room.owner!r} has lost its keys")
 
 
-def _following(desk: Desk, owner: str | None, place: _Cursor) -> Iterator[tuple[Record, _Cursor]]:
+def _following(desk: Desk, owner: str | None, place: _Cursor) -> Iterator[tuple[Record | Owed, _Cursor]]:
     for stage in _STAGES[_STAGES.index(place.stage) :]:
         here = place if stage == place.stage else _Cursor(stage)
         if stage == _LINES:
             yield from _lines(desk, owner, here)
+            continue
+        if stage == _OWED:
+            yield from _work(desk, here) if owner is None else ()
             continue
         seen = here.seen
         for entry in _entries(desk, stage, owner, here):
@@ -178,6 +191,15 @@ def _lines(desk: Desk, owner: str | None, place: _Cursor) -> Iterator[tuple[Reco
             if len(found) < _AT_ONCE:
                 break
             last = found[-1].id
+
+
+def _work(desk: Desk, place: _Cursor) -> Iterator[tuple[Owed, _Cursor]]:
+    last = place.seen
+    while found := desk.tx.work.owed(desk.scope.workspace, PORTABLE, after=last, limit=_AT_ONCE):
+        last = found[-1].seq
+        for task in found:
+            if desk.scope.opens(task.namespace):
+                yield owed_of(task), _Cursor(_OWED, ("", ""), task.seq)
 
 
 def _waiting(desk: Desk) -> int:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.core.desk import Desk
+from mnemon.core.portable.owing import owe
+from mnemon.domain.portable import Owed
 from mnemon.domain.register import Entry
-from mnemon.errors import Conflict, NotFound, Tampered
+from mnemon.errors import Conflict, InvalidInput, NotFound, Tampered
 
 IMPORT = "import"
 """Kind of the entry that says what an import should bring, and whether all of it is there."""
@@ -25,6 +27,8 @@ class Expected(Struct, frozen=True):
 
     counts: dict[str, int] = {}
     complete: bool = False
+    owed: int = 0
+    """How much of the work that came along was looked at."""
 
 
 def begin(desk: Desk, digest: str, counts: Mapping[str, int]) -> bool:
@@ -37,6 +41,24 @@ def begin(desk: Desk, digest: str, counts: Mapping[str, int]) -> bool:
         Entry(desk.scope.workspace, IMPORT, digest, desk.fresh_id(), desk.now, metadata=metadata)
     )
     return False
+
+
+def owe_some(desk: Desk, digest: str, first: int, owed: Sequence[Owed]) -> None:
+    """Have work done that came along, of which this is the part from the number `first` on; each once.
+
+    Raises: NotFound if the import never began; InvalidInput, NamespaceDenied.
+    """
+    known = desk.tx.register.entry(desk.scope.workspace, IMPORT, digest)
+    if known is None:
+        raise NotFound("there is no such import")
+    expected = _expected(known)
+    if first > expected.owed and not expected.complete:
+        raise InvalidInput(f"the work before number {first} did not come yet")
+    fresh = () if expected.complete else owed[expected.owed - first :]
+    if fresh:
+        owe(desk, fresh)
+        metadata = msgspec.json.encode(replace(expected, owed=expected.owed + len(fresh))).decode()
+        desk.tx.register.update(replace(known, metadata=metadata))
 
 
 def finish(desk: Desk, digest: str) -> dict[str, int]:

@@ -13,6 +13,8 @@ from mnemon.domain.content import decode_metadata
 from mnemon.domain.line import SealedLine
 from mnemon.domain.portable import (
     LineRecord,
+    Owed,
+    Particulars,
     PeerRecord,
     Pick,
     ScopeRecord,
@@ -22,8 +24,10 @@ from mnemon.domain.portable import (
     WorkspaceRecord,
 )
 from mnemon.domain.register import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WEBHOOK, WORKSPACE, Entry, Tie
+from mnemon.domain.tasks import Errand, Task
 from mnemon.errors import Tampered
 
+_OWED = ("kind", "due", "session", "peer", "first", "last", "units", "namespace")
 EntryRecord = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord
 
 
@@ -84,6 +88,21 @@ def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> LineRecord
         alike=line.likeness is not None,
         cites=list(cites),
     )
+
+
+def owed_of(task: Task) -> Owed:
+    """What is to be done, as it goes along. Raises: Tampered."""
+    try:
+        particulars = msgspec.json.decode(task.payload, type=Particulars)
+    except msgspec.MsgspecError:
+        raise Tampered("the work list holds what nobody wrote") from None
+    return Owed(particulars=particulars, **{name: getattr(task, name) for name in _OWED})
+
+
+def errand_of(owed: Owed, workspace: str) -> Errand:
+    """What is to be done, as the work list has it."""
+    told = {name: getattr(owed, name) for name in _OWED if name != "due"}
+    return Errand(workspace, payload=msgspec.json.encode(owed.particulars).decode(), **told)
 
 
 def kind_of(record: EntryRecord) -> str:

@@ -289,7 +289,8 @@ RULES = (
     Rule(
         frozenset({"ago", "back"}),
         pattern(
-            rf"\b(?:(?P<ages>(?:quite\s+)?a\s+while|some\s+time|a\s+long\s+time|ages|long)|(?:(?P<count>{COUNT})\s+)?"
+            r"\b(?<!\bhow )(?<!\bhow many )"
+            rf"(?:(?P<ages>(?:quite\s+)?a\s+while|some\s+time|a\s+long\s+time|ages|long)|(?:(?P<count>{COUNT})\s+)?"
             rf"(?P<unit>{_UNIT})(?P<half>\s+and\s+a\s+half)?)\s+(?:ago(?:\s+(?P<from>today)\b)?|(?P<back>back))\b"
         ),
         _ago,

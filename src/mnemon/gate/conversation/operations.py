@@ -29,7 +29,9 @@ def _operation(
     reach: Callable[[Any], Reach] = lambda request: Reach(workspace=request.workspace_id, some_room=True),
     **more: Any,
 ) -> Operation:
-    made = Operation(name, Need(op), request, answer, work, reach, writes=writes, admit=admit, **more)
+    made = Operation(
+        name, Need(op), request, answer, work, reach, writes=writes, within=True, admit=admit, **more
+    )
     EVERY.append(made)
     return made
 

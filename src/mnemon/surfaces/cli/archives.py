@@ -9,7 +9,7 @@ from typing import Protocol
 
 from mnemon.domain.portable import Manifest
 
-REGISTER, LINES = "register", "lines"
+REGISTER, LINES, OWED = "register", "lines", "owed"
 """How the names of an archive's members begin, by what is in them."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from mnemon.domain.portable import FORMAT, MEMORY, LineRecord, Manifest, count_n
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate import portable as p
-from mnemon.surfaces.cli.archives import LINES, REGISTER, Archives, ArchiveWriter
+from mnemon.surfaces.cli.archives import LINES, OWED, REGISTER, Archives, ArchiveWriter
 from mnemon.surfaces.cli.options import Command, pass_shell
 from mnemon.surfaces.cli.shell import Shell
 from mnemon.version import __version__
@@ -48,16 +49,18 @@ def export_command(archives: Archives) -> click.Command:
 def export_archive(
     shell: Shell, path: Path, archives: Archives, *, owner: str | None = None, recipients: Sequence[str] = ()
 ) -> None:
-    """Write the archive, and tell what is in it. Raises: MnemonError."""
+    """Write the archive, which is of one moment, and tell what is in it. Raises: MnemonError."""
     workspace = _workspace(shell)
     counts: Counter[str] = Counter()
-    with archives.writing(path, recipients) as archive:
+    with archives.writing(path, recipients) as archive, _moment(shell):
         parts = _Parts(archive)
         waiting = 0
         for page in _pages(shell, owner):
             for record in page.records:
                 counts[count_name(record)] += 1
                 parts.add(LINES if isinstance(record, LineRecord) else REGISTER, encode(record))
+            for owed in page.owed:
+                parts.add(OWED, encode(owed))
             waiting = page.waiting
         parts.end()
         whole = archive.close(
@@ -77,7 +80,7 @@ def export_archive(
         if not recipients:
             rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
         if waiting:
-            rows.append(f"{waiting} messages were still to be reasoned about: what follows is not in it")
+            rows.append(f"{waiting} messages were still to be reasoned about: {_later(owner)}")
         return "\n".join(rows)
 
     shell.show(told, text)
@@ -117,10 +120,21 @@ def _pages(shell: Shell, owner: str | None) -> Iterator[p.ExportAnswer]:
             return
 
 
+def _moment(shell: Shell) -> AbstractContextManager[None]:
+    """A server refuses what is asked here; it is asked all the same, and says so itself."""
+    return nullcontext() if shell.is_remote else shell.still()
+
+
 def _workspace(shell: Shell) -> str:
     """The workspace that the cap of this invocation speaks for."""
     named = shell.call(o.WHOAMI, m.WhoAmI()).wid
     return DEFAULT_WORKSPACE if named == ALL else str(named)
+
+
+def _later(owner: str | None) -> str:
+    if owner is not None:
+        return "what follows from them is not in it"
+    return "whoever imports it does so"
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -92,7 +92,7 @@ class House(Protocol):
 
     def carry(self, seconds: float) -> None: ...
 
-    def repair(self) -> Mended: ...
+    def repair(self, *, deep: bool = False) -> Mended: ...
 
     def rebuild(self) -> Mended: ...
 
@@ -141,6 +141,16 @@ class Shell:
         if cap.read_unverified(token)[1]:
             credentials = self._proved(token, caller.bind(operation, request))
         return caller.call(operation, credentials, request)
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Meanwhile the data folder is asked about one moment, whatever others write."""
+        with self.house().gate.still() as gate:
+            self._caller = gate
+            try:
+                yield
+            finally:
+                self._caller = None
 
     def token(self, workspace: str | None = None) -> str:
         """The cap of this invocation, narrowed to a workspace if one was named."""

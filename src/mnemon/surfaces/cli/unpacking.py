@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
 
-from mnemon.domain.portable import MEMORY, Record, count_name, decode
+from mnemon.domain.portable import MEMORY, Owed, count_name, decode, decode_owed
 from mnemon.errors import ArchiveDamaged, Conflict, InvalidInput
 from mnemon.gate import messages as m
 from mnemon.gate import portable as p
-from mnemon.surfaces.cli.archives import LINES, REGISTER, ArchiveReader, Archives
+from mnemon.surfaces.cli.archives import LINES, OWED, REGISTER, ArchiveReader, Archives
 from mnemon.surfaces.cli.shell import Shell
+
+_One = TypeVar("_One")
 
 _PAGE_BYTES = 256 * 1024
 _PAGE_RECORDS = 200
@@ -67,6 +69,10 @@ class _Import:
                 f"of {sum(self._counts.values())} records {checked.same} are here as the archive has them",
                 hint="Something was changed meanwhile. Run the import again: it goes on where it ended.",
             )
+        first = 0
+        for owed in self._owed():
+            self._call(p.IMPORT_FINISH, p.ImportFinish(digest, tuple(owed), first, more=True))
+            first += len(owed)
         self._call(p.IMPORT_FINISH, p.ImportFinish(digest))
         self._tell(taken, complete=True)
 
@@ -74,17 +80,23 @@ class _Import:
         """Raises: ArchiveDamaged if not every record can be read, or not so many are there as should be."""
         found: Counter[str] = Counter()
         for prefix in (REGISTER, LINES):
-            for page in _packed(self._archive.lines(prefix)):
+            for page in _packed(self._archive.lines(prefix), decode):
                 found.update(map(count_name, page))
+        for _ in self._owed():
+            pass
         if dict(found) != {sort: count for sort, count in self._counts.items() if count}:
             raise ArchiveDamaged("the archive does not hold as many records as its manifest says")
+
+    def _owed(self) -> Iterator[list[Owed]]:
+        """The work that came along, in parts that one request can carry. Raises: ArchiveDamaged."""
+        return _packed(self._archive.lines(OWED), decode_owed)
 
     def _all(self, label: str, prefixes: Iterable[str], *, look: bool) -> p.ImportAnswer:
         new = same = 0
         conflicts: list[str] = []
         with _bar(self._shell, label, sum(self._counts.values())) as bar:
             for prefix in prefixes:
-                for page in _packed(self._archive.lines(prefix)):
+                for page in _packed(self._archive.lines(prefix), decode):
                     answer = self._call(p.IMPORT, p.Import(page, look))
                     new, same = new + answer.new, same + answer.same
                     conflicts += answer.conflicts
@@ -111,13 +123,13 @@ class _Import:
         )
 
 
-def _packed(lines: Iterable[bytes]) -> Iterator[list[Record]]:
-    """Records in pages that one request can carry. Raises: ArchiveDamaged."""
-    page: list[Record] = []
+def _packed(lines: Iterable[bytes], read: Callable[[bytes], _One]) -> Iterator[list[_One]]:
+    """What the lines say, in pages that one request can carry. Raises: ArchiveDamaged."""
+    page: list[_One] = []
     size = 0
     for line in lines:
         try:
-            record = decode(line)
+            record = read(line)
         except msgspec.MsgspecError as error:
             raise ArchiveDamaged(f"a record of the archive can't be read: {error}") from None
         if page and (size + len(line) > _PAGE_BYTES or len(page) == _PAGE_RECORDS):

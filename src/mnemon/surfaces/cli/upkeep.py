@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.surfaces.cli.audit import verify_log
 from mnemon.surfaces.cli.options import Command, pass_shell
-from mnemon.surfaces.cli.shell import Shell, say
+from mnemon.surfaces.cli.shell import House, Shell, say
 
 if TYPE_CHECKING:
     from mnemon.gate.mending import Mended
@@ -116,10 +117,13 @@ def status(shell: Shell) -> None:
 
 @click.command(cls=Command)
 @click.option("--repair", is_flag=True, help="Compare book and bucket first, and give each what it lacks.")
+@click.option("--deep", is_flag=True, help="With --repair: read every object, and mend what it says.")
 @pass_shell
-def doctor(shell: Shell, repair: bool) -> None:
+def doctor(shell: Shell, repair: bool, deep: bool) -> None:
     """Open every line, follow every link, verify every audit log; exit 10 if anything is wrong."""
-    mended = _mended(shell, repair=True) if repair else None
+    if deep and not repair:
+        raise InvalidInput("--deep says how to repair", hint="Add --repair, or leave --deep out.")
+    mended = _mended(shell, lambda house: house.repair(deep=deep)) if repair else None
     overview = shell.call(o.ROOMS, m.Rooms())
     findings = _open_to_others(shell.settings.home)
     findings += [] if mended is None else mended.findings
@@ -145,10 +149,11 @@ def doctor(shell: Shell, repair: bool) -> None:
     told = {"lines": lines, "audit_rows": rows, "findings": findings}
     if mended is not None:
         told |= {"restored": mended.restored, "carried": mended.carried, "removed": mended.removed}
+        told |= {"renewed": mended.renewed} if deep else {}
     shell.show(
         told,
         lambda: "\n".join(
-            [*findings, *_mending(mended), f"{lines} lines open, {rows} audit rows hold"],
+            [*findings, *_mending(mended, deep=deep), f"{lines} lines open, {rows} audit rows hold"],
         ),
     )
     if findings:
@@ -163,7 +168,7 @@ def rebuild(shell: Shell) -> None:
     """Make an empty book anew from the bucket (MNEMON_OBJECTS) and root.key alone."""
     from mnemon.gate.mending import NOT_REBUILT
 
-    mended = _mended(shell, repair=False)
+    mended = _mended(shell, lambda house: house.rebuild(), rebuilding=True)
     told = {"restored": mended.restored, "findings": mended.findings, "not_rebuilt": NOT_REBUILT}
     shell.show(
         told,
@@ -194,21 +199,22 @@ def completion(shell: Shell, name: str) -> None:
     say(kind(root, {}, "mnemon", "_MNEMON_COMPLETE").source())
 
 
-def _mended(shell: Shell, *, repair: bool) -> Mended:
+def _mended(shell: Shell, mend: Callable[[House], Mended], *, rebuilding: bool = False) -> Mended:
     """Raises: MnemonError, also without a cap for the whole installation."""
     if shell.is_remote:
         raise InvalidInput("book and bucket are compared where the data folder is", hint="Leave --url out.")
-    house = shell.house(rebuilding=not repair)
+    house = shell.house(rebuilding=rebuilding)
     shell.call(o.ROOMS, m.Rooms())
-    return house.repair() if repair else house.rebuild()
+    return mend(house)
 
 
-def _mending(mended: Mended | None) -> list[str]:
+def _mending(mended: Mended | None, *, deep: bool) -> list[str]:
     if mended is None:
         return []
     return [
         f"book and bucket agree: {mended.restored} lines came back, {mended.carried} objects were carried,"
         f" {mended.removed} of forgotten lines removed"
+        + (f", {mended.renewed} renewed that said something else" if deep else "")
     ]
 
 

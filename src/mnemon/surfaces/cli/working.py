@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
+from collections.abc import Sequence
 
 import click
 
 from mnemon.surfaces.cli.options import Command, pass_shell
-from mnemon.surfaces.cli.shell import Shell
+from mnemon.surfaces.cli.shell import House, Shell, say
+
+_GREETING = "Mnemon works. Stop it with Ctrl-C."
 
 
 @click.command(cls=Command)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Tell there how it goes: /health, /ready and /metrics."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where, if --port is given.")
+@click.option("--allow-remote", is_flag=True, help="Needed to listen beyond this machine; put TLS in front.")
+@click.option("--host-name", multiple=True, help="A name that remote clients call this process by.")
 @pass_shell
-def work(shell: Shell) -> None:
+def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_name: Sequence[str]) -> None:
     """Do the work behind the requests of other processes until Ctrl-C; what is begun is finished first."""
+    house = shell.house()
+    if port is None:
+        _work(house)
+        return
+    from mnemon.surfaces.http.server import tell
+
+    tell(
+        house.gate,
+        host=host,
+        port=port,
+        allow_remote=allow_remote,
+        host_names=host_name,
+        working=house.working,
+        seen=shell.settings.seen,
+        observe=house.observe,
+        greet=lambda url: say(f"{_GREETING} How it goes: {url}/health"),
+    )
+
+
+def _work(house: House) -> None:
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
-    with shell.house().working():
-        sys.stdout.write("Mnemon works. Stop it with Ctrl-C.\n")
-        sys.stdout.flush()
+    with house.working():
+        say(_GREETING)
         stopped.wait()
-    sys.stdout.write("Mnemon stopped.\n")
+    say("Mnemon stopped.")

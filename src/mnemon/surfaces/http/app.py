@@ -62,12 +62,13 @@ def make_app(
     trusted: str | None = None,
     doors: Sequence[Door] = (),
     sight: Sight | None = None,
+    serving: bool = True,
 ) -> Guarded:
     """The ASGI application.
 
     `allowed_hosts` None means that it is served on loopback only; `trusted` is the cap that a
     client on this machine gets for the word 'local'; `doors` are those beyond Mnemon's own API and Honcho's;
-    `sight` sees every request pass.
+    `sight` sees every request pass. One that is not `serving` tells how it is, and nothing of memory.
     """
     description: list[bytes] = []
     hands = Hands()
@@ -85,8 +86,12 @@ def make_app(
                 await stack.enter_async_context(door.open())
             yield
 
-    upkeep = [*seen_routes(gate, hands, sight), WebRoute("/openapi.json", openapi)]
-    own, honcho = own_routes(gate, hands), honcho_routes(gate, hands)
+    upkeep = seen_routes(gate, hands, sight)
+    own: list[WebRoute] = []
+    honcho: list[WebRoute] = []
+    if serving:
+        upkeep.append(WebRoute("/openapi.json", openapi))
+        own, honcho = own_routes(gate, hands), honcho_routes(gate, hands)
     others = [(door, door.routes(gate, hands)) for door in doors]
     app = Starlette(
         routes=[*upkeep, Table([*own, *honcho]), *(route for _, routes in others for route in routes)],

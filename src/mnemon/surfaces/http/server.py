@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
 import uvicorn
@@ -13,7 +13,7 @@ import uvicorn
 from mnemon.domain.seen import SeenSettings
 from mnemon.errors import Misconfigured
 from mnemon.gate.gate import Gate
-from mnemon.surfaces.http.app import make_app
+from mnemon.surfaces.http.app import Guarded, make_app
 from mnemon.surfaces.http.door import Door
 from mnemon.surfaces.http.guard import is_loopback
 from mnemon.surfaces.http.seen.logs import Log, logging_to
@@ -47,14 +47,69 @@ def serve(
     Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
     """
     _check_address(host, allow_remote, trusting=trusted is not None)
+    _run(
+        lambda allowed, sight: make_app(
+            gate, allowed_hosts=allowed, trusted=trusted, doors=doors, sight=sight
+        ),
+        listener=_listen(host, port),
+        host_names=host_names,
+        working=working,
+        announced=announced,
+        seen=seen,
+        observe=observe,
+        greet=lambda url: _greet(url, home, made, trusting=trusted is not None),
+    )
+
+
+def tell(
+    gate: Gate,
+    *,
+    host: str,
+    port: int,
+    allow_remote: bool,
+    host_names: Sequence[str],
+    working: Callable[[], AbstractContextManager[None]],
+    seen: SeenSettings,
+    observe: Callable[[Sight], None],
+    greet: Callable[[str], None],
+) -> None:
+    """Work until interrupted, and tell meanwhile at that address how it goes, and nothing of memory.
+
+    Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
+    """
+    _check_address(host, allow_remote, trusting=False)
+    _run(
+        lambda allowed, sight: make_app(gate, allowed_hosts=allowed, sight=sight, serving=False),
+        listener=_listen(host, port),
+        host_names=host_names,
+        working=working,
+        announced=nullcontext,
+        seen=seen,
+        observe=observe,
+        greet=greet,
+    )
+
+
+def _run(
+    app: Callable[[frozenset[str] | None, Sight | None], Guarded],
+    *,
+    listener: socket.socket,
+    host_names: Sequence[str],
+    working: Callable[[], AbstractContextManager[None]],
+    announced: Callable[[str], AbstractContextManager[object]],
+    seen: SeenSettings,
+    observe: Callable[[Sight], None] | None,
+    greet: Callable[[str], None],
+) -> None:
+    """Raises: Misconfigured if something is not installed."""
     log = Log(seen.log)
-    with logging_to(log), seeing(seen, log) as sight:
+    with closing(listener), logging_to(log), seeing(seen, log) as sight:
         if sight is not None and observe is not None:
             observe(sight)
-        listener = _listen(host, port)
-        allowed = None if is_loopback(host) else frozenset(name.lower() for name in host_names)
+        bound_host, bound_port = listener.getsockname()[:2]
+        allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in host_names)
         config = uvicorn.Config(
-            make_app(gate, allowed_hosts=allowed, trusted=trusted, doors=doors, sight=sight),
+            app(allowed, sight),
             log_config=None,
             log_level="warning",
             access_log=False,
@@ -63,20 +118,15 @@ def serve(
             lifespan="on",
             timeout_graceful_shutdown=5,
         )
-        bound_host, bound_port = listener.getsockname()[:2]
         url = _url(bound_host, bound_port)
         near = None if allowed else _near(bound_host)  # With names given, it refuses an address.
         announcement = nullcontext() if near is None else announced(_url(near, bound_port))
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with working(), announcement:
-                _Server(config, lambda: _greet(url, home, made, trusting=trusted is not None)).run(
-                    sockets=[listener]
-                )
+                _Server(config, lambda: greet(url)).run(sockets=[listener])
         except KeyboardInterrupt:
             pass
-        finally:
-            listener.close()
         log.say("Mnemon stopped.")
 
 

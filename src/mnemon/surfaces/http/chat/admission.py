@@ -1,70 +1,53 @@
-"""Admission to the chat door: the gate judges the cap. While it can't, those that it let in of late go on."""
+"""Admission to the chat door: the gate judges the cap. While it can't, a cap that proves itself goes on."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import OrderedDict
 
 from starlette.requests import Request
 
 from mnemon.domain.names import ALL
-from mnemon.errors import (
-    CapDataClassMismatch,
-    CapScopeMismatch,
-    Unauthenticated,
-    Unavailable,
-)
+from mnemon.errors import CapDataClassMismatch, CapScopeMismatch, Unavailable
 from mnemon.gate import messages as m
+from mnemon.gate.admission import Credentials
+from mnemon.gate.caps import told
 from mnemon.gate.gate import Gate
 from mnemon.gate.operations import WHOAMI
+from mnemon.surfaces.http.chat.keeping import Complaints
 from mnemon.surfaces.http.chat.passes import Admitted
 from mnemon.surfaces.http.exchange import Hands, credentials_of
 
-_REMEMBERED_SECONDS = 3600
-_MOST_REMEMBERED = 4_000
-
 
 class Admission:
-    def __init__(self, gate: Gate, hands: Hands, patience: float) -> None:
+    def __init__(self, gate: Gate, hands: Hands, patience: float, complaints: Complaints) -> None:
         self._gate = gate
         self._hands = hands
         self._patience = patience
-        self._known: OrderedDict[str, tuple[float, m.WhoAmIAnswer]] = OrderedDict()
+        self._complaints = complaints
 
     async def admit(self, request: Request, body: bytes) -> Admitted:
-        """Raises: Unauthenticated, Denied, Unavailable, RateLimited."""
+        """Raises: Unauthenticated, Denied, RateLimited."""
         credentials = credentials_of(request, body)
-        token = credentials.token or ""
-        asked = self._hands.call(self._gate, WHOAMI, credentials, m.WhoAmI)
-        known = self._remembered(token)
+        judged = True
         try:
-            grant = await asyncio.wait_for(asked, None if known is None else self._patience)
-            self._remember(token, grant)
-        except Unauthenticated:
-            self._known.pop(token, None)
-            raise
-        except (TimeoutError, Unavailable):
-            if known is None:
-                raise
-            grant = known
+            grant = await asyncio.wait_for(self._judged(credentials), self._patience)
+        except (TimeoutError, Unavailable) as error:
+            grant = told(await asyncio.to_thread(self._gate.recognise, credentials))
+            self._complaints.add("nothing was recalled", error)
+            judged = False
         if grant.data_class not in ("memory", ALL):
             raise CapDataClassMismatch("the cap is not of data class 'memory'")
         if grant.sessions is not None:
             raise CapScopeMismatch(
                 "the cap is limited to sessions", hint="Chat with a cap that names no sessions."
             )
-        return Admitted(token, grant)
+        return Admitted(credentials.token or "", grant, judged)
 
-    def _remembered(self, token: str) -> m.WhoAmIAnswer | None:
-        """What the cap was found to grant of late, if it needs no proof and is in its time."""
-        at, grant = self._known.get(token, (0.0, None))
-        if grant is None or grant.bound or time.time() >= min(at + _REMEMBERED_SECONDS, grant.exp):
-            return None
+    async def judge(self, caller: Admitted) -> None:
+        """Have the gate judge a caller whom it could not judge before. Raises: MnemonError."""
+        if not caller.judged:
+            await self._judged(Credentials(caller.token))
+
+    async def _judged(self, credentials: Credentials) -> m.WhoAmIAnswer:
+        grant: m.WhoAmIAnswer = await self._hands.call(self._gate, WHOAMI, credentials, m.WhoAmI)
         return grant
-
-    def _remember(self, token: str, grant: m.WhoAmIAnswer) -> None:
-        self._known[token] = (time.time(), grant)
-        self._known.move_to_end(token)
-        if len(self._known) > _MOST_REMEMBERED:
-            self._known.popitem(last=False)

@@ -19,7 +19,14 @@ from starlette.routing import BaseRoute
 from starlette.routing import Route as WebRoute
 
 from mnemon.domain.upstream import ChatSettings, Upstream
-from mnemon.errors import BodyTooLarge, Denied, MnemonError, NotFound, UpstreamUnreachable
+from mnemon.errors import (
+    BodyTooLarge,
+    Denied,
+    MnemonError,
+    NotFound,
+    Unauthenticated,
+    UpstreamUnreachable,
+)
 from mnemon.gate.gate import Gate
 from mnemon.surfaces.http.chat import description
 from mnemon.surfaces.http.chat.admission import Admission
@@ -42,6 +49,7 @@ if TYPE_CHECKING:
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{model}")
 
 _STREAM = "text/event-stream"
+_WITHOUT_MEMORY = {"x-mnemon-memory": "out-of-reach"}
 _FLUSH_SECONDS = 5.0
 _MOST_AT_ONCE = 256 * 1024
 """Bytes of a body that the event loop itself may look through."""
@@ -107,7 +115,7 @@ class _Desk:
         self._patience = settings.wait_ms / 1000
         self._gate = gate
         self._hands = hands
-        self._admission = Admission(gate, hands, self._patience)
+        self._admission = Admission(gate, hands, self._patience, complaints)
         self._passes = passes
         self._upstreams = upstreams
         self._keeping = keeping
@@ -117,7 +125,7 @@ class _Desk:
         async def answer(request: Request) -> Response:
             body, complete = await body_of(request, self._gate.limits.batch_bytes)
             try:
-                caller = await self._admission.admit(request, body)
+                caller = await self._admitted(request, body)
                 claim = _claim(request)
                 if not complete:
                     raise BodyTooLarge(f"the body is larger than {self._gate.limits.batch_bytes} bytes")
@@ -127,6 +135,15 @@ class _Desk:
                 return refusal(error)
 
         return answer
+
+    async def _admitted(self, request: Request, body: bytes = b"") -> Admitted:
+        """Raises: Unauthenticated, Denied, RateLimited; what a request says of itself needs a good cap."""
+        try:
+            return await self._admission.admit(request, body)
+        except Unauthenticated as error:
+            if names_itself(request.headers):
+                raise _unproved(error) from error
+            raise
 
     async def _answer(self, request: Request, caller: Admitted, claim: Claim, talk: Talk) -> Response:
         settings = self._settings
@@ -143,7 +160,8 @@ class _Desk:
             lambda: talk.onward(upstream.named(talk.model), recalled.background, recalled.before),
         )
         answer = await self._upstreams.ask(upstream, "POST", talk.dialect.path, request.headers, body)
-        return await self._passed_on(answer, claim, talk, sitting)
+        told = {**HEADERS, **claim.echoed, **(_WITHOUT_MEMORY if recalled.failed else {})}
+        return await self._passed_on(answer, told, talk, sitting)
 
     def _field(self, request: Request, talk: Talk) -> str | None:
         """Whom OpenAI's own field names. Raises: InvalidInput, Denied."""
@@ -156,7 +174,7 @@ class _Desk:
     async def _recalled(self, sitting: Sitting, talk: Talk, *, continuing: bool) -> Recalled:
         """What memory gives in time; nothing where a tool was heard, and the turn goes on."""
         if not sitting.reads or not talk.fresh:
-            return Recalled()
+            return Recalled(failed=not sitting.caller.judged)
         try:
             async with asyncio.timeout(self._patience):
                 await self._keeping.settle(sitting.lane)
@@ -165,14 +183,14 @@ class _Desk:
                 )
         except Exception as error:  # noqa: BLE001 - whatever memory suffers from, the chat goes on
             self._complaints.add("nothing was recalled", error)
-            return Recalled()
+            return Recalled(failed=True)
 
     async def _passed_on(
-        self, answer: httpx.Response, claim: Claim, talk: Talk, sitting: Sitting
+        self, answer: httpx.Response, told: dict[str, str], talk: Talk, sitting: Sitting
     ) -> Response:
         """The endpoint's answer as it is; what went well is remembered."""
         kind = answer.headers.get("content-type", "")
-        headers = {**passed_on(answer.headers), **HEADERS, **claim.echoed}
+        headers = {**passed_on(answer.headers), **told}
         heard = Heard(streamed=kind.startswith(_STREAM))
         if answer.is_success and (talk.streams or kind.startswith(_STREAM)):
             return Relay(answer, headers, heard, lambda well: self._keep(sitting, talk, heard, well))
@@ -189,13 +207,14 @@ class _Desk:
         now = datetime.now(UTC)
 
         async def write() -> None:
+            await self._admission.judge(sitting.caller)
             await self._hands.keep(lambda: sitting.keep(talk.asked, talk.answered(heard.text), now))
 
         self._keeping.add(sitting.lane, write)
 
     async def models(self, request: Request) -> Response:
         try:
-            await self._admission.admit(request, b"")
+            await self._admitted(request)
             upstreams = self._settings.upstreams
             if len(upstreams) == 1 and not upstreams[0].prefix:
                 answer = await self._upstreams.ask(upstreams[0], "GET", "/models", request.headers)
@@ -208,7 +227,7 @@ class _Desk:
     async def model(self, request: Request) -> Response:
         """One of the models, by the name that leads to it."""
         try:
-            await self._admission.admit(request, b"")
+            await self._admitted(request)
             asked = request.path_params["model"]
             upstream = self._settings.serving(asked)
             if upstream is None:
@@ -266,6 +285,10 @@ def _nobody() -> Denied:
         "who speaks, and where, is taken from nobody who shows no cap",
         hint="Send a cap in place of 'local', or leave out user and X-Hermes headers.",
     )
+
+
+def _unproved(error: Unauthenticated) -> Denied:
+    return Denied(f"who speaks, and where, is taken only beside a good cap: {error.detail}", hint=error.hint)
 
 
 async def _aside(body: bytes, work: Callable[[], _T]) -> _T:

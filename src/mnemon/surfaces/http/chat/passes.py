@@ -25,10 +25,12 @@ _LIFE_SECONDS = 3600
 
 
 class Admitted(Struct, frozen=True):
-    """A caller whose cap the gate has judged."""
+    """A caller with a good cap."""
 
     token: str
     grant: m.WhoAmIAnswer
+    judged: bool = True
+    """Whether the gate said so; else it was out of reach, and the cap may have been withdrawn."""
 
     @property
     def wide(self) -> bool:

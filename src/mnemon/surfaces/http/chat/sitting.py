@@ -34,6 +34,8 @@ class Recalled(Struct, frozen=True):
     background: str = ""
     before: Said = ()
     """What was said in the conversation so far."""
+    failed: bool = False
+    """Whether there may be more that memory could not give."""
 
 
 class Sitting:
@@ -41,6 +43,7 @@ class Sitting:
         self, gate: Gate, passes: Passes, caller: Admitted, seat: Seat, settings: ChatSettings
     ) -> None:
         self.seat = seat
+        self.caller = caller
         self._gate = gate
         self._passes = passes.of(caller, seat)
         self._settings = settings
@@ -52,11 +55,12 @@ class Sitting:
 
     @property
     def reads(self) -> bool:
-        return bool(self.seat.namespaces.read)
+        return bool(self.seat.namespaces.read) and self.caller.judged
 
     @property
     def writes(self) -> bool:
-        return self.seat.namespaces.write is not None
+        """Whether a turn may be kept; what binds a cap proves one request, and so can't be judged later."""
+        return self.seat.namespaces.write is not None and (self.caller.judged or not self.caller.grant.bound)
 
     def recall(self, message: str, shown: str, *, continuing: bool) -> Recalled:
         """What bears on the message and is not shown; and the conversation so far, if it is to go on.
@@ -67,7 +71,8 @@ class Sitting:
         if not message:
             return Recalled("", before)
         shown = "\0".join((shown, *(text for _, text in before)))
-        known = GatedMemory(self._gate, self.seat, self._passes, capped=True).known(message)
+        memory = GatedMemory(self._gate, self.seat, self._passes, capped=True, together=self._gate.call_all)
+        known = memory.known(message)
         passages = tuple(one for one in known.passages if one.text not in shown)
         known = replace(known, passages=passages)
         background = injection.base(known, message, datetime.now(UTC), tokens=self._settings.context_tokens)

@@ -1,0 +1,25 @@
+"""Vectors as they lie sealed in any database: bytes that only who has a room's keys can compare."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import ClassVar
+
+from mnemon.adapters.sql.engine import Session, Values
+
+_KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
+
+
+class SealedVectors:
+    comparing: ClassVar[None] = None
+
+    def __init__(self, session: Session, kept: str = "") -> None:
+        self._session = session
+        self.kept = kept
+
+    def expect(self, vectors: Collection[bytes]) -> None:
+        """Bytes need no preparation."""
+
+    def keep(self, place: Values, vector: bytes) -> None:
+        self._session.run(_KEEP, (*place, vector))

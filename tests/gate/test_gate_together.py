@@ -1,0 +1,117 @@
+"""What is asked together is answered as of one moment, and judged and recorded as if each had come alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.test_gate_audit import FullBook, MuteBook
+from gate.world import KINDS, World, each_kind
+from mnemon.domain.limits import Limits
+from mnemon.domain.proof import Bound
+from mnemon.errors import AuditUnavailable, MnemonError, StorageFull
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+
+NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
+
+
+@pytest.fixture(params=KINDS)
+def world(request, tmp_path):
+    with each_kind(request.param, tmp_path) as found:
+        yield found
+
+
+def together(world, cap, *calls):
+    token = cap if isinstance(cap, str) else cap.token
+    return world.gate.call_all(Credentials(token, None, Bound("", "")), calls)
+
+
+def refused(world, cap, *calls):
+    with pytest.raises(MnemonError) as raised:
+        together(world, cap, *calls)
+    return raised.value.code
+
+
+def test_each_answer_is_what_it_would_be_alone(world):
+    cap = world.issue()
+    line = world.put(cap, "The trip to Chengdu is in May")
+    world.put(cap, "Allergic to peanuts", namespace="personal")
+    calls = [(o.GET, m.Get(query="Chengdu")), (o.LINE, m.GetLine(line)), (o.LIST, m.List())]
+    assert together(world, cap, *calls) == [world.call(operation, cap, asked) for operation, asked in calls]
+
+
+def test_nothing_asked_is_nothing_answered_and_no_row(world):
+    cap = world.issue()
+    before = len(world.rows())
+    assert together(world, cap) == []
+    assert len(world.rows()) == before
+
+
+def test_what_is_refused_is_an_error_in_its_place_and_the_rest_is_answered(world):
+    cap = world.issue(namespaces_allowed=["travel"])
+    world.put(cap, "The trip to Chengdu is in May")
+    found = together(
+        world,
+        cap,
+        (o.LINE, m.GetLine(NOWHERE)),
+        (o.GET, m.Get(query="Chengdu")),
+        (o.LIST, m.List(namespaces=["personal"])),
+    )
+    assert [getattr(one, "code", "ok") for one in found] == ["not_found", "ok", "namespace_denied"]
+    assert [line.text for line in found[1].lines] == ["The trip to Chengdu is in May"]
+
+
+def test_every_one_has_its_row_in_order(world):
+    cap = world.issue(ops=["get", "put"])
+    line = world.put(cap, "The trip to Chengdu is in May")
+    before = len(world.rows())
+    together(world, cap, (o.GET, m.Get(query="Chengdu")), (o.LIST, m.List()), (o.LINE, m.GetLine(line)))
+    rows = [row.event for row in world.rows()[before:]]
+    assert [(row.operation, row.outcome) for row in rows] == [
+        (o.GET.name, "ok"),
+        (o.LIST.name, "cap_op_mismatch"),
+        (o.LINE.name, "ok"),
+    ]
+    assert [tuple(row.lines) for row in rows] == [(line,), (), (line,)]
+
+
+def test_every_one_counts_against_the_rate():
+    world = World(limits=Limits(requests_per_minute=3))
+    cap = world.issue()
+    found = together(world, cap, *[(o.LIST, m.List())] * 4)
+    assert [getattr(one, "code", "ok") for one in found] == ["ok", "ok", "ok", "rate_limited"]
+
+
+def test_a_cap_that_is_withdrawn_is_answered_nothing(world):
+    cap = world.issue()
+    world.put(cap, "The trip to Chengdu is in May")
+    world.revoke("jti", cap.jti)
+    found = together(world, cap, (o.GET, m.Get(query="Chengdu")), (o.LIST, m.List()))
+    assert [one.code for one in found] == ["cap_revoked", "cap_revoked"]
+
+
+def test_junk_is_refused_and_only_counted(world):
+    before = world.gate.junk
+    assert refused(world, "junk", (o.LIST, m.List())) == "cap_malformed"
+    assert world.gate.junk == before + 1
+
+
+def test_a_bound_cap_asks_one_by_one(world):
+    cap = world.issue()
+    assert refused(world, cap.bound, (o.LIST, m.List())) == "cap_pop_invalid"
+
+
+def test_what_writes_is_asked_alone(world):
+    cap = world.issue()
+    assert refused(world, cap, (o.PUT, m.Put(text="The trip", namespace="travel"))) == "unsupported"
+    assert world.ids(cap) == []
+
+
+@pytest.mark.parametrize(("book", "trouble"), [(MuteBook, "mute"), (FullBook, "full")])
+def test_without_rows_there_are_no_answers(book, trouble):
+    world = World(book=book())
+    cap = world.issue()
+    setattr(world.book, trouble, True)
+    with pytest.raises((AuditUnavailable, StorageFull)):
+        together(world, cap, (o.LIST, m.List()))

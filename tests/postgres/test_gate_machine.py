@@ -1,0 +1,270 @@
+"""One gate on four kinds of store, told the same things: they must always say the same, and log the same.
+
+The reference in memory, a file, a database, and a database whose lines are kept in a bucket as well. Clock
+and chance are the same for all, so that not even an id may differ. In the end the bucket has what its book
+has.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from secrets import token_hex
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from conversation.twins import CHANGES, COMMON, IDS, READS, SPACES
+from conversation.world import Stage
+from gate.world import SeededEntropy, World
+from mnemon.adapters.index.ranked import RankedIndex
+from mnemon.adapters.inmemory.book import MemoryBook
+from mnemon.adapters.inmemory.index import ReferenceIndex
+from mnemon.adapters.objects.choice import open_objects
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.postgres import PostgresEngine
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.adapters.system import SystemEntropy
+from mnemon.core.mirroring import mirrored
+from mnemon.domain import audit
+from mnemon.errors import MnemonError
+from mnemon.gate import operations as o
+from mnemon.gate.conversation import operations as co
+from mnemon.gate.mending import Mended
+from objects.mended import mending
+from objects.seaweed import BUCKET
+
+WORKSPACES = ("default", "w")
+TEXTS = ("The wombat is mine.", "The quoll is tame.", "I live in Bonn.", "I live in Berlin now.")
+PLACEHOLDERS = IDS[:2]
+PATIENCE_SECONDS = 30.0
+HOUR = 3600
+FIRST = [
+    *(
+        (co.ADD_MESSAGES, {"session_id": session, "messages": [{"peer_id": who, "content": TEXTS[2]}]})
+        for session, who in (("trip", "alice"), ("salary", "bob"))
+    ),
+    (o.PUT, {"text": TEXTS[0], "namespace": "travel"}),
+]
+"""What everybody is told before anything else."""
+
+BY_COURIER = {co.ADD_WEBHOOK, co.DELETE_WEBHOOK, co.TRY_WEBHOOKS}
+"""Couriers are threads of their own, and nobody says which of them is first."""
+changes = [
+    *(one for one in CHANGES.items() if one[0] not in BY_COURIER),
+    (
+        co.ADD_MESSAGES,
+        {
+            "session_id": ("trip", "salary"),
+            "messages": tuple(
+                [{"peer_id": who, "content": text}] for who in ("alice", "bob") for text in TEXTS
+            ),
+        },
+    ),
+    (o.PUT, {"text": TEXTS, "namespace": SPACES}),
+    (o.PUT, {"text": TEXTS, "namespace": SPACES, "session": ("trip",)}),
+    (o.INVALIDATE, {"id": IDS, "text": (None, *TEXTS)}),
+    (o.FORGET, {"id": IDS}),
+    (o.FORGET, {"namespace": ("travel", "work")}),
+    (o.FORGET, {"owner": ("alice", "owner")}),
+]
+reads = [
+    *READS.items(),
+    (o.GET, {"query": (None, COMMON, *TEXTS)}),
+    (o.LINE, {"id": IDS}),
+    (o.LIST, {"history": (False, True)}),
+    (o.SNAPSHOT, {}),
+    (o.STATUS, {}),
+    (o.CHECKPOINT, {}),
+    (o.ROOMS, {}),
+    (o.RECONCILE, {"workspace": WORKSPACES}),
+]
+OPERATIONS = {operation.name: operation for operation, _ in (*changes, *reads)}
+
+
+def requests(table):
+    """One of them, by its name, with some of its choices."""
+
+    def filled(one):
+        operation, axes = one
+        return st.tuples(
+            st.just(operation.name),
+            st.fixed_dictionaries({name: st.sampled_from(values) for name, values in axes.items()}),
+        )
+
+    return st.sampled_from(table).flatmap(filled)
+
+
+def plain(answer):
+    """As the wire has it."""
+    return msgspec.json.decode(msgspec.json.encode(answer))
+
+
+told_in_a_row = st.deferred(
+    lambda: st.lists(
+        st.tuples(requests(changes) | requests(changes) | requests(reads), st.integers(0, 30)),
+        min_size=4,
+        max_size=16,
+    )
+)
+
+
+class Kept:
+    """One kind of store, and the gate on it."""
+
+    def __init__(self, open_book, index):
+        self._open_book = open_book
+        self._index = index
+        self._parts = {"entropy": SeededEntropy()}
+        self.open()
+        self._parts |= {"keyring": self.world.keyring, "clock": self.world.clock}
+
+    def open(self):
+        """Open it, as a new process would."""
+        self.world = World(book=self._open_book(), index=self._index(), **self._parts)
+        self.stage = Stage(self.world)
+
+    def close(self):
+        self.stage.close()
+        self.world.book.close()
+
+    def told(self, operation, fields):
+        """What is answered or refused, to the letter."""
+        place = {"workspace_id": "w"} if "workspace_id" in operation.request.__struct_fields__ else {}
+        try:
+            request = msgspec.convert({**place, **fields}, operation.request)
+            answer = self.world.call(operation, self.stage.owner_cap, request)
+        except MnemonError as error:
+            return error.code, error.detail, error.hint
+        told = plain(answer)
+        if operation is o.STATUS:
+            told.pop("uncarried")  # Only who has a bucket has something to tell.
+        return told
+
+    def logged(self, workspace):
+        rows = self.world.rows(workspace)
+        audit.verify(workspace, rows)
+        return plain([row.event for row in rows])
+
+
+class Gates(RuleBasedStateMachine):
+    server = seaweed = None
+    template = ""
+
+    @initialize()
+    def begin(self):
+        self.left = ExitStack()
+        folder = Path(self.left.enter_context(tempfile.TemporaryDirectory()))
+        databases = [self.server.create(self.template) for _ in range(2)]
+        for name in databases:
+            self.left.callback(self.server.drop, name)
+        self.url = self.server.url(databases[1])
+        self.bucket = open_objects(f"s3://{BUCKET}/machine-{token_hex(6)}?endpoint={self.seaweed.url}")
+        memory = MemoryBook()
+        self.all = {
+            "memory": Kept(lambda: memory, ReferenceIndex),
+            "sqlite": Kept(lambda: SqlBook(SqliteEngine(folder / "book.db")), RankedIndex),
+            "postgres": Kept(lambda: SqlBook(PostgresEngine(self.server.url(databases[0]))), RankedIndex),
+            "postgres+s3": Kept(self.opened_twice, RankedIndex),
+        }
+        self.ids = [IDS[-1]]
+        for operation, fields in FIRST:
+            self.do(operation, fields, 0)
+        self.work(1)
+
+    def opened_twice(self):
+        return mirrored(SqlBook(PostgresEngine(self.url)), SystemEntropy(), self.bucket)
+
+    def same(self, ask):
+        """What all say."""
+        said = {name: ask(one) for name, one in self.all.items()}
+        for name, answer in said.items():
+            assert answer == said["memory"], name
+        return said["memory"]
+
+    def do(self, operation, fields, which):
+        chosen = {
+            name: self.ids[which % len(self.ids)] if value in PLACEHOLDERS else value
+            for name, value in fields.items()
+            if value is not None
+        }
+        told = self.same(lambda one: one.told(operation, chosen))
+        self.ids += [one for one in _ids(told) if one not in self.ids]
+
+    @rule(todo=told_in_a_row)
+    def ask(self, todo):
+        for (name, fields), which in todo:
+            self.do(OPERATIONS[name], fields, which)
+
+    @rule(todo=told_in_a_row, seconds=st.sampled_from((0, 1, HOUR + 1)))
+    def ask_and_work(self, todo, seconds):
+        self.ask(todo)
+        self.work(seconds)
+
+    @rule(seconds=st.sampled_from((0, 1, HOUR + 1)))
+    def work(self, seconds):
+        for one in self.all.values():
+            one.world.clock.advance(seconds=seconds)
+            one.stage.rest()
+            assert one.stage.complaints == []
+
+    @rule()
+    def reopen(self):
+        for one in self.all.values():
+            one.close()
+            one.open()
+
+    @rule()
+    def carry(self):
+        with self.mending() as mender:
+            mender.carrier.carry_all(PATIENCE_SECONDS)
+
+    @invariant()
+    def all_log_the_same(self):
+        for workspace in WORKSPACES:
+            self.same(lambda one, workspace=workspace: one.logged(workspace))
+
+    def mending(self):
+        book, tools = SqlBook(PostgresEngine(self.url)), self.all["postgres+s3"].world.tools
+        return mending(book, self.bucket, tools)
+
+    def teardown(self):
+        with self.left:
+            with self.mending() as mender:
+                assert mender.repair() == Mended()
+            for one in self.all.values():
+                one.close()
+
+
+def _ids(told):
+    """The ids of lines in an answer."""
+    match told:
+        case {"id": str(found), **rest} if len(found) == len(IDS[-1]):
+            yield found
+            yield from _ids(rest)
+        case dict():
+            for part in told.values():
+                yield from _ids(part)
+        case list() | tuple():
+            for part in told:
+                yield from _ids(part)
+
+
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
+class TestGates(Gates.TestCase):
+    settings = settings(
+        max_examples=10,
+        stateful_step_count=20,
+        deadline=None,
+        derandomize=True,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+
+    @pytest.fixture(autouse=True)
+    def _on_the_servers(self, server, migrated, seaweed, credentials):
+        Gates.server, Gates.template, Gates.seaweed = server, migrated, seaweed

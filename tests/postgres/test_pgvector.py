@@ -1,0 +1,450 @@
+"""Vectors in the clear, compared by pgvector: the same answers, behind the same walls."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from msgspec.structs import replace
+
+from gate.test_gate_reindex import begin, tidy
+from gate.world import World
+from mnemon.adapters.embed.packaged import installed
+from mnemon.adapters.index.ranked import RankedIndex
+from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
+from mnemon.adapters.inmemory.index import ReferenceIndex
+from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.copying import copy_store
+from mnemon.adapters.sql.pgvector import PlainVectors
+from mnemon.adapters.sql.postgres import PostgresEngine
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.config import settings_from
+from mnemon.domain.names import Room
+from mnemon.domain.relevance import MEANING
+from mnemon.domain.vector import pack, unpack
+from mnemon.errors import Misconfigured
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.ports.book import Saying, Vector
+from mnemon.ports.index import Asked
+from mnemon.testing.book_scenes import ROOM, SPACE, fill
+from mnemon.testing.index_agreement import BATCHES, Agreement
+from mnemon.testing.index_bounds_contract import BoundsContract
+from mnemon.testing.index_meaning_contract import MeaningContract
+from mnemon.testing.index_scenes import IDS, TEA, TO_EAST, WORK, add, hits, lie, meaning, packed
+from mnemon.testing.threads import in_many_threads
+from surfaces.door import mnemon
+
+SIZE = 12
+CROWD = [Room("w", f"owner{number:02}", "x") for number in range(30)]
+FEW = Room("w", "few", "x")
+ELSEWHERE = FEW._replace(workspace="elsewhere")
+EACH = 300
+MARK = 6
+
+
+@pytest.fixture(scope="session")
+def comparing(server):
+    """The name of a database whose vectors are in pgvector, whichever test it was used by last."""
+    name = server.create()
+    SqlBook(PostgresEngine(server.url(name), compares=True)).close()
+    return name
+
+
+@pytest.fixture
+def emptied(server, comparing):
+    """The address of such a database with an empty book."""
+    server.empty(comparing)
+    return server.url(comparing)
+
+
+@pytest.fixture
+def opened(emptied):
+    """Opens its book, by default so that vectors are in the clear."""
+    with ExitStack() as books:
+
+        def open_book(*, compares=True):
+            book = SqlBook(PostgresEngine(emptied, compares=compares))
+            books.callback(book.close)
+            return book
+
+        yield open_book
+
+
+@pytest.fixture
+def plain(opened):
+    return opened()
+
+
+class Unsealed:
+    """A transaction for an index that compares vectors itself: it reads them, in 64ths, out of the store."""
+
+    def __init__(self, tx):
+        self._tx = tx
+        self.terms = self
+        self.since = tx.terms.since
+
+    def vectors(self, room, space, seq):
+        rows = self._tx._session.rows(
+            """SELECT seq, id, CAST(place AS real[]) FROM vectors WHERE workspace = ? AND owner = ?
+            AND namespace = ? AND space = ? AND seq > ? ORDER BY seq""",
+            (*room, space, seq),
+        )
+        scale = struct.pack("<f", 1 / 64)
+        return [
+            Vector(number, line_id, scale + bytes(array("b", [round(64 * one) for one in place])))
+            for number, line_id, place in rows
+        ]
+
+
+class ReferenceOverTheClear(ReferenceIndex):
+    def search(self, tx, inquiry, k, within=None):
+        return super().search(Unsealed(tx), inquiry, k, within)
+
+
+class TestRankedIndexOverPgvector(MeaningContract, BoundsContract):
+    @pytest.fixture
+    def book(self, plain):
+        return plain
+
+    @pytest.fixture
+    def index(self):
+        return RankedIndex()
+
+    @settings(
+        max_examples=12,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(batches=BATCHES)
+    def test_generated_rooms_are_searched_as_the_reference_searches_them(self, book, index, batches):
+        run = Agreement(book, index, ReferenceOverTheClear())
+        for batch in batches:
+            run.play(batch)
+
+
+def named(number):
+    return f"{number:026}"
+
+
+def directions(count, seed):
+    found = np.random.default_rng(seed).standard_normal((count, SIZE)).astype("<f4")
+    return found / np.linalg.norm(found, axis=1)[:, None]
+
+
+class Crowded(NamedTuple):
+    name: str
+    book: SqlBook
+
+
+@pytest.fixture(scope="module")
+def crowded(server):
+    """A database in which many owners have many vectors each and one has few, in two workspaces."""
+    name = server.create()
+    book = SqlBook(PostgresEngine(server.url(name), compares=True))
+    columns = "workspace, owner, namespace, space, seq, id, sealed, place"
+    with (
+        server.connected(name) as connection,
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY vectors ({columns}) FROM STDIN") as rows,
+    ):
+        for seed, room in enumerate(CROWD):
+            for number, vector in enumerate(directions(EACH, seed).tolist(), 1):
+                rows.write_row((*room, SPACE, number, named(number), b"", str(vector)))
+    with book.write() as tx:
+        for room in (FEW, ELSEWHERE):
+            vectors = directions(50, 99)
+            for number in range(50):
+                tx.terms.add(room, named(number), b"", b"")
+            tx.terms.lie(room, SPACE, [(named(n), pack(one.tobytes())) for n, one in enumerate(vectors)])
+    with server.connected(name) as connection:
+        connection.execute("ANALYZE vectors")
+    yield Crowded(name, book)
+    book.close()
+    server.drop(name)
+
+
+def by_hand(session, room, question):
+    """How near each line on the question's side lies, the nearest first."""
+    rows = session.rows(
+        "SELECT id, CAST(place AS real[]) FROM vectors WHERE workspace = ? AND owner = ?", room[:2]
+    )
+    near = {line_id: float(np.dot(np.array(place, "<f4"), question)) for line_id, place in rows}
+    return dict(sorted(((n, one) for n, one in near.items() if one > 0), key=lambda one: -one[1]))
+
+
+@contextmanager
+def expect_index(session, *, asked):
+    """Whether the index is asked meanwhile."""
+    scans = f"SELECT pg_stat_get_xact_numscans('vectors_near_{SIZE}'::regclass)"
+    before = session.row(scans)
+    yield
+    assert (session.row(scans) != before) == asked
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_who_has_few_vectors_among_many_gets_exactly_the_nearest(crowded, seed):
+    question = directions(1, 1000 + seed)[0]
+    with crowded.book.read("w") as tx:
+        expected = by_hand(tx._session, FEW, question)
+        with expect_index(tx._session, asked=False):
+            found = tx.terms.comparing.near(FEW, SPACE, question.tobytes())
+            nearest = tx.terms.comparing.near(FEW, SPACE, question.tobytes(), 10)
+        assert dict(found) == pytest.approx(expected, abs=1e-6)
+        assert [line_id for line_id, _ in nearest] == list(expected)[:10]
+
+
+@pytest.mark.parametrize("room", [FEW, CROWD[7]])
+@pytest.mark.parametrize("most", [10, 40])
+def test_the_index_is_read_on_until_it_gave_enough_of_the_room(crowded, room, most):
+    question = directions(1, 2000)[0]
+    with crowded.book.read("w") as tx:
+        session = tx._session
+        expected = by_hand(session, room, question)
+        willing = PlainVectors(session, set(), dearer=0.0001)
+        with expect_index(session, asked=True):
+            found = willing.near(room, SPACE, question.tobytes(), most)
+        values = [near for _, near in found]
+        assert values == sorted(values, reverse=True)
+        assert len(found) == min(most, len(expected))
+        assert len(dict(found).keys() & set(list(expected)[:most])) >= 0.8 * len(found)
+        assert session.row("SHOW enable_sort") == ("on",)
+
+
+@pytest.fixture
+def deceiving(crowded, server):
+    """The crowded database, whose statistics say nothing of how much there is in the index."""
+    with server.connected(crowded.name) as connection:
+        connection.execute(f"UPDATE pg_class SET reltuples = 0 WHERE relname = 'vectors_near_{SIZE}'")
+        yield crowded
+        connection.execute("ANALYZE vectors")
+
+
+def test_a_room_that_the_index_gives_too_little_of_is_compared_whole(deceiving):
+    question = directions(1, 3000)[0]
+    with deceiving.book.read("w") as tx:
+        expected = by_hand(tx._session, FEW, question)
+        with expect_index(tx._session, asked=True):
+            found = PlainVectors(tx._session, set(), dearer=1).near(FEW, SPACE, question.tobytes(), 40)
+        assert [line_id for line_id, _ in found] == list(expected)[:40]
+
+
+@pytest.mark.parametrize(("times", "asked"), [(0.5, True), (2, False)])
+def test_the_index_is_asked_only_where_that_is_quicker(crowded, times, asked):
+    question = directions(1, 4000)[0].tobytes()
+    with crowded.book.read("w") as tx, expect_index(tx._session, asked=asked):
+        dearer = times * EACH / len(CROWD)
+        PlainVectors(tx._session, set(), dearer=dearer).near(CROWD[0], SPACE, question, 1)
+
+
+def test_a_workspace_sees_no_vector_of_another_even_in_sql_of_ones_own(crowded):
+    question = directions(1, 5000)[0].tobytes()
+    with crowded.book.read("elsewhere") as tx:
+        rows = tx._session.rows("SELECT workspace, owner, place FROM vectors")
+        assert {row[:2] for row in rows} == {("elsewhere", "few")}
+        near = (
+            "SELECT workspace FROM vectors ORDER BY CAST(place AS vector(12)) <#> CAST(? AS vector) LIMIT 99"
+        )
+        vector = str(list(directions(1, 5000)[0].tolist()))
+        assert set(tx._session.rows(near, (vector,))) == {("elsewhere",)}
+        assert tx.terms.comparing.near(FEW, SPACE, question) == []
+        assert tx.terms.comparing.near(ELSEWHERE, SPACE, question) != []
+
+
+def test_what_is_kept_is_what_would_be_sealed(plain):
+    vector = directions(1, 7)[0].tobytes()
+    with plain.write() as tx:
+        tx.terms.add(FEW, named(1), b"", b"")
+        tx.terms.lie(FEW, SPACE, [(named(1), pack(vector))])
+        (kept,) = tx._session.row("SELECT CAST(place AS real[]) FROM vectors")
+    assert kept == list(unpack(pack(vector)))
+
+
+def test_an_index_is_made_once_for_each_number_of_dimensions_that_it_can_take(opened, server, comparing):
+    for size in (5, 5, 6, 2001):
+        book = opened()
+        with book.write("w") as tx:
+            tx.terms.add(FEW, named(size), b"", b"")
+            tx.terms.lie(FEW, str(size), [(named(size), pack(bytes(4 * size)))])
+            assert tx._session.row("SELECT current_user") == ("mnemon_rows",)
+    with server.connected(comparing) as connection:
+        found = connection.execute("SELECT indexname FROM pg_indexes WHERE indexname LIKE 'vectors_near_%'")
+        assert {"vectors_near_5", "vectors_near_6"} <= {name for (name,) in found}
+        assert connection.execute("SELECT to_regclass('vectors_near_2001')").fetchone() == (None,)
+    with book.read("w") as tx:
+        assert tx.terms.comparing.near(FEW, "2001", struct.pack("<2001f", *[1.0] * 2001), 1) == []
+
+
+def test_processes_that_keep_the_first_vectors_of_a_size_at_once_make_one_index(opened):
+    books = [opened() for _ in range(4)]
+
+    def keep(book, number):
+        room = Room(f"w{number}", "few", "x")
+        with book.write(room.workspace) as tx:
+            tx.terms.add(room, named(1), b"", b"")
+            tx.terms.lie(room, SPACE, [(named(1), pack(directions(1, number)[0].tobytes()))])
+
+    in_many_threads(books, keep)
+    assert forms(books[0]) == (0, 4)
+
+
+BOUNDS = [
+    {"within": IDS[1:4]},
+    {"sessions": ["s"]},
+    {"said": True},
+    {"rooms": [Asked(WORK, [TEA], [MARK])]},
+]
+
+
+@pytest.mark.parametrize("bounds", BOUNDS, ids=lambda bounds: next(iter(bounds)))
+def test_in_a_room_of_which_only_the_nearest_are_told_none_beyond_the_bounds_pushes_another_out(
+    plain, bounds
+):
+    with plain.write() as tx:
+        add(tx, WORK, IDS[0], {TEA: 1})
+        for number in (1, 2, 3):
+            add(tx, WORK, IDS[number], {TEA: 1, MARK: 0}, Saying("s", number))
+    lie(plain, {IDS[number]: packed(60 - 10 * number, 0) for number in range(4)})
+    within = bounds.get("within")
+    inquiry = replace(meaning(TO_EAST, TEA), **({} if within else bounds))
+    whole, part = RankedIndex(), RankedIndex(most_compared=3, nearest=1)
+    expected = hits(plain, whole, inquiry, within=within)
+    assert [hit.id for hit in expected] == IDS[1:4]
+    assert hits(plain, part, inquiry, within=within) == expected
+    nearest = hits(plain, part, meaning(TO_EAST, TEA))
+    assert {hit.id: hit.signals.get(MEANING, 0) for hit in nearest} == {
+        **dict.fromkeys(IDS[1:4], 0),
+        IDS[0]: 60 / 64,
+    }
+
+
+def world_on(book, of=None):
+    """A world with an embedder on that book, with the keys and the time of another."""
+    shared = {} if of is None else {"keyring": of.keyring, "clock": of.clock, "entropy": of.entropy}
+    return World(book=book, index=RankedIndex(), embedder=ReferenceEmbedder(), **shared)
+
+
+def told(world, cap, query="where is the hotel?"):
+    return [(line.text, line.explanation) for line in world.get(cap, query, explain=True)]
+
+
+def forms(book):
+    """How many vectors are sealed, and how many in the clear."""
+    with book.read() as tx:
+        return tx._session.row("SELECT COUNT(NULLIF(length(sealed), 0)), COUNT(place) FROM vectors")
+
+
+def test_vectors_are_made_anew_in_the_other_form_and_back_and_answers_stay_the_same(opened):
+    sealed = world_on(opened(compares=False))
+    cap = sealed.issue()
+    for text in ("The hotel is in Chengdu.", "Lunch with Mara.", "Our hotel has a pool."):
+        sealed.put(cap, text)
+    tidy(sealed)
+    answers = told(sealed, cap)
+    assert forms(sealed.book) == (3, 0)
+    clear = world_on(opened(), sealed)
+    assert begin(clear).vectors == 3
+    assert [one.signals for _, one in told(clear, cap)] != [one.signals for _, one in answers]
+    tidy(clear)
+    assert begin(clear, begin=False).done
+    assert forms(clear.book) == (0, 3)
+    assert [text for text, _ in told(clear, cap)] == [text for text, _ in answers]
+    for (_, one), (_, other) in zip(told(clear, cap), answers, strict=True):
+        assert one.score == pytest.approx(other.score, abs=1e-5)
+    assert begin(sealed).vectors == 3
+    sealed.tools.meaning.touch([Room("default", "alice", "travel")])
+    tidy(sealed)
+    assert forms(sealed.book) == (3, 0)
+    assert told(sealed, cap) == answers
+
+
+def test_what_another_owner_keeps_changes_nothing_for_the_first(plain):
+    world = world_on(plain)
+    alice, bob = world.issue(), world.issue(sub="bob")
+    for text in ("The hotel is in Chengdu.", "Lunch with Mara."):
+        world.put(alice, text)
+    tidy(world)
+    alone = told(world, alice)
+    for number in range(50):
+        world.put(bob, f"where is the hotel? {number}")
+    tidy(world)
+    assert told(world, alice) == alone
+    assert forms(plain) == (0, 52)
+
+
+def test_a_line_takes_its_vector_along_and_so_does_a_room(plain):
+    world = world_on(plain)
+    cap = world.issue()
+    first = world.put(cap, "The hotel is in Chengdu.")
+    world.put(cap, "Lunch with Mara.")
+    world.put(cap, "Rent is due.", "home")
+    tidy(world)
+    world.call(o.FORGET, cap, m.Forget(id=first))
+    assert forms(plain) == (0, 2)
+    world.call(o.FORGET, cap, m.Forget(namespace="travel"))
+    assert forms(plain) == (0, 1)
+
+
+def test_a_store_moves_without_the_vectors_that_are_in_the_clear(opened, emptied, tmp_path):
+    with opened().write() as tx:
+        fill(tx, ROOM)
+    source, target = PostgresEngine(emptied), SqliteEngine(tmp_path / "book.db")
+    assert "vectors" not in copy_store(source, target)
+    source.close()
+    book = SqlBook(target)
+    with book.read() as tx:
+        assert tx.terms.spaces() == {}
+        assert tx.renewal.lacking(SPACE) == 1
+    book.close()
+
+
+def test_pgvector_needs_a_store_in_postgresql():
+    with pytest.raises(Misconfigured, match="PostgreSQL") as refused:
+        settings_from({"MNEMON_VECTORS": "pgvector"})
+    assert "MNEMON_STORE" in refused.value.hint
+    with pytest.raises(Misconfigured, match="sealed, pgvector, none"):
+        settings_from({"MNEMON_VECTORS": "faiss"})
+    given = {"MNEMON_STORE": "postgresql://h/b", "MNEMON_VECTORS": "pgvector"}
+    assert settings_from(given).vectors == "pgvector"
+    assert (
+        settings_from({}).vectors == settings_from({"MNEMON_STORE": "postgresql://h/b"}).vectors == "sealed"
+    )
+
+
+def test_a_database_without_pgvector_is_refused_where_it_can_not_be_made(server, bare):
+    with server.connected(bare) as connection:
+        connection.execute("GRANT CREATE ON SCHEMA public TO guest")
+    url = server.url(bare, "guest")
+    with pytest.raises(Misconfigured, match="no pgvector") as refused:
+        SqlBook(PostgresEngine(url, compares=True))
+    assert "CREATE EXTENSION vector" in refused.value.hint
+    assert "MNEMON_VECTORS=sealed" in refused.value.hint
+    SqlBook(PostgresEngine(url)).close()
+    with server.connected(bare) as connection:
+        connection.execute("CREATE EXTENSION vector SCHEMA pg_catalog")
+    SqlBook(PostgresEngine(url, compares=True)).close()
+
+
+@pytest.mark.skipif(not installed(), reason="no embedder is installed")
+def test_the_command_line_finds_by_meaning_what_it_forgets_with_its_vector(home, server, bare):
+    store = {"MNEMON_STORE": server.url(bare), "MNEMON_VECTORS": "pgvector", "MNEMON_EMBEDDER": "packaged"}
+    run = partial(mnemon, home=home, settings=store)
+    put = run("--json", "put", "On Saturday I fly to Lisbon.").json()
+    run("reindex")
+    run("key", "rotate")
+    (found,) = run("--json", "get", "trip abroad", "--explain").json()["lines"]
+    assert found["explanation"]["signals"]["meaning"]["value"] > 0.1
+    assert "without a vector" not in run("status").out
+    assert "1 line" in run("doctor").out
+    with server.connected(bare) as connection:
+        count = "SELECT COUNT(place) FROM vectors"
+        assert connection.execute(count).fetchone() == (1,)
+        run("forget", put["id"])
+        assert connection.execute(count).fetchone() == (0,)
