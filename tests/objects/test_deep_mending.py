@@ -96,7 +96,7 @@ def spoil_row(me, table, column, where):
 
 def test_a_line_that_does_not_open_in_the_book_comes_back_from_the_bucket(me, home, url, objects):
     texts, before = me.texts(), contents(objects)
-    spoiled = min(texts)
+    spoiled = next(line for line, text in texts.items() if text == "I live in Bonn")
     spoil_row(me, "lines", "sealed", f"id = '{spoiled}'")
     mended = me.house.repair(deep=True)
     assert (mended.renewed, mended.restored, mended.findings) == (0, 1, [])

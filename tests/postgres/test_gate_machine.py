@@ -266,5 +266,5 @@ class TestGates(Gates.TestCase):
     )
 
     @pytest.fixture(autouse=True)
-    def _on_the_servers(self, server, migrated, seaweed, credentials):
-        Gates.server, Gates.template, Gates.seaweed = server, migrated, seaweed
+    def _on_the_servers(self, server, database, seaweed, credentials):
+        Gates.server, Gates.template, Gates.seaweed = server, database, seaweed

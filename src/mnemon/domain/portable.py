@@ -113,7 +113,7 @@ class Particulars(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
 
     turns: Annotated[list[_Count], Meta(max_length=10_000)] = []
     """The turns to reason about, if not all of the range."""
-    wishes: Annotated[str, Meta(max_length=100_000)] | None = None
+    wishes: Annotated[str, Meta(max_length=16_000)] | None = None
     long: bool | None = None
     """Which of the two summaries of a session it is."""
     observer: _Name | None = None

@@ -410,6 +410,13 @@ class WorkContract(ClaimsContract):
                 Tally("t", "ann", 1, 0, 0),
             ]
 
+    def test_what_waited_for_dropped_work_of_its_session_waits_no_longer(self, book: Book) -> None:
+        add(book, errand(1, namespace="travel"), errand(2, namespace="work"))
+        with book.write() as tx:
+            tx.work.drop(HOME, namespaces=("travel",))
+            assert tx.work.next_due() == NOW
+            assert [task.first for task in claim(tx)] == [2]
+
     def test_dropped_work_of_a_workspace_is_all_of_it(self, book: Book) -> None:
         add(book, *(errand(n, session) for n, session in enumerate(("s", "t", None))))
         add(book, errand(3, "s", workspace="other"))

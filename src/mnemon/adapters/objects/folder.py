@@ -89,8 +89,8 @@ class FolderObjects:
 def _in_folder(path: Path, name: Callable[[], None]) -> None:
     """Give a file its name in a folder that another process may be removing, being empty."""
     while True:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             name()
         except FileNotFoundError:
             continue

@@ -34,6 +34,8 @@ _HELD = "workspace = ? AND seq = ? AND holder = ?"
 _FINISH = f"DELETE FROM work WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
 _UNBLOCK = """UPDATE work SET blocked = 0
     WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)"""
+_UNBLOCK_ALL = """UPDATE work SET blocked = 0 WHERE workspace = ? AND blocked = 1 AND seq =
+    (SELECT MIN(w.seq) FROM work w WHERE w.workspace = work.workspace AND w.session = work.session)"""
 _COUNT = """INSERT INTO worked (workspace, session, peer, kind, namespace, units) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (workspace, session, peer, kind, namespace)
     DO UPDATE SET units = worked.units + excluded.units"""
@@ -146,3 +148,5 @@ class SqlWork:
             values.extend(namespaces)
         for table in ("work", "worked"):
             self._session.run(f"DELETE FROM {table} WHERE {where}", values)
+        if namespaces is not None:
+            self._session.run(_UNBLOCK_ALL, (workspace,))
