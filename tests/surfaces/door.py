@@ -83,6 +83,7 @@ class Running:
             file.touch()
         self._files[0].write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
         asked = (arguments, environment(**known), self._files, user, start)
+        self._told_to_end = False
         self._process = self._begin(*asked)
 
     def _begin(self, *asked: Any) -> Any:
@@ -95,7 +96,12 @@ class Running:
         until(lambda: self._out().count("\n") >= lines or not self._process.is_alive())
         return self._out().splitlines(keepends=True)[:lines]
 
+    @property
+    def ended_by_itself(self) -> bool:
+        return not self._told_to_end and not self._process.is_alive()
+
     def send(self, what: signal.Signals) -> None:
+        self._told_to_end = True
         if self._process.is_alive():
             os.kill(self._process.pid, what)
 
@@ -266,8 +272,10 @@ class Server:
         if self._stopped is None:
             for client in self._clients:
                 client.close()
+            by_itself = self.process.ended_by_itself
             self.process.send(how)
             finished = self.process.finish(None)
+            assert not by_itself, finished
             self._stopped = finished._replace(out=finished.out.removeprefix("".join(self.greeting)))
         return self._stopped
 
