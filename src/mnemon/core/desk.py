@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -69,6 +70,8 @@ class Desk(Struct, frozen=True, gc=False):
     cap: str
     now: int
     tools: Tools
+    questions: dict[Hashable, Any] = field(default_factory=dict)
+    """What was worked out of questions, for this request and those that are asked together with it."""
 
     def fresh_id(self) -> str:
         return ulid.compose(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES))

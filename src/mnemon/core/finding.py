@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import partial
+from typing import TypeVar
 
 from mnemon.core.desk import Desk
 from mnemon.core.meaning import Meaning
@@ -17,12 +18,23 @@ from mnemon.errors import Tampered
 from mnemon.ports.index import Asked, Hit, Inquiry
 from mnemon.ports.thesaurus import Thesaurus
 
+_T = TypeVar("_T")
+
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 
 
 def understand(desk: Desk, text: str, at: int | None = None) -> Question:
     """The question, as asked now or at that time (in milliseconds)."""
-    return questions.read(text, desk.now if at is None else at)
+    moment = desk.now if at is None else at
+    return _once(desk, (understand, text, moment), lambda: questions.read(text, moment))
+
+
+def _once(desk: Desk, what: Hashable, work: Callable[[], _T]) -> _T:
+    """What comes of the work: of that same question, what came of it before."""
+    if what not in desk.questions:
+        desk.questions[what] = work()
+    found: _T = desk.questions[what]
+    return found
 
 
 def foresee(desk: Desk, text: str) -> None:
@@ -83,7 +95,8 @@ def find(
     named = questions.speakers(question, {keys.room.owner for keys in rooms})
     told = [term for term in question.terms if not any(term in name for name in named.values())]
     terms = told or list(question.terms)
-    spelt, groups, closeness = _with_kin(desk.tools.thesaurus, terms)
+    kin = (_with_kin, *terms)
+    spelt, groups, closeness = _once(desk, kin, lambda: _with_kin(desk.tools.thesaurus, terms))
     days, near_days = _days(question)
     names = [term for term in question.names if not any(term in name for name in named.values())]
     speaker = questions.subject(question, named)
@@ -93,7 +106,7 @@ def find(
         rooms=[
             Asked(
                 keys.room,
-                words.blind(keys.blind, spelt),
+                _once(desk, (keys.room, *kin), partial(words.blind, keys.blind, spelt)),
                 words.blind(keys.blind, marks),
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),

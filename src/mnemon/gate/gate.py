@@ -22,7 +22,7 @@ is in the log at once, and on the disk with the next change or refusal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from itertools import groupby
@@ -30,7 +30,7 @@ from threading import Event as Bell
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mnemon.core.desk import Desk, Tools, Trace
 from mnemon.domain.audit import OK, Event, Row
@@ -76,6 +76,7 @@ class Asked(Struct, gc=False):
     """The workspace whose log tells of it."""
     namespaces: Sequence[str] = ()
     """What the request reaches for, as soon as that is known."""
+    questions: dict[Hashable, Any] = field(default_factory=dict)
     counted: bool = False
     """Whether it was counted against the cap's rate: it may be looked at twice, before a write."""
 
@@ -186,7 +187,10 @@ class Gate:
         if chain.bound:
             raise CapPopInvalid("a proof speaks for one request")
         now, log = self._clock.now(), home_of(chain.grant)
-        every = [Asked(operation, chain, credentials, now, log) for operation, _ in calls]
+        questions: dict[Hashable, Any] = {}
+        every = [
+            Asked(operation, chain, credentials, now, log, questions=questions) for operation, _ in calls
+        ]
         with self._book.read(chain.grant.workspace) as tx:
             found = [
                 (asked, self._looked_up(tx, asked, request))
@@ -285,7 +289,7 @@ class Gate:
         if not asked.counted:
             self._rate.check(asked.chain.blocks[0].jti, asked.now)
             asked.counted = True
-        desk = Desk(tx, scope, grant.jti, asked.now, self._tools)
+        desk = Desk(tx, scope, grant.jti, asked.now, self._tools, asked.questions)
         token = asked.credentials.token or ""
 
         def again(look: Callable[[Case], Outcome]) -> Outcome:

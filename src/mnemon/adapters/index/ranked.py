@@ -274,7 +274,7 @@ class _Scoring:
         both = np.maximum(own, near[:, view.before[lines]])
         beyond = np.maximum(near[:, view.after[lines]], near[:, view.before_that[lines]])
         around = np.maximum(both, beyond)
-        held = np.array([view.in_session(term, lines) for term in near[:, :-1]]).reshape(own.shape)
+        held = view.each_in_session(near[:, :-1], lines)
         found = {
             r.WORDS: self._worth @ (own == 1.0),
             r.BEFORE: self._worth @ (both == 1.0),

@@ -80,10 +80,16 @@ class View:
 
     def in_session(self, values: NDArray[np.float64], lines: NDArray[np.int64]) -> NDArray[np.float64]:
         """For each of these lines the highest value, from 0 on, of its session; of one of none, its own."""
-        highest = np.zeros(self.sessions)
-        held = np.nonzero(values)[0]
-        np.maximum.at(highest, self.session[held], values[held])
-        return np.where(self.apart[lines], values[lines], highest[self.session[lines]])
+        found: NDArray[np.float64] = self.each_in_session(values[np.newaxis], lines)[0]
+        return found
+
+    def each_in_session(self, values: NDArray[np.float64], lines: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The same for each row of values."""
+        highest = np.zeros(len(values) * self.sessions)
+        rows, held = np.nonzero(values)
+        np.maximum.at(highest, rows * self.sessions + self.session[held], values[rows, held])
+        found = highest.reshape(len(values), self.sessions)[:, self.session[lines]]
+        return np.where(self.apart[lines], values[:, lines], found)
 
     def bearing(self, tokens: Sequence[Sequence[int]]) -> list[NDArray[np.bool_]]:
         """For each of the tokens, given by room, which lines hold it."""
