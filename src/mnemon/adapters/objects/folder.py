@@ -89,14 +89,28 @@ class FolderObjects:
 def _in_folder(path: Path, name: Callable[[], None]) -> None:
     """Give a file its name in a folder that another process may be removing, being empty."""
     while True:
+        if not _made(path.parent):
+            continue
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             name()
         except FileNotFoundError:
             continue
         with suppress(FileNotFoundError):
             _sync(path.parent)
         return
+
+
+def _made(folder: Path) -> bool:
+    """Whether the folder was there, or was made, before somebody removed it."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileNotFoundError:
+        return False
+    except FileExistsError:
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
+        return False
+    return True
 
 
 def _walk(folder: Path, prefix: str, after: str) -> Iterator[str]:
