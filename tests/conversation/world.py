@@ -144,6 +144,11 @@ class Speaker:
     def queue(self, **query):
         return self.told("GET", "/queue/status", params=query)
 
+    def is_served(self):
+        """Whether some work was done behind its requests, and none is left."""
+        told = self.queue()
+        return told["completed_work_units"] > 0 == told["pending_work_units"] + told["in_progress_work_units"]
+
     def members(self, session):
         return [one["id"] for one in self.told("GET", f"/sessions/{session}/peers")["items"]]
 

@@ -6,6 +6,7 @@ import httpx
 
 from conversation.world import Speaker
 from mnemon.adapters.archive.archive import Archives
+from processes import until
 from surfaces.door import mnemon, serving
 
 
@@ -21,6 +22,7 @@ def test_a_workspace_comes_in_through_a_server(tmp_path):
         speaker = Speaker(wire, server.owner_cap, "w")
         speaker.say("talk", *[f"I like place number {number}." for number in range(90)])
         speaker.say("talk", "ü" * 20_000)
+        until(speaker.is_served)
         mnemon("export", str(path), "--workspace", "w", home=here)
     with serving(there) as server:
         url = ("--url", server.url)

@@ -105,8 +105,10 @@ class Workshop:
     def run(self, stopped: Bell) -> None:
         """Work until stopped; what is under way is finished first."""
         looked = False
-        while not stopped.is_set():
+        while True:
             self.bell.clear()
+            if stopped.is_set():
+                break
             try:
                 if not looked:
                     self.look_round()

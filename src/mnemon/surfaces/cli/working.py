@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Sequence
+from queue import SimpleQueue
 
 import click
 
@@ -44,10 +44,10 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
 
 
 def _work(house: House) -> None:
-    stopped = threading.Event()
+    told: SimpleQueue[int] = SimpleQueue()  # An event could hang: two signals may come upon each other.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopped.set())
+        signal.signal(number, lambda number, _: told.put(number))
     with house.working():
         say(_GREETING)
-        stopped.wait()
+        told.get()
     say("Mnemon stopped.")
