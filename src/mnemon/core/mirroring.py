@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, cast
 
+from mnemon.core.around import BookAround
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import ALL, Room
 from mnemon.domain.objects import key_name
@@ -24,30 +25,15 @@ STAMP_BYTES = 8
 _Note = Callable[[Room, str, Iterable[str]], None]
 
 
-class MirroredBook:
+class MirroredBook(BookAround):
     """The book itself, but that what is changed in it is noted."""
 
     def __init__(self, book: Book, entropy: Entropy) -> None:
-        self._book = book
+        super().__init__(book)
         self._entropy = entropy
-
-    def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]:
-        return self._book.read(workspace)
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]:
         return _Writing(self._book.write(workspace, lasting=lasting), self._entropy.take(STAMP_BYTES).hex())
-
-    def claim(self) -> AbstractContextManager[Transaction]:
-        return self._book.claim()
-
-    def scrub(self) -> bool:
-        return self._book.scrub()
-
-    def scrub_pending(self) -> bool:
-        return self._book.scrub_pending()
-
-    def close(self) -> None:
-        self._book.close()
 
 
 def mirrored(book: Book, entropy: Entropy, objects: Objects | None) -> Book:

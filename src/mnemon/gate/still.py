@@ -5,18 +5,19 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import TracebackType
 
+from mnemon.core.around import BookAround
 from mnemon.domain.names import ALL
 from mnemon.ports.book import Book, Transaction
 
 
-class StillBook:
+class StillBook(BookAround):
     """The book itself, but that it is read as it was at the first look, until this is left.
 
     For one thread. What is written goes to the book, and is not seen here.
     """
 
     def __init__(self, book: Book) -> None:
-        self._book = book
+        super().__init__(book)
         self._views: dict[str, Transaction] = {}
         self._open = ExitStack()
 
@@ -33,18 +34,3 @@ class StillBook:
         if workspace not in self._views:
             self._views[workspace] = self._open.enter_context(self._book.read(workspace))
         return nullcontext(self._views[workspace])
-
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]:
-        return self._book.write(workspace, lasting=lasting)
-
-    def claim(self) -> AbstractContextManager[Transaction]:
-        return self._book.claim()
-
-    def scrub(self) -> bool:
-        return self._book.scrub()
-
-    def scrub_pending(self) -> bool:
-        return self._book.scrub_pending()
-
-    def close(self) -> None:
-        self._book.close()

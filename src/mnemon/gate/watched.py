@@ -5,17 +5,18 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from types import TracebackType
 
+from mnemon.core.around import BookAround
 from mnemon.domain.names import ALL
 from mnemon.errors import MnemonError
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.observer import STORE, Observer, Watched
 
 
-class WatchedBook:
-    """A `Book`: another one, whose observer is told of each transaction."""
+class WatchedBook(BookAround):
+    """The book itself, but that an observer is told of each transaction."""
 
     def __init__(self, book: Book, observer: Observer) -> None:
-        self._book = book
+        super().__init__(book)
         self._observer = observer
 
     def read(self, workspace: str = ALL) -> _Watching:
@@ -26,15 +27,6 @@ class WatchedBook:
 
     def claim(self) -> _Watching:
         return _Watching(self._book.claim(), self._observer.watch(STORE, "write"))
-
-    def scrub(self) -> bool:
-        return self._book.scrub()
-
-    def scrub_pending(self) -> bool:
-        return self._book.scrub_pending()
-
-    def close(self) -> None:
-        self._book.close()
 
 
 class _Watching:
