@@ -48,7 +48,8 @@ from mnemon.ports.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from mnemon.gate.carrier import Carrier
-    from mnemon.gate.mending import Mended, Mender
+    from mnemon.gate.mended import Mended
+    from mnemon.gate.mending import Mender
 
 _DAY = 24 * 3600
 _OWNER_TTL = 365 * _DAY

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from secrets import token_hex
-
 import pytest
 
 from mnemon.adapters.objects.choice import open_objects
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
-from objects.seaweed import BUCKET
 from objects.stage import every_key, kept
 from surfaces.door import mnemon
 
 ROOM = "default/owner/personal/"
-
-
-@pytest.fixture(params=["folder", "bucket"])
-def url(request, tmp_path):
-    if request.param == "folder":
-        return f"file://{tmp_path}/objects"
-    seaweed = request.getfixturevalue("seaweed")
-    request.getfixturevalue("credentials")
-    return f"s3://{BUCKET}/deep-{token_hex(4)}?endpoint={seaweed.url}"
-
-
-@pytest.fixture
-def objects(url):
-    return open_objects(url)
 
 
 @pytest.fixture

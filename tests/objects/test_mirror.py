@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from secrets import token_hex
 
 import pytest
 
-from mnemon.adapters.objects.choice import open_objects
 from mnemon.errors import Conflict, Misconfigured, StorageUnavailable, WrongKey
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
@@ -17,21 +15,6 @@ from objects.stage import every_key, kept
 from surfaces.door import mnemon
 
 RARE = "quagga marmalade"
-
-
-@pytest.fixture(params=["folder", "bucket"])
-def url(request, tmp_path):
-    """Where objects are kept: a folder, and a prefix of a real bucket."""
-    if request.param == "folder":
-        return f"file://{tmp_path}/objects"
-    seaweed = request.getfixturevalue("seaweed")
-    request.getfixturevalue("credentials")
-    return f"s3://{BUCKET}/mirror-{token_hex(4)}?endpoint={seaweed.url}"
-
-
-@pytest.fixture
-def objects(url):
-    return open_objects(url)
 
 
 @pytest.fixture

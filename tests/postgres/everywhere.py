@@ -29,7 +29,7 @@ from mnemon.config import Settings
 from mnemon.core.desk import Tools
 from mnemon.core.mirroring import mirrored
 from mnemon.errors import Tampered, WrongKey
-from mnemon.gate.mending import Mended
+from mnemon.gate.mended import Mended
 from mnemon.ports.book import Book
 from objects.mended import mending
 from objects.seaweed import BUCKET, ROOT, Seaweed

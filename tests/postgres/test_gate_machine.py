@@ -34,7 +34,7 @@ from mnemon.domain import audit
 from mnemon.errors import MnemonError
 from mnemon.gate import operations as o
 from mnemon.gate.conversation import operations as co
-from mnemon.gate.mending import Mended
+from mnemon.gate.mended import Mended
 from objects.mended import mending
 from objects.seaweed import BUCKET
 

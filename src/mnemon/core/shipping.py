@@ -225,8 +225,8 @@ def objects_of(tx: Transaction, room: Room, keys: Iterable[str]) -> list[str]:
     ]
 
 
-def expected(tx: Transaction, room: Room, after: str) -> tuple[list[Shipment], str]:
-    """Some of what the bucket should have of the room, and the id to go on after; '' at the end."""
+def expected(tx: Transaction, room: Room, after: str) -> tuple[list[Shipment], str | None]:
+    """Some of what the bucket should have of the room, and the id to go on after; None at the end."""
     span = Span(
         room.workspace,
         room.owner,
@@ -242,7 +242,7 @@ def expected(tx: Transaction, room: Room, after: str) -> tuple[list[Shipment], s
     if not after:
         wrapped = tx.keys.of(room.workspace, room.owner, (room.namespace,))
         told += [Shipment(room, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
-    return told, found[-1].id if len(found) == MOST_LISTED else ""
+    return told, found[-1].id if len(found) == MOST_LISTED else None
 
 
 def key_of(shipment: Shipment) -> str:

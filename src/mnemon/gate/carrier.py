@@ -5,16 +5,18 @@ A bucket that does not answer is left alone for a while, longer each time; the n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event as Bell
 
+from mnemon.core.mirroring import STAMP_BYTES
 from mnemon.core.shipping import Put, Shipped, ship_some
 from mnemon.core.vault import Vault
 from mnemon.errors import MnemonError, StorageUnavailable
 from mnemon.ports.book import Book
 from mnemon.ports.clock import Clock, Entropy
 from mnemon.ports.objects import Objects
+from mnemon.ports.shipments import Shipment
 
 _HANDS = 8
 _LOOK_SECONDS = 0.5
@@ -89,6 +91,13 @@ class Carrier:
     def fetched(self, keys: Iterable[str]) -> list[bytes | None]:
         """The objects under the keys, in their order. Raises: Unavailable."""
         return list(self._hands.map(self.objects.get, keys))
+
+    def note(self, shipments: Sequence[Shipment]) -> None:
+        """Have these carried. Raises: Unavailable."""
+        if shipments:
+            stamp = self._entropy.take(STAMP_BYTES).hex()
+            with self._book.write() as tx:
+                tx.shipments.note([one._replace(stamp=stamp) for one in shipments])
 
     def close(self) -> None:
         self._hands.shutdown()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -49,6 +50,19 @@ class Group(click.Group):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.extend(_common())
+
+
+def listens(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of where it listens, but for the port."""
+    for option in (
+        click.option("--host-name", multiple=True, help="A name that remote clients call this process by."),
+        click.option(
+            "--allow-remote", is_flag=True, help="Needed to listen beyond this machine; put TLS in front."
+        ),
+        click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+    ):
+        command = option(command)
+    return command
 
 
 class Names(click.ParamType[tuple[str, ...]]):

@@ -24,7 +24,7 @@ from mnemon.domain.upstream import ChatSettings
 from mnemon.errors import CapMissing, InvalidInput, Unavailable
 from mnemon.gate.admission import Credentials
 from mnemon.gate.caps import attenuated
-from mnemon.gate.mending import Mended
+from mnemon.gate.mended import Mended
 from mnemon.gate.messages import Attenuate, CapAnswer, Request, checked
 from mnemon.gate.operation import Operation
 from mnemon.gate.reception import Reception

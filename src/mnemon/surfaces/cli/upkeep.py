@@ -15,11 +15,11 @@ from mnemon.errors import IntegrityError, InvalidInput, MnemonError, Unauthentic
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.surfaces.cli.audit import verify_log
-from mnemon.surfaces.cli.options import Command, pass_shell
+from mnemon.surfaces.cli.options import Command, listens, pass_shell
 from mnemon.surfaces.cli.shell import House, Shell, say
 
 if TYPE_CHECKING:
-    from mnemon.gate.mending import Mended
+    from mnemon.gate.mended import Mended
 
 DEFAULT_PORT = 8787
 
@@ -40,10 +40,8 @@ def init(shell: Shell) -> None:
 
 
 @click.command(cls=Command)
-@click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True)
-@click.option("--allow-remote", is_flag=True, help="Needed to listen beyond this machine; put TLS in front.")
-@click.option("--host-name", multiple=True, help="A name that remote clients call this server by.")
+@listens
 @click.option(
     "--trust-loopback",
     is_flag=True,
@@ -60,6 +58,7 @@ def serve(
 ) -> None:
     """Serve the memory over HTTP until Ctrl-C."""
     from mnemon.surfaces.http.doors import doors_of
+    from mnemon.surfaces.http.server import Address
     from mnemon.surfaces.http.server import serve as run
 
     settings, house = shell.settings, shell.house()
@@ -72,18 +71,13 @@ def serve(
     )
     run(
         house.gate,
-        host=host,
-        port=port,
-        allow_remote=allow_remote,
-        host_names=host_name,
+        Address(host, port, allow_remote, host_name),
+        house,
+        settings.seen,
         home=settings.home,
         made=house.made,
         trusted=house.owner_cap if trust_loopback else None,
-        working=house.working,
-        announced=house.announced,
         doors=doors,
-        seen=settings.seen,
-        observe=house.observe,
     )
 
 
@@ -166,7 +160,7 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
 @pass_shell
 def rebuild(shell: Shell) -> None:
     """Make an empty book anew from the bucket (MNEMON_OBJECTS) and root.key alone."""
-    from mnemon.gate.mending import NOT_REBUILT
+    from mnemon.gate.mended import NOT_REBUILT
 
     mended = _mended(shell, lambda house: house.rebuild(), rebuilding=True)
     told = {"restored": mended.restored, "findings": mended.findings, "not_rebuilt": NOT_REBUILT}

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 import click
 
-from mnemon.surfaces.cli.options import Command, pass_shell
+from mnemon.surfaces.cli.options import Command, listens, pass_shell
 from mnemon.surfaces.cli.shell import House, Shell, say
 
 _GREETING = "Mnemon works. Stop it with Ctrl-C."
@@ -18,9 +18,7 @@ _GREETING = "Mnemon works. Stop it with Ctrl-C."
 @click.option(
     "--port", type=click.IntRange(0, 65535), help="Tell there how it goes: /health, /ready and /metrics."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where, if --port is given.")
-@click.option("--allow-remote", is_flag=True, help="Needed to listen beyond this machine; put TLS in front.")
-@click.option("--host-name", multiple=True, help="A name that remote clients call this process by.")
+@listens
 @pass_shell
 def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_name: Sequence[str]) -> None:
     """Do the work behind the requests of other processes until Ctrl-C; what is begun is finished first."""
@@ -28,17 +26,13 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
     if port is None:
         _work(house)
         return
-    from mnemon.surfaces.http.server import tell
+    from mnemon.surfaces.http.server import Address, tell
 
     tell(
         house.gate,
-        host=host,
-        port=port,
-        allow_remote=allow_remote,
-        host_names=host_name,
-        working=house.working,
-        seen=shell.settings.seen,
-        observe=house.observe,
+        Address(host, port, allow_remote, host_name),
+        house,
+        shell.settings.seen,
         greet=lambda url: say(f"{_GREETING} How it goes: {url}/health"),
     )
 

@@ -7,8 +7,10 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
+from typing import Any, Protocol
 
 import uvicorn
+from msgspec import Struct
 
 from mnemon.domain.seen import SeenSettings
 from mnemon.errors import Misconfigured
@@ -23,91 +25,95 @@ from mnemon.surfaces.http.seen.sight import Sight
 _LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, never listened on
 
 
+class Address(Struct, frozen=True):
+    """Where to listen, and by which names remote clients call that."""
+
+    host: str
+    port: int
+    allow_remote: bool
+    names: Sequence[str]
+
+
+class Behind(Protocol):
+    """What goes on behind a server."""
+
+    def working(self) -> AbstractContextManager[None]:
+        """Do the work behind the requests meanwhile."""
+        ...
+
+    def observe(self, observer: Any) -> None:
+        """Show that work to whoever sees the server."""
+        ...
+
+    def announced(self, url: str) -> AbstractContextManager[None]:
+        """Let programs on this machine find the server at that URL meanwhile."""
+        ...
+
+
 def serve(
     gate: Gate,
+    address: Address,
+    behind: Behind,
+    seen: SeenSettings,
     *,
-    host: str,
-    port: int,
-    allow_remote: bool,
-    host_names: Sequence[str],
     home: Path,
     made: bool,
     trusted: str | None,
-    working: Callable[[], AbstractContextManager[None]],
-    announced: Callable[[str], AbstractContextManager[None]],
-    doors: Sequence[Door] = (),
-    seen: SeenSettings = SeenSettings(),  # noqa: B008 - frozen
-    observe: Callable[[Sight], None] | None = None,
+    doors: Sequence[Door],
 ) -> None:
     """Serve until interrupted. `trusted` is the cap that programs on this machine get for 'local'.
 
-    `announced` lets them find the URL that they reach this server at, where there is one. `observe` shows the
-    work behind the requests to whoever sees the server.
-
     Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
     """
-    _check_address(host, allow_remote, trusting=trusted is not None)
+    trusting = trusted is not None
     _run(
         lambda allowed, sight: make_app(
             gate, allowed_hosts=allowed, trusted=trusted, doors=doors, sight=sight
         ),
-        listener=_listen(host, port),
-        host_names=host_names,
-        working=working,
-        announced=announced,
-        seen=seen,
-        observe=observe,
-        greet=lambda url: _greet(url, home, made, trusting=trusted is not None),
+        address,
+        behind,
+        seen,
+        trusting=trusting,
+        announced=behind.announced,
+        greet=lambda url: _greet(url, home, made, trusting=trusting),
     )
 
 
 def tell(
-    gate: Gate,
-    *,
-    host: str,
-    port: int,
-    allow_remote: bool,
-    host_names: Sequence[str],
-    working: Callable[[], AbstractContextManager[None]],
-    seen: SeenSettings,
-    observe: Callable[[Sight], None],
-    greet: Callable[[str], None],
+    gate: Gate, address: Address, behind: Behind, seen: SeenSettings, *, greet: Callable[[str], None]
 ) -> None:
     """Work until interrupted, and tell meanwhile at that address how it goes, and nothing of memory.
 
     Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
     """
-    _check_address(host, allow_remote, trusting=False)
     _run(
         lambda allowed, sight: make_app(gate, allowed_hosts=allowed, sight=sight, serving=False),
-        listener=_listen(host, port),
-        host_names=host_names,
-        working=working,
-        announced=nullcontext,
-        seen=seen,
-        observe=observe,
+        address,
+        behind,
+        seen,
         greet=greet,
     )
 
 
 def _run(
     app: Callable[[frozenset[str] | None, Sight | None], Guarded],
-    *,
-    listener: socket.socket,
-    host_names: Sequence[str],
-    working: Callable[[], AbstractContextManager[None]],
-    announced: Callable[[str], AbstractContextManager[object]],
+    address: Address,
+    behind: Behind,
     seen: SeenSettings,
-    observe: Callable[[Sight], None] | None,
+    *,
+    trusting: bool = False,
+    announced: Callable[[str], AbstractContextManager[object]] = nullcontext,
     greet: Callable[[str], None],
 ) -> None:
-    """Raises: Misconfigured if something is not installed."""
+    """Raises: Misconfigured."""
+    _check(address, trusting=trusting)
+    listener = _listen(address)
     log = Log(seen.log)
     with closing(listener), logging_to(log), seeing(seen, log) as sight:
-        if sight is not None and observe is not None:
-            observe(sight)
+        if sight is not None:
+            behind.observe(sight)
         bound_host, bound_port = listener.getsockname()[:2]
-        allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in host_names)
+        allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in address.names)
         config = uvicorn.Config(
             app(allowed, sight),
             log_config=None,
@@ -123,21 +129,22 @@ def _run(
         announcement = nullcontext() if near is None else announced(_url(near, bound_port))
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            with working(), announcement:
+            with behind.working(), announcement:
                 _Server(config, lambda: greet(url)).run(sockets=[listener])
         except KeyboardInterrupt:
             pass
         log.say("Mnemon stopped.")
 
 
-def _check_address(host: str, allow_remote: bool, *, trusting: bool) -> None:
+def _check(address: Address, *, trusting: bool) -> None:
     """Raises: Misconfigured."""
-    if not is_loopback(host) and not allow_remote:
+    near = is_loopback(address.host)
+    if not near and not address.allow_remote:
         raise Misconfigured(
-            f"{host} can be reached from other machines",
+            f"{address.host} can be reached from other machines",
             hint="Add --allow-remote if that is meant, and put TLS in front.",
         )
-    if trusting and not is_loopback(host):
+    if trusting and not near:
         raise Misconfigured(
             "--trust-loopback is for a server that only this machine can reach",
             hint="Leave out --host, or give remote and local programs a cap each.",
@@ -165,12 +172,14 @@ def _near(host: str) -> str | None:
     return _LOOPBACK_OF.get(host) or (host if is_loopback(host) else None)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(address: Address) -> socket.socket:
+    """Raises: Misconfigured."""
+    host, port = address.host, address.port
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        listener.bind(found)
         listener.listen(1024)
     except OSError as error:
         raise Misconfigured(
