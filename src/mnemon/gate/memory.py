@@ -14,6 +14,7 @@ from mnemon.core.portable.noting import unfinished
 from mnemon.core.recall import Wish, recall
 from mnemon.core.remember import Draft, remember
 from mnemon.domain.audit import Row
+from mnemon.domain.embedding import NONE, PGVECTOR, SEALED
 from mnemon.domain.line import Line
 from mnemon.domain.moments import to_datetime, to_ms
 from mnemon.domain.spending import Allowance, Spent
@@ -172,11 +173,18 @@ def status(case: Case, request: m.Status) -> Outcome:
         waiting=renewal.lacking(meaning.space, *here) if meaning.space else 0,
         renewing=renewal.owed(*here),
         embedder_trouble=meaning.trouble,
+        vectors=_vectors(desk),
         knowledge=_knowledge(case),
         unfinished_imports=len(unfinished(desk)),
         uncarried=desk.tx.shipments.waiting(*here) if desk.tx.shipments.mirrored() else None,
     )
     return Outcome(answer)
+
+
+def _vectors(desk: Desk) -> str:
+    if not desk.tools.meaning.keeps:
+        return NONE
+    return SEALED if desk.tx.terms.comparing is None else PGVECTOR
 
 
 def _knowledge(case: Case) -> m.KnowledgeStatus | None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta, MsgspecError, Struct, convert, to_builtins
 
 from mnemon.domain.cap import MAX_TOKEN_CHARS, Confirmation
+from mnemon.domain.embedding import SEALED
 from mnemon.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
 from mnemon.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
 from mnemon.errors import InvalidInput
@@ -392,6 +393,8 @@ class StatusAnswer(Answer, frozen=True):
     """How many of them wait to be indexed anew."""
     embedder_trouble: str = ""
     """Why the embedder does not work for now, if it does not."""
+    vectors: str = SEALED
+    """How they are kept: one of `mnemon.domain.embedding.VECTORS`."""
     knowledge: KnowledgeStatus | None = None
     """None if something of it can't be opened; `mnemon doctor` says what."""
     unfinished_imports: int = 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import get_completion_class
 
+from mnemon.domain.embedding import NONE, PGVECTOR, SEALED
 from mnemon.errors import IntegrityError, InvalidInput, MnemonError, Unauthenticated
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from mnemon.gate.mended import Mended
 
 DEFAULT_PORT = 8787
+_VECTORS = {
+    SEALED: "sealed like the text",
+    PGVECTOR: "in the clear in pgvector: whoever reads the database can tell much of the text",
+    NONE: "not kept",
+}
 
 
 @click.command(cls=Command)
@@ -214,7 +220,8 @@ def _mending(mended: Mended | None, *, deep: bool) -> list[str]:
 
 def _recall(told: m.StatusAnswer) -> list[str]:
     """What meanings are compared by, what waits for that, and what is wrong with it."""
-    rows = [f"  embedder             {told.embedder}"]
+    kept = _VECTORS.get(told.vectors, told.vectors)
+    rows = [f"  embedder             {told.embedder}", f"  vectors              {kept}"]
     if told.renewing:
         rows.append(f"  to be indexed anew   {told.renewing:>8} lines")
     if told.waiting:
