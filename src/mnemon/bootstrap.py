@@ -202,6 +202,26 @@ def open_house(
     """
     make_private_folder(settings.home)
     made, keyring, store = _in_file(settings) if settings.store is None else _in_database(settings)
+    with ExitStack() as otherwise:
+        otherwise.callback(store.close)
+        house = _furnished(
+            settings, made, keyring, store, renew=renew_owner_cap, patience=patience, rebuilding=rebuilding
+        )
+        otherwise.pop_all()
+    return house
+
+
+def _furnished(
+    settings: Settings,
+    made: bool,
+    keyring: KeyFiles,
+    store: SqlBook,
+    *,
+    renew: bool,
+    patience: float,
+    rebuilding: bool,
+) -> House:
+    """Raises: MnemonError."""
     entropy = SystemEntropy()
     clock = SystemClock()
     vault = Vault(keyring, entropy)
@@ -232,7 +252,7 @@ def open_house(
     )
     if book.scrub_pending():
         book.scrub()
-    owner_cap = _owner_cap(settings.owner_cap, keyring, renew_owner_cap)
+    owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
     reception = Reception(gate, book=book, keyring=keyring, clock=clock, entropy=entropy)
     meaning, model = tools.meaning, tools.model
     return House(gate, owner_cap, settings, made, workshop, reception, store, meaning, model, mender)
@@ -256,20 +276,16 @@ def _with_objects(
     Raises: MnemonError.
     """
     entropy = SystemEntropy()
-    with ExitStack() as otherwise:
-        otherwise.callback(store.close)
-        if settings.objects is None:
-            book, carrier = mirrored(store, entropy, None), None
-        else:
-            from mnemon.adapters.objects.choice import open_objects
-            from mnemon.gate.carrier import Carrier
+    if settings.objects is None:
+        return mirrored(store, entropy, None), None
+    from mnemon.adapters.objects.choice import open_objects
+    from mnemon.gate.carrier import Carrier
 
-            objects = open_objects(settings.objects)
-            book = mirrored(store, entropy, None if rebuilding else objects)
-            carrier = Carrier(
-                book=store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
-            )
-        otherwise.pop_all()
+    objects = open_objects(settings.objects)
+    book = mirrored(store, entropy, None if rebuilding else objects)
+    carrier = Carrier(
+        book=store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
+    )
     return book, carrier
 
 

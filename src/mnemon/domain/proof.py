@@ -71,7 +71,7 @@ def check(proof: str | None, token: str, request: Bound, *, holder: HolderKey, n
         raise CapPopInvalid("the proof is of another request")
     if abs(now - claims.iat) > MAX_AGE_SECONDS:
         raise CapPopInvalid("the proof is not fresh")
-    if not 0 < len(claims.jti) <= _MAX_JTI:
+    if not 0 < len(claims.jti) <= _MAX_JTI or "\0" in claims.jti:
         raise CapPopInvalid("the proof has no usable id")
     return claims.jti
 
