@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from mnemon.adapters.index.ranked import RankedIndex
@@ -7,16 +9,21 @@ from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.ports.book import Saying
+from mnemon.ports.index import Asked, Inquiry
 from mnemon.testing.index_contract import IndexContract
 from mnemon.testing.index_scenes import (
     BOB,
     EAST,
+    EVERYTHING,
     IDS,
     TEA,
     TO_EAST,
     TRAVEL,
     WORK,
     about,
+    add,
+    hits,
     index_lines,
     lie,
     meaning,
@@ -130,3 +137,32 @@ def test_a_room_larger_than_the_cache_is_searched_all_the_same():
         index_lines(book, room, *[{TEA: 1}] * 8)
     for _ in range(2):
         assert len(search(book, index, about(TEA, rooms=(WORK, TRAVEL)))) == 16
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_few_best_are_the_first_of_all_that_are_found(seed):
+    chance, book, index = Random(seed), MemoryBook(), RankedIndex()
+    with book.write() as tx:
+        for number in range(400):
+            session, turn = divmod(number, 50)
+            said = Saying(f"talk-{session}", turn + 1) if session else Saying(None, None)
+            add(tx, WORK, f"{number:026}", dict.fromkeys(chance.sample(range(1, 40), 3), 1), said)
+    tokens, groups = range(1, 13), [0, 1, 2, 3] * 3
+    inquiry = Inquiry([Asked(WORK, tokens)], groups, [1.0] * 4 + [0.5] * 4 + [0.8] * 4)
+    every = [(hit.id, pytest.approx(hit.score)) for hit in hits(book, index, inquiry, EVERYTHING)]
+    assert len(every) > 200
+    for few in (1, 5, 30):
+        assert [(hit.id, hit.score) for hit in hits(book, index, inquiry, few)] == every[:few]
+
+
+def test_some_sessions_are_searched_as_they_are_now_whatever_was_looked_at_before():
+    chance, book, index = Random(7), MemoryBook(), RankedIndex()
+    for number in range(60):
+        with book.write() as tx:
+            said = Saying(f"talk-{number % 5}", number // 5 + 1)
+            add(tx, WORK, f"{number:026}", dict.fromkeys(chance.sample(range(1, 12), 3), 1), said)
+            if number % 7 == 6:
+                tx.terms.remove(WORK, [f"{number - 5:026}"])
+        for sessions in ({"talk-1"}, {"talk-1", "talk-3"}, {"nowhere"}, None):
+            inquiry = about(1, 2, 3, sessions=sessions)
+            assert hits(book, index, inquiry) == hits(book, RankedIndex(), inquiry)

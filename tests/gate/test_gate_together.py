@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+from threading import Event
+
 import pytest
+from msgspec.structs import replace
 
 from gate.test_gate_audit import FullBook, MuteBook
 from gate.world import KINDS, World, each_kind
+from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
 from mnemon.domain.limits import Limits
 from mnemon.domain.proof import Bound
 from mnemon.errors import AuditUnavailable, MnemonError, StorageFull
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
+from processes import PATIENCE_SECONDS
 
 NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 
@@ -115,3 +121,41 @@ def test_without_rows_there_are_no_answers(book, trouble):
     setattr(world.book, trouble, True)
     with pytest.raises((AuditUnavailable, StorageFull)):
         together(world, cap, (o.LIST, m.List()))
+
+
+class Noting(ReferenceEmbedder):
+    """Says when it was asked something."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = Event()
+
+    def question(self, text):
+        if text:
+            self.asked.set()
+        return super().question(text)
+
+
+def test_the_rest_is_looked_up_while_the_embedder_is_at_work_on_the_questions():
+    embedder, looked_up = Noting(), []
+    world = World(embedder=embedder)
+    cap = world.issue()
+    world.put(cap, "The trip to Chengdu is in May")
+    world.tools.meaning.vector("")  # From here on it is loaded.
+
+    def get(case, request):
+        looked_up.append("question")
+        return o.GET.work(case, request)
+
+    def wait(case, request):
+        looked_up.append("rest")
+        assert embedder.asked.wait(PATIENCE_SECONDS)
+        return o.LIST.work(case, request)
+
+    asking = replace(o.GET, work=get, question=attrgetter("query"))
+    before = len(world.rows())
+    found = together(world, cap, (asking, m.Get(query="Chengdu")), (replace(o.LIST, work=wait), m.List()))
+    assert looked_up == ["rest", "question"]
+    assert [line.text for line in found[0].lines] == ["The trip to Chengdu is in May"]
+    assert len(found[1].lines) == 1
+    assert [row.event.operation for row in world.rows()[before:]] == [o.GET.name, o.LIST.name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
@@ -25,6 +25,8 @@ from mnemon.ports.reader import Reader
 from mnemon.ports.reasoner import Reasoner
 from mnemon.ports.thesaurus import NoThesaurus, Thesaurus
 from mnemon.ports.tokenizer import Tokenizer
+
+_T = TypeVar("_T")
 
 
 class Trace(Struct, frozen=True, gc=False):
@@ -70,8 +72,15 @@ class Desk(Struct, frozen=True, gc=False):
     cap: str
     now: int
     tools: Tools
-    questions: dict[Hashable, Any] = field(default_factory=dict)
-    """What was worked out of questions, for this request and those that are asked together with it."""
+    known: dict[Hashable, Any] = field(default_factory=dict)
+    """What was found out, for this request and those that are asked together with it, in one transaction."""
+
+    def once(self, what: Hashable, work: Callable[[], _T]) -> _T:
+        """What comes of the work, or came of it when the same was asked before."""
+        if what not in self.known:
+            self.known[what] = work()
+        found: _T = self.known[what]
+        return found
 
     def fresh_id(self) -> str:
         return ulid.compose(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
-from typing import TypeVar
 
 from mnemon.core.desk import Desk
 from mnemon.core.meaning import Meaning
@@ -18,23 +17,13 @@ from mnemon.errors import Tampered
 from mnemon.ports.index import Asked, Hit, Inquiry
 from mnemon.ports.thesaurus import Thesaurus
 
-_T = TypeVar("_T")
-
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 
 
 def understand(desk: Desk, text: str, at: int | None = None) -> Question:
     """The question, as asked now or at that time (in milliseconds)."""
     moment = desk.now if at is None else at
-    return _once(desk, (understand, text, moment), lambda: questions.read(text, moment))
-
-
-def _once(desk: Desk, what: Hashable, work: Callable[[], _T]) -> _T:
-    """What comes of the work: of that same question, what came of it before."""
-    if what not in desk.questions:
-        desk.questions[what] = work()
-    found: _T = desk.questions[what]
-    return found
+    return desk.once((understand, text, moment), lambda: questions.read(text, moment))
 
 
 def foresee(desk: Desk, text: str) -> None:
@@ -96,7 +85,7 @@ def find(
     told = [term for term in question.terms if not any(term in name for name in named.values())]
     terms = told or list(question.terms)
     kin = (_with_kin, *terms)
-    spelt, groups, closeness = _once(desk, kin, lambda: _with_kin(desk.tools.thesaurus, terms))
+    spelt, groups, closeness = desk.once(kin, lambda: _with_kin(desk.tools.thesaurus, terms))
     days, near_days = _days(question)
     names = [term for term in question.names if not any(term in name for name in named.values())]
     speaker = questions.subject(question, named)
@@ -106,7 +95,7 @@ def find(
         rooms=[
             Asked(
                 keys.room,
-                _once(desk, (keys.room, *kin), partial(words.blind, keys.blind, spelt)),
+                desk.once((keys.room, *kin), partial(words.blind, keys.blind, spelt)),
                 words.blind(keys.blind, marks),
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),

@@ -22,7 +22,7 @@ is in the log at once, and on the disk with the next change or refusal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from itertools import groupby
@@ -30,9 +30,10 @@ from threading import Event as Bell
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from mnemon.core.desk import Desk, Tools, Trace
+from mnemon.core.finding import foresee
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.cap import Chain, Grant
 from mnemon.domain.limits import Limits
@@ -76,7 +77,10 @@ class Asked(Struct, gc=False):
     """The workspace whose log tells of it."""
     namespaces: Sequence[str] = ()
     """What the request reaches for, as soon as that is known."""
-    questions: dict[Hashable, Any] = field(default_factory=dict)
+    together: dict[Hashable, Any] | None = None
+    """What was found out for those that are asked together with it, in one transaction."""
+    ahead: Collection[str] = ()
+    """Questions that are asked together with it, later."""
     counted: bool = False
     """Whether it was counted against the cap's rate: it may be looked at twice, before a write."""
 
@@ -177,6 +181,7 @@ class Gate:
     ) -> list[Any | MnemonError]:
         """The answers to requests that only read, as it is at one moment; of one that is refused, the error.
 
+        What asks nothing in words is looked up first, while an embedder finds out where the questions lie.
         Each is judged, counted and recorded as if it had come alone.
 
         Raises: Unsupported, Unauthenticated, also for a bound cap, Unavailable.
@@ -187,15 +192,17 @@ class Gate:
         if chain.bound:
             raise CapPopInvalid("a proof speaks for one request")
         now, log = self._clock.now(), home_of(chain.grant)
-        questions: dict[Hashable, Any] = {}
-        every = [
-            Asked(operation, chain, credentials, now, log, questions=questions) for operation, _ in calls
-        ]
+        together: dict[Hashable, Any] = {}
+        every = [Asked(operation, chain, credentials, now, log, together=together) for operation, _ in calls]
+        questions = [operation.question(request) for operation, request in calls]
+        order = sorted(range(len(calls)), key=lambda at: bool(questions[at]))
+        for first in order[:1]:
+            every[first].ahead = dict.fromkeys(filter(None, questions))
+        outcomes: dict[int, Outcome | MnemonError] = {}
         with self._book.read(chain.grant.workspace) as tx:
-            found = [
-                (asked, self._looked_up(tx, asked, request))
-                for asked, (_, request) in zip(every, calls, strict=True)
-            ]
+            for at in order:
+                outcomes[at] = self._looked_up(tx, every[at], calls[at][1])
+        found = [(asked, outcomes[at]) for at, asked in enumerate(every)]
         answers: list[Any | MnemonError] = []
         for _, some in groupby(found, key=lambda one: one[0].log):
             told = list(some)
@@ -289,7 +296,10 @@ class Gate:
         if not asked.counted:
             self._rate.check(asked.chain.blocks[0].jti, asked.now)
             asked.counted = True
-        desk = Desk(tx, scope, grant.jti, asked.now, self._tools, asked.questions)
+        known = {} if asked.together is None else asked.together
+        desk = Desk(tx, scope, grant.jti, asked.now, self._tools, known)
+        for question in asked.ahead:
+            foresee(desk, question)
         token = asked.credentials.token or ""
 
         def again(look: Callable[[Case], Outcome]) -> Outcome:

@@ -25,6 +25,8 @@ class Operation(Struct, frozen=True):
     within: bool = False
     """For an operation that writes: whether that is within the one workspace that it reaches for, and so
     is its row in the log."""
+    question: Callable[[Any], str | None] = lambda request: None
+    """What is asked of memory in words, if anything is."""
     admit: Callable[[Rights, Any], None] | None = None
     """What else the cap must allow, once the workspace can be looked at."""
     prepare: Callable[[Tools, Any], m.Request] | None = None

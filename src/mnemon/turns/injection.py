@@ -74,7 +74,7 @@ def base(known: Known, message: str, now: datetime, *, tokens: int | None = None
 
 def join(base: str, supplement: str, context_tokens: int | None) -> str:
     """Both layers within the budget; what the first has, the second does not repeat."""
-    told = Told(base)
+    told = Told(base) if supplement else Told()
     answer = [f"- {line.text}" for line in lines(supplement) if line.text not in told]
     parts = [base or _INTRO, "\n".join(("Considered from memory:", *answer))] if answer else [base]
     budget = DEFAULT_TOKENS if context_tokens is None else context_tokens
@@ -98,8 +98,8 @@ def _section(heading: str, found: Iterable[Remark], told: Told, room: int) -> st
     for remark in found:
         if room < _LEAST_ROOM:
             break
-        fitting = None if remark.text in told else remark.within(room - len("- \n"))
-        if fitting is not None:
+        fitting = remark.within(room - len("- \n"))
+        if fitting is not None and remark.text not in told:
             told.add(fitting.text)
             shown.append(f"- {fitting}")
             room -= len(f"- {fitting}\n")

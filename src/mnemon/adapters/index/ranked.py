@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.adapters.index.room import Meanings, RoomIndex, Told
@@ -23,11 +23,20 @@ from mnemon.ports.index import Asked, Hit, Inquiry
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 _MOST_VIEWED = 250_000
 """How many lines the views may have that are kept, all together."""
+_MOST_VIEWS = 256
 MOST_COMPARED = 20_000
 NEAREST = 2_000
 
 _TOLD_APART = 12
 """To how many digits scores are: sums of the same numbers may differ beyond."""
+_SLACK = 10.0 ** (1 - _TOLD_APART)
+
+_BESIDE = {
+    r.BEFORE: (r.WORDS, r.SESSION),
+    r.AROUND: (r.WORDS, r.SESSION),
+    r.KIN_AROUND: (r.KIN, r.KIN_SESSION),
+}
+"""What a line holds with those beside it: at least what it holds itself, at most what its session does."""
 
 Array = NDArray[np.float64]
 
@@ -49,7 +58,7 @@ class RankedIndex:
         self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
         self._size = 0
         """Of all rooms, in bytes."""
-        self._views: OrderedDict[tuple[Room, ...], View] = OrderedDict()
+        self._views: OrderedDict[tuple[tuple[Room, ...], frozenset[int] | None], View] = OrderedDict()
         self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
 
@@ -66,8 +75,9 @@ class RankedIndex:
                 self._followed(tx, asked, marks[asked.room.workspace], inquiry.space, question)
                 for asked in inquiry.rooms
             ]
-            view = self._view(inquiry.rooms, rooms)
-            if view is None:
+            sessions = None if inquiry.sessions is None else self._codes(inquiry)
+            view = self._view(inquiry.rooms, rooms, sessions)
+            if view is None or not view.size:
                 return []
             nearness = None
             if question is not None:
@@ -75,8 +85,7 @@ class RankedIndex:
                 if tx.terms.comparing is not None:
                     near = self._told(tx.terms.comparing, inquiry, rooms, bounded=within is not None)
                 nearness = _nearness(view, near, question)
-            sessions = None if inquiry.sessions is None else self._codes(inquiry)
-        return _Scoring(view, inquiry, nearness, sessions, within).best(k)
+        return _Scoring(view, inquiry, nearness, within).best(k)
 
     def forget(self) -> None:
         with self._lock:
@@ -126,22 +135,29 @@ class RankedIndex:
     def _code(self, workspace: str, session: str) -> int:
         return self._sessions.setdefault((workspace, session), len(self._sessions))
 
-    def _codes(self, inquiry: Inquiry) -> list[int]:
+    def _codes(self, inquiry: Inquiry) -> frozenset[int]:
         """The numbers of the sessions that are looked into."""
         workspaces = {asked.room.workspace for asked in inquiry.rooms}
         places = ((workspace, session) for workspace in workspaces for session in inquiry.sessions or ())
-        return [self._sessions[place] for place in places if place in self._sessions]
+        return frozenset(self._sessions[place] for place in places if place in self._sessions)
 
-    def _view(self, asked: Sequence[Asked], rooms: Sequence[RoomIndex]) -> View | None:
+    def _view(
+        self, asked: Sequence[Asked], rooms: Sequence[RoomIndex], sessions: frozenset[int] | None
+    ) -> View | None:
         segments = [(number, segment) for number, index in enumerate(rooms) for segment in index.segments]
         if not segments:
             return None
-        key = tuple(one.room for one in asked)
+        places = tuple(one.room for one in asked)
+        key = places, sessions
         view = self._views.get(key)
         if view is None or not view.shows(segments):
-            view = self._views[key] = View(key, segments)
+            looked_into = None
+            if sessions is not None:
+                looked_into = np.zeros(len(self._sessions) + 1, dtype=bool)
+                looked_into[list(sessions)] = True
+            view = self._views[key] = View(places, segments, looked_into, view)
             viewed = sum(one.size for one in self._views.values())
-            while viewed > _MOST_VIEWED and len(self._views) > 1:
+            while (viewed > _MOST_VIEWED or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
                 viewed -= self._views.popitem(last=False)[1].size
         self._views.move_to_end(key)
         return view
@@ -150,6 +166,13 @@ class RankedIndex:
         """Drop the rooms asked about longest ago, but never the last one."""
         while self._size > self._cache_bytes and len(self._rooms) > 1:
             self._size -= self._rooms.popitem(last=False)[1].size
+
+
+def _score(signals: Mapping[str, Array]) -> Array:
+    scores = np.zeros(len(signals[r.WORDS]))
+    for name, values in signals.items():
+        scores += r.WEIGHTS[name] * values
+    return scores
 
 
 def _nearness(view: View, rooms: Sequence[Meanings | Told | None], question: NDArray[np.float32]) -> Array:
@@ -170,18 +193,19 @@ class _Scoring:
         view: View,
         inquiry: Inquiry,
         nearness: Array | None,
-        sessions: Sequence[int] | None,
         within: Collection[str] | None,
     ) -> None:
         self._view = view
         self._inquiry = inquiry
-        self._open = self._opened(sessions, within)
+        self._open = self._opened(within)
         """The lines that are there for this question."""
         self._nearness = np.zeros(view.size) if nearness is None else nearness * self._open
         self._terms = max(inquiry.groups, default=-1) + 1
         self._near = np.zeros((self._terms, view.size + 1))
         """How near each line comes to each term; behind the last line there is one that holds nothing."""
+        self._near_session = np.zeros((self._terms, view.sessions))
         self._holding = np.zeros(self._terms)
+        self._holds = np.zeros(view.size, dtype=bool)
         self._then = np.zeros(view.size)
         for worth, days in (
             (r.NEAR_DAY, [asked.near_days for asked in inquiry.rooms]),
@@ -196,35 +220,35 @@ class _Scoring:
         telling = np.array([r.idf(living, holding) for holding in self._holding])
         self._worth = telling / telling.sum() if self._terms else telling
 
-    def _opened(self, sessions: Sequence[int] | None, within: Collection[str] | None) -> NDArray[np.bool_]:
+    def _opened(self, within: Collection[str] | None) -> NDArray[np.bool_]:
         lines = self._view.lines
         found = lines.alive.copy()
         for bears in self._view.bearing([asked.marks for asked in self._inquiry.rooms]):
             found &= bears
         if self._inquiry.said:
             found &= lines.turns >= 0
-        if sessions is not None:
-            looked_into = np.zeros(max(lines.sessions.max(), *sessions, 0) + 2, dtype=bool)
-            looked_into[sessions] = True
-            found &= looked_into[lines.sessions]
         if within is not None:
             allowed = {one.encode() for one in within}
             found &= np.fromiter((one in allowed for one in lines.ids.tolist()), bool, len(found))
         return found
 
     def _read(self) -> None:
-        """Enter for each term the lines that hold it or its kin, what is nearest last."""
+        """Enter for each term the lines and sessions that hold it or its kin, what is nearest last."""
         inquiry, view = self._inquiry, self._view
-        order = sorted(range(len(inquiry.groups)), key=lambda at: inquiry.closeness[at])
-        for (number, segment), offset in zip(view.segments, view.offsets, strict=False):
-            held = segment.holding(inquiry.rooms[number].tokens)
-            for at in order:
-                lines = held[at]
-                if lines is not None:
-                    lines = lines[self._open[offset + lines]]
-                    self._near[inquiry.groups[at], offset + lines] = inquiry.closeness[at]
-                    if inquiry.closeness[at] == 1.0:
-                        self._holding[inquiry.groups[at]] += len(lines)
+        found = [
+            (at, offset + lines)
+            for (number, segment), offset in zip(view.segments, view.offsets, strict=False)
+            for at, lines in enumerate(segment.holding(inquiry.rooms[number].tokens))
+            if lines is not None
+        ]
+        for at, every in sorted(found, key=lambda one: inquiry.closeness[one[0]]):
+            lines = every[self._open[every]]
+            group, closeness = inquiry.groups[at], inquiry.closeness[at]
+            self._near[group, lines] = closeness
+            self._near_session[group, view.session[lines]] = closeness
+            self._holds[lines] = True
+            if closeness == 1.0:
+                self._holding[group] += len(lines)
 
     def best(self, k: int) -> list[Hit]:
         view = self._view
@@ -232,10 +256,10 @@ class _Scoring:
         if not len(lines):
             return []
         signals = self._signals(lines)
-        scores = np.zeros(len(lines))
-        for name, values in signals.items():
-            scores += r.WEIGHTS[name] * values
-        scores = scores.round(_TOLD_APART)
+        promising = self._promising(signals, k)
+        lines = lines[promising]
+        signals = {name: values[promising] for name, values in signals.items()} | self._beside(lines)
+        scores = _score(signals).round(_TOLD_APART)
         kept = np.arange(len(lines))
         if len(lines) > k:
             kept = np.nonzero(scores >= np.partition(scores, -k)[-k])[0]
@@ -262,27 +286,44 @@ class _Scoring:
     def _candidates(self) -> NDArray[np.int64]:
         """The lines that something speaks for."""
         view = self._view
-        holding = np.any(self._near, axis=0)
-        asking = np.append(self._signs.get(signs.ASKS, np.zeros(view.size, dtype=bool)), False) & holding
-        found = holding[:-1] | asking[view.before]
+        found = self._holds.copy()
+        if signs.ASKS in self._signs:
+            found |= np.append(self._holds & self._signs[signs.ASKS], False)[view.before]
         found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
         return np.nonzero(found & self._open)[0]
 
-    def _signals(self, lines: NDArray[np.int64]) -> dict[str, Array]:
-        view, wants, near = self._view, self._inquiry.wants, self._near
-        own = near[:, lines]
-        both = np.maximum(own, near[:, view.before[lines]])
+    def _promising(self, signals: Mapping[str, Array], k: int) -> NDArray[np.int64]:
+        """Which of the lines may be among the k best, whatever the lines beside them hold."""
+        least = most = _score(signals)
+        if len(least) <= k:
+            return np.arange(len(least))
+        for name, (low, high) in _BESIDE.items():
+            ends = r.WEIGHTS[name] * signals[low], r.WEIGHTS[name] * signals[high]
+            least, most = least + np.minimum(*ends), most + np.maximum(*ends)
+        return np.nonzero(most >= np.partition(least, -k)[-k] - _SLACK)[0]
+
+    def _beside(self, lines: NDArray[np.int64]) -> dict[str, Array]:
+        """The signals of what each line and those beside it hold."""
+        view, near = self._view, self._near
+        both = np.maximum(near[:, lines], near[:, view.before[lines]])
         beyond = np.maximum(near[:, view.after[lines]], near[:, view.before_that[lines]])
         around = np.maximum(both, beyond)
-        held = view.each_in_session(near[:, :-1], lines)
-        found = {
-            r.WORDS: self._worth @ (own == 1.0),
+        return {
             r.BEFORE: self._worth @ (both == 1.0),
             r.AROUND: self._worth @ (around == 1.0),
-            r.SESSION: self._worth @ (held == 1.0),
-            r.KIN: self._worth @ own,
             r.KIN_AROUND: self._worth @ around,
-            r.KIN_SESSION: self._worth @ held,
+        }
+
+    def _signals(self, lines: NDArray[np.int64]) -> dict[str, Array]:
+        """All but those of `_BESIDE`."""
+        view, wants, worth = self._view, self._inquiry.wants, self._worth
+        words, kin = (worth @ (self._near == 1.0))[lines], (worth @ self._near)[lines]
+        held = self._near_session
+        found = {
+            r.WORDS: words,
+            r.SESSION: view.of_session(worth @ (held == 1.0), words, lines),
+            r.KIN: kin,
+            r.KIN_SESSION: view.of_session(worth @ held, kin, lines),
             r.MEANING: self._nearness[lines],
             r.GIST: view.in_session(self._nearness, lines),
             r.RICH: view.rich(self._open)[lines],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.ports.book import Feed
@@ -42,7 +42,7 @@ def joined(parts: Sequence[Lines]) -> Lines:
     return Lines(*(np.concatenate([getattr(one, part.name) for one in parts]) for part in fields(Lines)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Segment:
     """Some lines of a room and their postings, sorted by token."""
 
@@ -62,21 +62,16 @@ class Segment:
         return self.lines.bytes + sum(a.nbytes for a in (self.tokens, self.starts, self.held, self.counts))
 
     def holding(self, tokens: Sequence[int]) -> list[NDArray[np.uint32] | None]:
-        """For each token the living lines that hold it, or None where none does."""
+        """For each token the lines that hold it, dead ones too, or None where none does."""
         if not len(self.tokens) or not len(tokens):
             return [None] * len(tokens)
         wanted = np.array(tokens, dtype=np.uint64)
         places = np.searchsorted(self.tokens, wanted)
         known = self.tokens[np.minimum(places, len(self.tokens) - 1)] == wanted
         return [
-            self._held(place) if here else None
+            self.held[self.starts[place] : self.starts[place + 1]] if here else None
             for place, here in zip(places.tolist(), known.tolist(), strict=True)
         ]
-
-    def _held(self, place: int) -> NDArray[np.uint32] | None:
-        lines = self.held[self.starts[place] : self.starts[place + 1]]
-        lines = lines[self.lines.alive[lines]]
-        return lines if len(lines) else None
 
     def without(self, line_id: str) -> Segment | None:
         """The segment with that line dead, or None if it is not here."""
@@ -86,6 +81,19 @@ class Segment:
         alive = self.lines.alive.copy()
         alive[found] = False
         return replace(self, lines=replace(self.lines, alive=alive))
+
+    def narrowed(self, looked_into: NDArray[np.bool_]) -> Segment:
+        """The lines of some sessions alone, given by their numbers; the last stands for no session."""
+        kept = looked_into[self.lines.sessions]
+        places = np.nonzero(kept.take(self.held))[0]
+        widths = np.diff(np.searchsorted(places, self.starts))
+        return Segment(
+            Lines(*(getattr(self.lines, part.name)[kept] for part in fields(Lines))),
+            self.tokens[widths > 0],
+            np.append(0, np.cumsum(widths[widths > 0])),
+            (np.cumsum(kept, dtype=np.uint32) - np.uint32(1))[self.held[places]],
+            self.counts[places],
+        )
 
 
 def _segment(lines: Lines, tokens: NDArray[Any], held: NDArray[Any], counts: NDArray[Any]) -> Segment:
@@ -132,35 +140,18 @@ def richness(segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]) 
     Of the lines that don't count, nothing is said.
     """
     lines = sum(int(some.sum()) for some in counted)
-    postings = [_postings(one, some) for one, some in zip(segments, counted, strict=True)]
+    places = [np.nonzero(some.take(one.held))[0] for one, some in zip(segments, counted, strict=True)]
+    own = [np.diff(np.searchsorted(some, one.starts)) for one, some in zip(segments, places, strict=True)]
     found = []
-    for one, some, everywhere in zip(segments, postings, _everywhere(segments, postings), strict=True):
+    for one, some, holding, everywhere in zip(segments, places, own, _everywhere(segments, own), strict=True):
         telling = np.log(1 + (lines - everywhere + 0.5) / (everywhere + 0.5))
-        worth = telling[some.tokens] * some.told
-        found.append(np.log1p(np.bincount(some.held, weights=worth, minlength=one.size)))
+        worth = np.repeat(telling, holding) * (one.counts[some] > 0)
+        found.append(np.log1p(np.bincount(one.held[some], weights=worth, minlength=one.size)))
     return found
 
 
-class _Postings(NamedTuple):
-    """What lines that count hold: the number of the token, the line, and whether the line tells it."""
-
-    tokens: NDArray[np.int64]
-    held: NDArray[np.uint32]
-    told: NDArray[np.bool_]
-
-
-def _postings(segment: Segment, counted: NDArray[np.bool_]) -> _Postings:
-    places = np.nonzero(counted[segment.held])[0]
-    tokens = np.repeat(np.arange(len(segment.tokens)), np.diff(segment.starts))
-    return _Postings(tokens[places], segment.held[places], segment.counts[places] > 0)
-
-
-def _everywhere(segments: Sequence[Segment], postings: Sequence[_Postings]) -> list[NDArray[np.float64]]:
-    """For each segment how many of these postings each of its tokens has, in whichever segment."""
-    own = [
-        np.bincount(some.tokens, minlength=len(one.tokens)).astype(np.float64)
-        for one, some in zip(segments, postings, strict=True)
-    ]
+def _everywhere(segments: Sequence[Segment], own: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """For each segment how many postings each of its tokens has in all of them, of so many in each."""
     found = [holding.copy() for holding in own]
     for at, few in enumerate(segments):
         for other, many in enumerate(segments):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import groupby
+from weakref import ref
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.adapters.index.segments import Segment, joined, richness
@@ -14,7 +15,7 @@ _MOST_REMEMBERED = 16
 
 
 class View:
-    """Rooms as they are at one moment, and beside each line those before and after it.
+    """Rooms as they are at one moment, or some sessions of them, and beside each line those before and after.
 
     A place that is not there is the number of lines, so that an array with one element more answers for it.
     """
@@ -22,9 +23,14 @@ class View:
     def __init__(
         self,
         rooms: Sequence[Room],
-        segments: Sequence[tuple[int, Segment]],
+        whole: Sequence[tuple[int, Segment]],
+        looked_into: NDArray[np.bool_] | None = None,
+        earlier: View | None = None,
     ) -> None:
+        """`looked_into` has the sessions by their numbers, `earlier` the same view as it was before."""
         self.rooms = rooms
+        self._whole = [(number, ref(segment)) for number, segment in whole]
+        segments = whole if looked_into is None else _narrowed(whole, looked_into, earlier)
         self.segments = segments
         self.lines = joined([segment.lines for _, segment in segments])
         self.size = len(self.lines.ids)
@@ -33,27 +39,37 @@ class View:
         self._rich: OrderedDict[bytes, NDArray[np.float64]] = OrderedDict()
         self._borne: OrderedDict[tuple[tuple[int, ...], ...], list[NDArray[np.bool_]]] = OrderedDict()
         self.long = np.log1p(self.lines.lengths)
-        codes, self.session = np.unique(self.lines.sessions, return_inverse=True)
-        self.apart = codes[self.session] < 0
+        self.apart = self.lines.sessions < 0
         """Which lines are of no session."""
-        self.sessions = len(codes)
-        self.order = np.lexsort((self.lines.turns, self.session))
-        self.before = self._beside(-1)
-        self.before_that = self._beside(-2)
-        self.after = self._beside(1)
+        self.order = np.lexsort((self.lines.turns, self.lines.sessions))
+        codes = self.lines.sessions[self.order]
+        begins = np.append(True, codes[1:] != codes[:-1])
+        self._starts = np.nonzero(begins)[0]
+        """Where each session begins in this order."""
+        self.sessions = len(self._starts)
+        self.session = np.empty(self.size, dtype=np.int64)
+        self.session[self.order] = np.cumsum(begins) - 1
+        placed = self.lines.alive & ~self.apart & (self.lines.turns >= 0)
+        living = self.order[placed[self.order]]
+        self.before = self._beside(living, -1)
+        self.before_that = self._beside(living, -2)
+        self.after = self._beside(living, 1)
 
     def shows(self, segments: Sequence[tuple[int, Segment]]) -> bool:
         """Whether it is made of these very segments."""
-        return len(segments) == len(self.segments) and all(
-            one is other and number == place
-            for (number, one), (place, other) in zip(segments, self.segments, strict=True)
+        return len(segments) == len(self._whole) and all(
+            one is other() and number == place
+            for (number, one), (place, other) in zip(segments, self._whole, strict=True)
         )
 
-    def _beside(self, step: int) -> NDArray[np.int64]:
-        """For each line the place of the one that many turns away in its session."""
+    def of(self, segment: Segment) -> Segment | None:
+        """What it shows of that segment."""
+        pairs = zip(self._whole, self.segments, strict=True)
+        return next((shown for (_, one), (_, shown) in pairs if one() is segment), None)
+
+    def _beside(self, living: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+        """For each line the place of the one that many turns away in its session, of the living in order."""
         found = np.full(self.size, self.size, dtype=np.int64)
-        placed = self.lines.alive & ~self.apart & (self.lines.turns >= 0)
-        living = self.order[placed[self.order]]
         session, turn = self.session[living], self.lines.turns[living]
         for apart in range(1, abs(step) + 1):
             if len(living) <= apart:
@@ -79,17 +95,15 @@ class View:
         return found
 
     def in_session(self, values: NDArray[np.float64], lines: NDArray[np.int64]) -> NDArray[np.float64]:
-        """For each of these lines the highest value, from 0 on, of its session; of one of none, its own."""
-        found: NDArray[np.float64] = self.each_in_session(values[np.newaxis], lines)[0]
-        return found
+        """For each of these lines the highest value of its session; of one of none, its own."""
+        highest = np.maximum.reduceat(values[self.order], self._starts)
+        return self.of_session(highest, values[lines], lines)
 
-    def each_in_session(self, values: NDArray[np.float64], lines: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The same for each row of values."""
-        highest = np.zeros(len(values) * self.sessions)
-        rows, held = np.nonzero(values)
-        np.maximum.at(highest, rows * self.sessions + self.session[held], values[rows, held])
-        found = highest.reshape(len(values), self.sessions)[:, self.session[lines]]
-        return np.where(self.apart[lines], values[:, lines], found)
+    def of_session(
+        self, values: NDArray[np.float64], own: NDArray[np.float64], lines: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """For each of these lines the value of its session; for one of none, its own."""
+        return np.where(self.apart[lines], own, values[self.session[lines]])
 
     def bearing(self, tokens: Sequence[Sequence[int]]) -> list[NDArray[np.bool_]]:
         """For each of the tokens, given by room, which lines hold it."""
@@ -105,3 +119,10 @@ class View:
             if len(self._borne) > _MOST_REMEMBERED:
                 self._borne.popitem(last=False)
         return found
+
+
+def _narrowed(
+    whole: Sequence[tuple[int, Segment]], looked_into: NDArray[np.bool_], earlier: View | None
+) -> list[tuple[int, Segment]]:
+    known = ((number, segment, earlier and earlier.of(segment)) for number, segment in whole)
+    return [(number, shown or segment.narrowed(looked_into)) for number, segment, shown in known]

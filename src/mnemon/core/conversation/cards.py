@@ -27,10 +27,15 @@ MOST_STANDS = 1000
 """How much is kept of what a card may be made of; of more, the newest."""
 
 
-class _Kept(Struct, frozen=True):
-    """What the line says: the card, None if none was ever made, and what stands or stood."""
+class _Card(Struct, frozen=True):
+    """What the line says of the card; None if none was ever made."""
 
     entries: list[Entry] | None = None
+
+
+class _Kept(_Card, frozen=True):
+    """All that it says: what stands or stood, too."""
+
     stands: list[Stand] = []
 
 
@@ -41,10 +46,14 @@ def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
 
     Raises: Tampered.
     """
-    found = _every(desk, observer, observed)
+    lines = _lines(desk, observer, observed, desk.scope.namespaces)
+    opener = Opener(desk)
+    if len(lines) <= 1:
+        return next((_entries(opener, line) for line in lines.values()), None)
+    found = [_opened(opener, lines[namespace]) for namespace in sorted(lines)]
     cards = [kept.entries for kept in found if kept.entries is not None]
-    if len(found) == 1 or not cards:
-        return cards[0] if cards else None
+    if not cards:
+        return None
     old = outdated(chain.from_iterable(kept.stands for kept in found))
     together: dict[str, Entry] = {}
     for entry in chain.from_iterable(cards):
@@ -238,12 +247,6 @@ def _kept(desk: Desk, observer: str, observed: str, namespace: str) -> _Kept:
     return _Kept() if line is None else _opened(Opener(desk), line)
 
 
-def _every(desk: Desk, observer: str, observed: str) -> list[_Kept]:
-    lines = _lines(desk, observer, observed, desk.scope.namespaces)
-    opener = Opener(desk)
-    return [_opened(opener, lines[namespace]) for namespace in sorted(lines)]
-
-
 def _lines(
     desk: Desk, observer: str, observed: str, namespaces: Collection[str] | None
 ) -> dict[str, SealedLine]:
@@ -256,6 +259,12 @@ def _opened(opener: Opener, line: SealedLine) -> _Kept:
     """A line that is a mere list of entries was written before any stands were kept."""
     told = msgspec.json.decode(opener.text(line), type=_Kept | list[Entry])
     return told if isinstance(told, _Kept) else _Kept(told)
+
+
+def _entries(opener: Opener, line: SealedLine) -> list[Entry] | None:
+    """What the card says, read without what stands."""
+    told = msgspec.json.decode(opener.text(line), type=_Card | list[Entry])
+    return told.entries if isinstance(told, _Card) else told
 
 
 def is_card(text: str) -> bool:

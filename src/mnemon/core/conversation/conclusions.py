@@ -254,10 +254,11 @@ def list_views(
     lines = [line for some in whose for line in _lines(desk, some)]
     if len(whose) > 1 or oldest_first:
         lines.sort(key=lambda line: (line.id, line.room), reverse=not oldest_first)
+    outdating = _Outdating(desk, _common_sessions(whose))
     if wanted is not None:
-        opener, outdating = Opener(desk), _Outdating(desk, _common_sessions(whose))
+        opener = Opener(desk)
         lines = [line for line in lines if wanted(_Row(desk, opener, outdating, line))]
-    return _views(desk, lines[offset : offset + limit], _common_sessions(whose)), len(lines)
+    return _views(desk, lines[offset : offset + limit], outdating), len(lines)
 
 
 def query_views(
@@ -268,6 +269,7 @@ def query_views(
     *,
     distance: float | None = None,
     wanted: Predicate | None = None,
+    outdating: _Outdating | None = None,
 ) -> list[View]:
     """Those of all these conclusions that answer a question best.
 
@@ -275,7 +277,7 @@ def query_views(
 
     Raises: Tampered.
     """
-    opener, outdating = Opener(desk), _Outdating(desk, _common_sessions(whose))
+    opener, outdating = Opener(desk), outdating or _Outdating(desk, _common_sessions(whose))
 
     def passes(line: SealedLine) -> bool:
         if distance is not None and _distance(query, opener.text(line)) > distance:
@@ -288,7 +290,7 @@ def query_views(
         for line, hit in _answering(desk, some, question, passes, limit):
             found.setdefault((line.room, line.id), (line, hit))
     best = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[:limit]
-    return _latest_first(_views(desk, [line for line, _ in best], _common_sessions(whose)))
+    return _latest_first(_views(desk, [line for line, _ in best], outdating))
 
 
 def _answering(
@@ -325,7 +327,7 @@ def _observers(desk: Desk, whose: Whose) -> Collection[str]:
 
 def newest_views(desk: Desk, whose: Whose, most: int) -> list[View]:
     """Raises: Tampered."""
-    return _views(desk, _lines(desk, whose, most), whose.sessions)
+    return _views(desk, _lines(desk, whose, most), _Outdating(desk, whose.sessions))
 
 
 def read_view(desk: Desk, line_id: str) -> View:
@@ -367,7 +369,8 @@ def representation(
     found: dict[str, View] = {}
     if query:
         asked = replace(whose, kinds=(*whose.kinds, *quoted.kinds))
-        for view in query_views(desk, (asked,), query, top_k or max(1, most // 3), distance=distance):
+        limit = top_k or max(1, most // 3)
+        for view in query_views(desk, (asked,), query, limit, distance=distance, outdating=outdating):
             found[view.line.id] = view
 
     def rank(line: SealedLine) -> tuple[bool, bool, int]:
@@ -375,7 +378,7 @@ def representation(
 
     chosen = {line.id: line for line in (*(view.line for view in found.values()), *lines)}
     best = sorted(chosen.values(), key=rank)[:most]
-    views = _views(desk, [line for line in best if line.id not in found], whose.sessions)
+    views = _views(desk, [line for line in best if line.id not in found], outdating)
     told = [*(found[line.id] for line in best if line.id in found), *views]
     told.sort(key=lambda view: (view.at, view.line.id))
     return list({(view.level, gist(view.text)): view for view in told}.values())
@@ -420,8 +423,8 @@ def _common_sessions(whose: Sequence[Whose]) -> Collection[str] | None:
     return found
 
 
-def _views(desk: Desk, lines: Sequence[SealedLine], sessions: Collection[str] | None = None) -> list[View]:
-    opener, outdating = Opener(desk), _Outdating(desk, sessions)
+def _views(desk: Desk, lines: Sequence[SealedLine], outdating: _Outdating | None = None) -> list[View]:
+    opener, outdating = Opener(desk), outdating or _Outdating(desk)
     sources = desk.tx.lines.cited(desk.scope.workspace, [line.id for line in lines])
     return [
         View(

@@ -87,13 +87,15 @@ def ranked(
     seen, k = 0, limit * 2
     while True:
         hits = find(desk, keys, question, k, marks=marks, sessions=sessions, said=said, floor=floor)
-        lines = _fetched(desk, hits[seen:])
-        for hit in hits[seen:]:
-            line = lines.get((hit.room, hit.id))
-            if line is not None and line.invalidated_by is None and test(line):
-                found.append((line, hit))
-                if len(found) == limit:
-                    return found
+        likely = seen + limit - len(found)
+        for some in filter(None, (hits[seen:likely], hits[likely:])):
+            lines = _fetched(desk, some)
+            for hit in some:
+                line = lines.get((hit.room, hit.id))
+                if line is not None and line.invalidated_by is None and test(line):
+                    found.append((line, hit))
+                    if len(found) == limit:
+                        return found
         if len(hits) < k:
             return found
         seen, k = len(hits), k * 4

@@ -54,11 +54,12 @@ _IN_QUESTION = _Pieces(scripts.lone)
 
 def words(text: str) -> list[str]:
     """The text's words in order: case-folded, without accents; unspaced scripts by characters in pairs."""
-    if text.isascii():
-        return [word[:MOST] for word in _ASCII_WORD.findall(text.lower())]
+    plain = text if text.isascii() else folded(text)
+    if plain.isascii():
+        return [word[:MOST] for word in _ASCII_WORD.findall(plain.lower())]
     return [
         part[:MOST]
-        for word in _WORD.findall(folded(text).casefold())
+        for word in _WORD.findall(plain.casefold())
         for run, shape in scripts.runs(word)
         for part in (scripts.pairs(run, shape) if shape else (run,))
     ]

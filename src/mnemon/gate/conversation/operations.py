@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from mnemon.domain.policy import Need, Reach
@@ -201,7 +202,15 @@ ASK_WORKSPACE = _operation(
     "workspaces.chat", "get", q.AskWorkspace, a.Told, chatting.ask_workspace, _whole, waits=True
 )
 REPRESENT = _operation("peers.representation", "get", q.Represent, a.Representation, views.represent, _looks)
-PEER_CONTEXT = _operation("peers.context", "get", q.PeerContext, a.PeerContext, views.peer_context, _looks)
+PEER_CONTEXT = _operation(
+    "peers.context",
+    "get",
+    q.PeerContext,
+    a.PeerContext,
+    views.peer_context,
+    _looks,
+    question=attrgetter("search_query"),
+)
 READ_CARD = _operation("peers.card", "get", q.ReadCard, a.PeerCard, views.read_card, _reads_card)
 WRITE_CARD = _operation(
     "peers.set_card", "put", q.WriteCard, a.PeerCard, views.write_card, _writes_card, writes=True
@@ -209,7 +218,15 @@ WRITE_CARD = _operation(
 SEARCH_WORKSPACE = _operation(
     "workspaces.search", "get", q.SearchWorkspace, a.Messages, speech.search_workspace, _whole
 )
-SEARCH_PEER = _operation("peers.search", "get", q.SearchPeer, a.Messages, speech.search_peer, _hears)
+SEARCH_PEER = _operation(
+    "peers.search",
+    "get",
+    q.SearchPeer,
+    a.Messages,
+    speech.search_peer,
+    _hears,
+    question=attrgetter("query"),
+)
 SEARCH_SESSION = _operation(
     "sessions.search", "get", q.SearchSession, a.Messages, speech.search_session, _reads_session
 )

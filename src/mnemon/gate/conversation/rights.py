@@ -15,6 +15,7 @@ they said and know of themselves in the sessions that it reads. Nothing else of 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from mnemon.core.conversation.conclusions import Whose
 from mnemon.core.conversation.directory import find, members, namespace_for
@@ -31,7 +32,6 @@ class Rights:
     def __init__(self, desk: Desk, grant: Grant) -> None:
         self._desk = desk
         self._grant = grant
-        self._readable: frozenset[str] | None = None
 
     @property
     def everywhere(self) -> bool:
@@ -99,11 +99,9 @@ class Rights:
 
     def _read(self) -> frozenset[str]:
         """The sessions that a peer is in whom the cap reaches, as they were when that was first asked."""
-        if self._readable is None:
-            scope, peers = self._desk.scope, {self._grant.actor, *self._grant.peers}
-            found = self._desk.tx.register.sessions_with(scope.workspace, peers, scope.namespaces)
-            self._readable = frozenset(found)
-        return self._readable
+        scope, peers = self._desk.scope, self._grant.peers | {self._grant.actor}
+        find = partial(self._desk.tx.register.sessions_with, scope.workspace, peers, scope.namespaces)
+        return self._desk.once((Rights, scope.workspace, peers, scope.namespaces), lambda: frozenset(find()))
 
     def writes(self, session: str, authors: Iterable[str] = ()) -> None:
         """Raises: CapScopeMismatch."""
