@@ -69,7 +69,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "moment, count, who": (r.MOMENT, r.COUNT, r.WHO),
     "asks, self, number, time": (r.ASKS, r.SELF, r.NUMBER, r.TIME),
     "when, astray, then": (r.WHEN, r.ASTRAY, r.THEN),
-    "rich, long": (r.RICH, r.LONG),
+    "rich, long, sprawl": (r.RICH, r.LONG, r.SPRAWL),
 }
 
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

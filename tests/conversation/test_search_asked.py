@@ -63,6 +63,15 @@ def test_with_the_floor_a_name_that_is_not_spoken_of_there_finds_nothing(owner):
     assert owner.search("", "what did my uncle do with the fence?", floor=True) == []
 
 
+def test_with_the_floor_a_time_that_is_over_and_of_which_there_is_nothing_finds_nothing(walks):
+    for number in range(8):
+        walks.say("home", f"the lamp number {number} is broken", created_at="2026-01-05T12:00:00Z")
+    for asked, found in (("last week", True), ("in February", False), ("tonight", True)):
+        how = {"query": f"what about the park {asked}?", "at": "2026-05-20T09:00:00Z"}
+        assert walks.told("POST", "/search", how)
+        assert bool(walks.told("POST", "/search", {**how, "floor": True})) is found
+
+
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize(
     "wrong",

@@ -92,6 +92,20 @@ def test_a_question_speaks_of_times_as_of_when_it_is_asked():
 
 
 @pytest.mark.parametrize(
+    ("text", "past"),
+    [
+        ("What did I cook yesterday?", True),
+        ("What shall I cook tonight?", False),
+        ("What am I doing next week?", False),
+        ("Is it warmer tomorrow than it was yesterday?", False),
+        ("What did I cook?", False),
+    ],
+)
+def test_a_question_is_about_the_past_if_every_time_in_it_is_over(text, past):
+    assert question.read(text, NOW).past is past
+
+
+@pytest.mark.parametrize(
     ("text", "owners", "named"),
     [
         ("What does Bob like?", ["bob", "ann"], {"bob": {"bob"}}),

@@ -36,7 +36,7 @@ def test_a_sign_that_counts_by_itself_is_a_signal_of_the_same_name():
 
 def test_only_asking_length_and_being_astray_speak_against_a_line():
     against = {name for name, weight in relevance.WEIGHTS.items() if weight < 0}
-    assert against == {relevance.ASKS, relevance.ASTRAY, relevance.LONG}
+    assert against == {relevance.ASKS, relevance.ASTRAY, relevance.LONG, relevance.SPRAWL}
     assert all(relevance.WEIGHTS.values())
 
 
@@ -95,6 +95,8 @@ def test_the_best_line_decides_what_is_worth_showing():
     near, far = relevance.LEAST_NEARNESS, relevance.LEAST_NEARNESS - 0.001
     assert relevance.worth_showing([{relevance.MEANING: far}, {relevance.MEANING: near}], by_meaning=True)
     assert not relevance.worth_showing([{relevance.MEANING: far, relevance.AROUND: 1.0}], by_meaning=True)
+    assert relevance.worth_showing([{relevance.MEANING: far, relevance.KIN: 0.5}], by_meaning=True)
+    assert not relevance.worth_showing([{relevance.KIN: 1.0}], by_meaning=True)
     much, little = relevance.LEAST_COVERAGE, relevance.LEAST_COVERAGE - 0.001
     assert relevance.worth_showing([{relevance.AROUND: little}, {relevance.AROUND: much}], by_meaning=False)
     assert not relevance.worth_showing([{relevance.AROUND: little, relevance.MEANING: 1.0}], by_meaning=False)
@@ -112,3 +114,14 @@ def test_where_someone_is_named_a_line_must_be_of_where_they_are_spoken_of(by_me
     assert relevance.worth_showing([near], by_meaning=by_meaning)
     assert not relevance.worth_showing([near, elsewhere], by_meaning=by_meaning, named=True)
     assert relevance.worth_showing([near, near | elsewhere], by_meaning=by_meaning, named=True)
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+def test_what_is_asked_about_a_time_that_is_over_is_answered_by_what_is_of_that_time(by_meaning):
+    beyond = {relevance.MEANING: 1.0, relevance.AROUND: 1.0, relevance.WHEN: relevance.TIMELY - 0.01}
+    assert relevance.worth_showing([beyond], by_meaning=by_meaning)
+    assert not relevance.worth_showing([beyond], by_meaning=by_meaning, past=True)
+    little = dict.fromkeys((relevance.MEANING, relevance.AROUND), relevance.LEAST_IN_TIME)
+    for of_then in ({relevance.THEN: 0.5}, {relevance.WHEN: relevance.TIMELY}):
+        assert relevance.worth_showing([beyond, little | of_then], by_meaning=by_meaning, past=True)
+        assert not relevance.worth_showing([beyond, of_then], by_meaning=by_meaning, past=True)

@@ -117,6 +117,7 @@ def find(
     )
     hits = desk.tools.index.search(desk.tx, inquiry, k, within)
     told_of = (hit.signals for hit in hits)
-    if floor and not worth_showing(told_of, by_meaning=inquiry.vector is not None, named=bool(names)):
+    by_meaning = inquiry.vector is not None
+    if floor and not worth_showing(told_of, by_meaning=by_meaning, named=bool(names), past=question.past):
         return []
     return hits

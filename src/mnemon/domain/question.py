@@ -47,6 +47,8 @@ class Question(Struct, frozen=True):
     spans: Sequence[Span] = ()
     names: Sequence[str] = ()
     """The terms of whom and what it names, of which one must be there for anything to answer it."""
+    past: bool = False
+    """Whether it speaks of a time, and all that it speaks of is over."""
 
 
 def read(text: str, at: int) -> Question:
@@ -63,7 +65,9 @@ def read(text: str, at: int) -> Question:
     terms = words.asked(text)
     terms = [term for term in terms if term not in framing] or terms
     terms = terms[:_MOST_TERMS]
-    return Question(text, terms, wants, tuple(when.spans(text, at)), named(text, terms))
+    spans = tuple(when.spans(text, at))
+    past = bool(spans) and all(span.end_ms <= at for span in spans)
+    return Question(text, terms, wants, spans, named(text, terms), past)
 
 
 def as_told(text: str, speaker: str | None = None) -> str:

@@ -61,32 +61,35 @@ RICH = "rich"
 """How much the line tells: its terms, each by how rare it is in its room."""
 LONG = "long"
 """How many terms the line has."""
+SPRAWL = "sprawl"
+"""By how much the line is longer than what people say to each other: in a pasted text any word may stand."""
 
 WEIGHTS: Mapping[str, float] = {
-    WORDS: 1.494,
-    BEFORE: 0.957,
-    AROUND: 3.521,
+    WORDS: 1.1,
+    BEFORE: 0.85,
+    AROUND: 3.45,
     SESSION: 0.9,
-    KIN: 2.0,
-    KIN_AROUND: 1.0,
-    KIN_SESSION: 0.7,
-    MEANING: 5.5,
-    GIST: 7.0,
-    SPEAKER: 2.346,
-    MOMENT: 1.177,
-    COUNT: 0.735,
-    WHO: 0.439,
-    WHEN: 4.825,
-    ASTRAY: -4.0,
+    KIN: 1.9,
+    KIN_AROUND: 1.15,
+    KIN_SESSION: 0.9,
+    MEANING: 5.85,
+    GIST: 9.2,
+    SPEAKER: 2.9,
+    MOMENT: 1.25,
+    COUNT: 0.9,
+    WHO: 0.55,
+    WHEN: 4.85,
+    ASTRAY: -4.1,
     THEN: 3.0,
     NAMED: 0.5,
     ORDER: 1.0,
-    ASKS: -0.481,
-    SELF: 0.785,
-    NUMBER: 0.407,
-    TIME: 0.384,
+    ASKS: -0.4,
+    SELF: 0.9,
+    NUMBER: 0.3,
+    TIME: 0.25,
     RICH: 0.4,
     LONG: -0.1,
+    SPRAWL: -2.05,
 }
 
 LEAST_MEANING = 0.1
@@ -97,10 +100,18 @@ APT = 0.4
 """A session has enough of what is asked if it has this much of what the one that has most of it has."""
 RIVAL = 0.5
 """Lines answer a question about as well if they hold this much of what the best holds of its terms."""
-LEAST_NEARNESS = 0.3
+TALK = 4.5
+"""As long as this is nothing that is said in a talk; in the measure of `LONG`, some ninety terms."""
+LEAST_NEARNESS = 0.32
 LEAST_COVERAGE = 0.2
-"""What the best line must reach for anything to be worth showing unasked: in meaning, or where there are no
-vectors in terms."""
+"""What the best line must reach for anything to be worth showing unasked: in meaning, with a little for its
+terms, or where there are no vectors in terms."""
+BY_KIN = 0.1
+"""How much of `KIN` counts as nearness for that."""
+LEAST_IN_TIME = 0.1
+"""What a line must reach that is of the time that is asked about."""
+TIMELY = 0.25
+"""A line is of a time in which it was said, or so soon after that it has this much of `WHEN`."""
 ROUNDED = 6
 """To how many digits meaning is told apart."""
 
@@ -123,16 +134,24 @@ def idf(lines: int, holding: Any) -> float:
     return log(1 + (lines - holding + 0.5) / (holding + 0.5))
 
 
-def worth_showing(signals: Iterable[Mapping[str, float]], *, by_meaning: bool, named: bool = False) -> bool:
+def worth_showing(
+    signals: Iterable[Mapping[str, float]], *, by_meaning: bool, named: bool = False, past: bool = False
+) -> bool:
     """Whether lines with these signals answer the question well enough to be shown to who did not ask.
 
-    A question that names someone or something (`named`) is answered where that is spoken of, or nowhere.
+    A question that names someone or something (`named`) is answered where that is spoken of, or nowhere; one
+    about a time that is over (`past`), by what was said then or speaks of it.
     """
-    name, least = (MEANING, LEAST_NEARNESS) if by_meaning else (AROUND, LEAST_COVERAGE)
-    return any(
-        (one.get(name, 0.0) >= least or one.get(THEN, 0.0) > 0) and (not named or one.get(NAMED, 0.0) > 0)
-        for one in signals
-    )
+    for one in signals:
+        then = one.get(THEN, 0.0) > 0
+        near = one.get(MEANING, 0.0) + BY_KIN * one.get(KIN, 0.0) if by_meaning else one.get(AROUND, 0.0)
+        if past:
+            enough = near >= LEAST_IN_TIME and (then or one.get(WHEN, 0.0) >= TIMELY)
+        else:
+            enough = then or near >= (LEAST_NEARNESS if by_meaning else LEAST_COVERAGE)
+        if enough and (not named or one.get(NAMED, 0.0) > 0):
+            return True
+    return False
 
 
 def slack(span: Span) -> tuple[float, float]:

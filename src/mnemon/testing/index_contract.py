@@ -97,6 +97,12 @@ class _FindingContract:
             {IDS[0]: log1p(r.idf(2, 2) + r.idf(2, 1)), IDS[1]: log1p(r.idf(2, 2))}
         )
 
+    def test_a_line_sprawls_by_how_much_longer_it_is_than_talk(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 80}, {TEA: 120}, {TEA: 120, CITY: 250})
+        assert signal(book, index, about(TEA), r.SPRAWL) == pytest.approx(
+            {IDS[0]: 0.0, IDS[1]: log1p(120) - r.TALK, IDS[2]: log1p(370) - r.TALK}
+        )
+
     def test_the_score_is_what_the_signals_add_up_to(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1, MILK: 2}, {TEA: 1}, {MILK: 3, 5: 1})
         found = hits(book, index, about(TEA, MILK))

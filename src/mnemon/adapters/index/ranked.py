@@ -328,6 +328,7 @@ class _Scoring:
             r.GIST: view.in_session(self._nearness, lines),
             r.RICH: view.rich(self._open)[lines],
             r.LONG: view.long[lines],
+            r.SPRAWL: np.maximum(view.long[lines] - r.TALK, 0.0),
             r.WHEN: self._in_time(lines),
             r.THEN: self._then[lines],
         }
