@@ -1,4 +1,4 @@
-"""How the whole suite keeps its pace: its files are in memory, and what takes long begins first."""
+"""How the whole suite keeps its pace: files in memory, what takes long first, and laws without a clock."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 _MEMORY = Path("/dev/shm")
 _ENOUGH_BYTES = 4 << 30
+
+settings.register_profile(
+    "suite", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
+"""The same examples in each run, however slow the machine. `--hypothesis-profile=default` looks further."""
 
 
 def pytest_configure() -> None:

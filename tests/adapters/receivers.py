@@ -96,11 +96,6 @@ def rude(behave: Callable[[socket.socket], None]) -> Iterator[int]:
         thread.join()
 
 
-def closed_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]
-
-
 class Authority:
     """Issues certificates that only its own context trusts."""
 

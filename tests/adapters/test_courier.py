@@ -7,11 +7,12 @@ from threading import Event
 
 import pytest
 
-from adapters.receivers import Authority, closed_port, receiver, rude
+from adapters.receivers import Authority, receiver, rude
 from mnemon.adapters.courier import HttpCourier, system_addresses
 from mnemon.domain.delivery import sign
 from mnemon.errors import InvalidInput
 from mnemon.ports.courier import Parcel, Undelivered
+from ports import vacant_port
 
 BODY = b'{"type":"test.event"}'
 NAME = "hooks.example.test"
@@ -154,10 +155,9 @@ def test_the_next_address_is_tried_when_one_does_not_answer():
 
 
 def test_no_proxy_of_the_environment_is_used(monkeypatch):
-    proxy = f"http://127.0.0.1:{closed_port()}"
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.setenv(name, proxy)
-    with receiver() as server:
+    with receiver() as server, vacant_port() as port:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
         HttpCourier(allow_private=True).deliver(parcel(f"http://127.0.0.1:{server.port}/"))
     assert len(server.received) == 1
 
@@ -199,7 +199,8 @@ def test_a_certificate_of_an_unknown_issuer_gets_no_event(authority):
 
 
 def test_a_receiver_that_is_not_there_is_tried_again_later():
-    assert failure(HttpCourier(allow_private=True), f"http://127.0.0.1:{closed_port()}/").retry
+    with vacant_port() as port:
+        assert failure(HttpCourier(allow_private=True), f"http://127.0.0.1:{port}/").retry
 
 
 def test_a_name_that_cannot_be_looked_up_is_tried_again_later():

@@ -8,12 +8,13 @@ from threading import Event
 import pytest
 
 from adapters.embeddings import endpoint, usual
-from adapters.receivers import closed_port, rude
+from adapters.receivers import rude
 from mnemon.adapters.embed.endpoint import EndpointEmbedder
 from mnemon.adapters.embed.rest import Rest
 from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
 from mnemon.errors import Misconfigured, Unavailable
 from mnemon.testing.embedder_contract import likeness
+from ports import vacant_port
 
 KEY = "sk-a-very-secret-key"
 
@@ -195,13 +196,13 @@ def test_an_answer_without_an_end_is_unavailable(make, pause, told):
 
     with rude(pour) as port:
         with pytest.raises(Unavailable, match=told):
-            make(f"http://127.0.0.1:{port}", question_seconds=0.3 if pause else 30).question("hello")
+            make(f"http://127.0.0.1:{port}", question_seconds=1 if pause else 30).question("hello")
         done.set()
 
 
 def test_nobody_there_is_unavailable(make):
-    with pytest.raises(Unavailable, match="can't be reached"):
-        make(f"http://127.0.0.1:{closed_port()}/v1").question("hello")
+    with vacant_port() as port, pytest.raises(Unavailable, match="can't be reached"):
+        make(f"http://127.0.0.1:{port}/v1").question("hello")
 
 
 def test_an_endpoint_that_has_just_failed_is_left_alone_for_a_while(server, make):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, expect, sync_playwright
 
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 FLAGS = (
     "--no-sandbox",  # It runs as root in a container, and sees only pages of this suite.
     "--disable-gpu",

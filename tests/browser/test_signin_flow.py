@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
+from processes import PATIENCE_SECONDS
 from running import running
 from signin.browser import asking, fetching
 from surfaces.door import serving
@@ -99,7 +100,7 @@ def back_in_the_program(page):
 
 
 def post(url, path, **fields):
-    return httpx.post(f"{url}{path}", data=fields, trust_env=False)
+    return httpx.post(f"{url}{path}", data=fields, trust_env=False, timeout=PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -25,9 +24,9 @@ from mnemon.gate.conversation import operations as co
 from mnemon.surfaces.http.app import make_app
 from mnemon.surfaces.http.chat.door import ChatDoor
 from model.stand_in import StandIn, a_stand_in
+from processes import PATIENCE_SECONDS, until
 from running import running
 
-PATIENCE_SECONDS = 20
 KEY = "the-endpoint-s-own-key"
 MODEL = "parrot-1"
 
@@ -93,13 +92,10 @@ class Stage:
     def texts(self, count: int, workspace: str | None = None) -> list[tuple[str, str]]:
         """What was said, by whom, once there are that many messages."""
         workspace = workspace or self.workspace
-        end = time.monotonic() + PATIENCE_SECONDS
-        while True:
-            found = self.lines(workspace) if self._exists(workspace) else []
-            if len(found) >= count:
-                assert len(found) == count, [text[:80] for _, _, text in found]
-                return [(peer, text) for _, peer, text in found]
-            assert time.monotonic() < end, len(found)
+        until(lambda: self._exists(workspace) and len(self.lines(workspace)) >= count)
+        found = self.lines(workspace)
+        assert len(found) == count, [text[:80] for _, _, text in found]
+        return [(peer, text) for _, peer, text in found]
 
     def _exists(self, workspace: str) -> bool:
         owner = Credentials(self.house.owner_cap)

@@ -6,7 +6,13 @@ import httpx
 
 from chat.stage import asked
 from model.stand_in import a_stand_in
-from surfaces.door import serving
+from surfaces.door import PATIENCE_SECONDS, serving
+
+
+def said_hi(server):
+    headers = {"authorization": f"Bearer {server.owner_cap}"}
+    where = f"{server.url}/v1/chat/completions"
+    return httpx.post(where, json=asked("hi"), headers=headers, timeout=PATIENCE_SECONDS)
 
 
 def test_a_server_has_the_door_if_an_endpoint_is_configured_and_asks_it_with_the_key_of_a_file(
@@ -19,8 +25,7 @@ def test_a_server_has_the_door_if_an_endpoint_is_configured_and_asks_it_with_the
         a_stand_in() as model,
         serving(home, MNEMON_CHAT_BASE_URL=model.url, MNEMON_CHAT_API_KEY=f"@{key}") as server,
     ):
-        headers = {"authorization": f"Bearer {server.owner_cap}"}
-        answer = httpx.post(f"{server.url}/v1/chat/completions", json=asked("hi"), headers=headers)
+        answer = said_hi(server)
         assert answer.json()["choices"][0]["message"]["content"] == "Noted."
         assert model.asked[-1].headers["authorization"] == "Bearer sesame"
         stopped = server.stop()
@@ -29,8 +34,4 @@ def test_a_server_has_the_door_if_an_endpoint_is_configured_and_asks_it_with_the
 
 def test_a_server_without_an_endpoint_has_no_such_door(home):
     with serving(home) as server:
-        headers = {"authorization": f"Bearer {server.owner_cap}"}
-        assert (
-            httpx.post(f"{server.url}/v1/chat/completions", json=asked("hi"), headers=headers).status_code
-            == 404
-        )
+        assert said_hi(server).status_code == 404

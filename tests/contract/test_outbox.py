@@ -16,10 +16,10 @@ from mnemon.adapters.outbox_folder import FILE, KEY_FILE, LOCK_FILE
 from mnemon.errors import StorageFull, StorageReadOnly, StorageUnavailable
 from mnemon.ports.outbox import Refused, Standing
 from mnemon.testing.outbox_contract import Hand, OutboxContract, put
+from processes import PATIENCE_SECONDS
 
 RARE = "Quxabolinda"
 LANE = "Vrathnikel's lane"
-PATIENCE_SECONDS = 20
 
 
 class TestMemoryOutbox(OutboxContract):

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 import stores
-from conversation.world import Speaker
+from conversation.world import speaking
 from mnemon.adapters.courier import HttpCourier
 from mnemon.adapters.crypto.keyfiles import KeyFiles
 from mnemon.adapters.documents import Documents
@@ -65,8 +65,7 @@ class Client:
         self._open = None
 
     def live(self, server, life):
-        with httpx.Client(base_url=server.url, trust_env=False, verify=False, timeout=30) as wire:
-            speaker = Speaker(wire, server.owner_cap, "w")
+        with speaking(server, "w") as speaker:
             try:
                 for number in range(1000):
                     names = [f"Z{life}x{number}{part}" for part in range(1 + number % 3)]
@@ -99,8 +98,7 @@ def test_kills_lose_no_acknowledged_message_and_its_facts_come_exactly_once(home
     with worker_on(home) as worker:
         while worker.work_once():
             pass
-    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
-        speaker = Speaker(wire, server.owner_cap, "w")
+    with serving(home) as server, speaking(server, "w") as speaker:
         stored = [
             one for session in ("s0", "s1") for one in every(speaker, f"/sessions/{session}/messages/list")
         ]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 import sqlite3
 
-import httpx
 import pytest
 
-from conversation.world import Speaker
+from conversation.world import speaking
 from processes import until
 from surfaces.door import mnemon, serving
 
@@ -149,8 +148,7 @@ def settled(speaker):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_long_mixed_history_leaves_the_doctor_content(home, seed):
-    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
-        speaker = Speaker(wire, server.owner_cap, "w")
+    with serving(home) as server, speaking(server, "w") as speaker:
         done = Life(speaker, seed).live(STEPS)
         settled(speaker)
         assert server.stop().err.replace("Mnemon stopped.\n", "") == ""
@@ -161,8 +159,7 @@ def test_a_long_mixed_history_leaves_the_doctor_content(home, seed):
 
 
 def test_a_history_that_ends_with_its_workspace_leaves_the_doctor_content(home):
-    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
-        speaker = Speaker(wire, server.owner_cap, "w")
+    with serving(home) as server, speaking(server, "w") as speaker:
         Life(speaker, 11).live(60)
         while session := Life(speaker, 1).some("/sessions/list"):
             speaker.told("DELETE", f"/sessions/{session}")
@@ -184,8 +181,7 @@ VANISHING = {
 @pytest.mark.parametrize("what", VANISHING)
 @pytest.mark.embedded("it damages the file")
 def test_the_doctor_notices_what_vanished_past_the_gate(home, what):
-    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
-        speaker = Speaker(wire, server.owner_cap, "w")
+    with serving(home) as server, speaking(server, "w") as speaker:
         speaker.say("s", "I live in Oslo.", "My name is Ann.", "I like rain.", peer="ann")
         settled(speaker)
         assert speaker.card("ann")

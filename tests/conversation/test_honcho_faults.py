@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from itertools import pairwise
 
 import pytest
 
+from processes import until
 from surfaces.door import serving
 
 
@@ -204,14 +204,6 @@ def keyless(tmp_path_factory):
 def asked(server, method, path, body=None, **more):
     answer = server.owner.request(method, f"/v3/workspaces/w{path}", json=body, **more)
     assert answer.is_success, answer.text
-    return answer
-
-
-def until(found, seconds=20):
-    """What the question is answered with, once that is anything."""
-    deadline = time.monotonic() + seconds
-    while not (answer := found()):
-        assert time.monotonic() < deadline, "it never came"
     return answer
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
 
 from conversation.test_deletion import RARE, furnish, told
-from conversation.world import Speaker
+from conversation.world import speaking
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from surfaces.door import mnemon, serving
@@ -99,8 +98,7 @@ def test_writers_and_deleters_at_once_leave_nothing_half_and_the_doctor_content(
 
         def live(which):
             chance = random.Random(which)
-            with httpx.Client(base_url=server.url, trust_env=False, verify=False, timeout=60) as wire:
-                speaker = Speaker(wire, server.owner_cap, "w")
+            with speaking(server, "w") as speaker:
                 for number in range(25):
                     _one_deed(speaker, chance, f"My friend is called Q{which}x{number}.")
 

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import pairwise
 
-import httpx
 import pytest
 
-from conversation.world import SECRET, Speaker, staged
+from conversation.world import SECRET, speaking, staged
 from mnemon.adapters.courier import HttpCourier
+from processes import PATIENCE_SECONDS
 from surfaces.door import serving
 
 HOOK = "https://example.org/hook"
@@ -62,17 +62,11 @@ def private(tmp_path_factory):
         yield server
 
 
-@contextmanager
-def speaking(server, workspace):
-    with httpx.Client(base_url=server.url, trust_env=False, verify=False, timeout=60) as wire:
-        yield Speaker(wire, server.owner_cap, workspace)
-
-
 def test_a_test_event_arrives_signed(private):
     with receiver() as (url, received), speaking(private, "test") as speaker:
         speaker.told("POST", "/webhooks", {"url": url})
         speaker.told("GET", "/webhooks/test")
-        headers, body = received.get(timeout=30)
+        headers, body = received.get(timeout=PATIENCE_SECONDS)
     event = json.loads(body)
     assert (event["type"], event["data"]["workspace_id"]) == ("test.event", "test")
     assert event["timestamp"]
@@ -84,7 +78,7 @@ def test_an_event_tells_when_a_session_s_work_is_done(private):
     with receiver() as (url, received), speaking(private, "done") as speaker:
         speaker.told("POST", "/webhooks", {"url": url})
         speaker.say("s", "My name is Ann.", peer="ann")
-        _, body = received.get(timeout=30)
+        _, body = received.get(timeout=PATIENCE_SECONDS)
         assert speaker.card("ann")
     event = json.loads(body)
     assert event["type"] == "queue.empty"
@@ -96,7 +90,7 @@ def test_a_receiver_that_fails_is_asked_again_with_the_same_event(private):
     with receiver(500) as (url, received), speaking(private, "again") as speaker:
         speaker.told("POST", "/webhooks", {"url": url})
         speaker.told("GET", "/webhooks/test")
-        first, second = received.get(timeout=30), received.get(timeout=30)
+        first, second = received.get(timeout=PATIENCE_SECONDS), received.get(timeout=PATIENCE_SECONDS)
     assert first[1] == second[1]
     assert first[0]["x-honcho-signature"] == second[0]["x-honcho-signature"]
 
@@ -109,7 +103,7 @@ def test_without_a_configured_secret_the_one_in_the_data_folder_signs(home):
     ):
         speaker.told("POST", "/webhooks", {"url": url})
         speaker.told("GET", "/webhooks/test")
-        headers, body = received.get(timeout=30)
+        headers, body = received.get(timeout=PATIENCE_SECONDS)
     secret = (home / "webhook.secret").read_bytes().strip()
     assert (home / "webhook.secret").stat().st_mode & 0o077 == 0
     assert headers["x-honcho-signature"] == hmac.new(secret, body, "sha256").hexdigest()

@@ -7,13 +7,12 @@ import sqlite3
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from conversation.world import Speaker
+from conversation.world import speaking
 from surfaces.door import serving
 
 WRITERS = 16
@@ -24,13 +23,6 @@ BATCHES = 6
 def server(tmp_path_factory):
     with serving(tmp_path_factory.mktemp("writers") / "home") as server:
         yield server
-
-
-@contextmanager
-def speaking(server, workspace, url=None):
-    """A caller with a connection of its own."""
-    with httpx.Client(base_url=url or server.url, trust_env=False, verify=False, timeout=60) as wire:
-        yield Speaker(wire, server.owner_cap, workspace)
 
 
 def at_once(number, job):

@@ -18,6 +18,7 @@ from mnemon.gate.workshop import Workshop
 from mnemon.ports.courier import Undelivered
 from mnemon.surfaces.http.app import make_app
 from parrot import Parrot
+from processes import PATIENCE_SECONDS
 
 SECRET = b"the webhooks' secret"
 HERE = "http://127.0.0.1:8787"
@@ -155,6 +156,14 @@ class Speaker:
     def open(self, kind, name, **body):
         """Get or make a peer, a session or a scope: kind is 'peers', 'sessions' or 'scopes'."""
         return self.told("POST", f"/{kind}", {"id": name, **body})
+
+
+@contextmanager
+def speaking(server, workspace, url=None) -> Iterator[Speaker]:
+    """The owner of a running server, over a connection of its own."""
+    address = url or server.url
+    with httpx.Client(base_url=address, trust_env=False, verify=False, timeout=PATIENCE_SECONDS) as wire:
+        yield Speaker(wire, server.owner_cap, workspace)
 
 
 class Stage:

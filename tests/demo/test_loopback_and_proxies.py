@@ -1,22 +1,21 @@
 import os
-import socket
 import subprocess
 import sys
 
 from mnemon.surfaces.cli.demo.stage import Stage
+from ports import vacant_port
 
 
 def test_a_cap_for_a_server_on_this_machine_is_not_handed_to_the_proxy_of_the_environment(tmp_path):
-    with Stage(tmp_path) as stage, socket.socket() as closed:
+    with Stage(tmp_path) as stage, vacant_port() as port:
         stage.serve()
-        closed.bind(("127.0.0.1", 0))
         passed = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
         ended = subprocess.run(
             [sys.executable, "-m", "mnemon", "--url", stage.url, "cap", "whoami"],
             env={
                 **passed,
                 "MNEMON_HOME": str(stage.home),
-                "http_proxy": f"http://127.0.0.1:{closed.getsockname()[1]}",
+                "http_proxy": f"http://127.0.0.1:{port}",
             },
             capture_output=True,
             text=True,

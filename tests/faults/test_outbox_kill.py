@@ -25,7 +25,7 @@ from mnemon.errors import StorageFull
 from mnemon.ports.outbox import Standing
 
 LANES = ("chat one", "chat two", "chat three")
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 FULL_LIFE = 300
 JOURNAL = "journal"
 

@@ -20,7 +20,7 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 
 
 def live(home: str, job: str, life: int, report: int) -> None:

@@ -35,7 +35,7 @@ from parrot import Parrot
 
 INSTANCE = "urn:mnemon:test"
 START = 1_750_000_000_000
-_PATIENCE_SECONDS = 10.0
+_PATIENCE_SECONDS = 60.0
 TOKENS = Tokens()
 
 

@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from email.parser import BytesParser
 from email.policy import HTTP
@@ -20,10 +21,12 @@ from itertools import count
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 
-LONGEST_HANG = 30.0
+from ports import vacant_port
+
+LONGEST_HANG = 120.0
 
 
-def eventually(seen: Callable[[], Any], seconds: float = 15.0) -> bool:
+def eventually(seen: Callable[[], Any], seconds: float = 60.0) -> bool:
     """Whether it becomes true within that time."""
     end = time.monotonic() + seconds
     while not seen():
@@ -95,7 +98,8 @@ class Honcho:
         self._awake = threading.Event()
         self._awake.set()
         self._connections: set[socket.socket] = set()
-        self.port = 0
+        self._held = ExitStack()
+        self.port = self._held.enter_context(vacant_port())
         self.revive()
 
     @property
@@ -110,7 +114,6 @@ class Honcho:
 
     def revive(self) -> None:
         self._server = _Server(self, self.port)
-        self.port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
 
@@ -128,6 +131,7 @@ class Honcho:
         self.awake()
         if self._thread.is_alive():
             self.die()
+        self._held.close()
 
     def hang(self) -> None:
         """Take every request and answer none, until `awake`."""
@@ -156,7 +160,7 @@ class Honcho:
                 one for one in self.asked if re.search(pattern, one.path) and method in (None, one.method)
             ]
 
-    def wait_for(self, seen: Callable[[], bool], seconds: float = 10.0) -> bool:
+    def wait_for(self, seen: Callable[[], bool], seconds: float = 60.0) -> bool:
         """Wait until what was asked makes it true. `seen` must not use methods that lock."""
         with self.changed:
             return self.changed.wait_for(seen, seconds)

@@ -11,6 +11,8 @@ from mnemon.hermes.files import read_configuration
 from mnemon.hermes.provider import Provider, Surroundings
 
 WORKSPACE = "hermes"
+PATIENCE_SECONDS = 60
+"""How long a turn waits for its memory, unless a test says otherwise: it comes on a busy machine too."""
 
 
 class Stage:
@@ -28,7 +30,8 @@ class Stage:
             self.configure(**settings)
 
     def configure(self, **settings):
-        (self.home / "mnemon.json").write_text(json.dumps({"peerName": "ann", **settings}))
+        known = {"peerName": "ann", "recallWait": PATIENCE_SECONDS, **settings}
+        (self.home / "mnemon.json").write_text(json.dumps(known))
         (self.home / "mnemon.json").chmod(0o600)
 
     def anew(self):
@@ -72,7 +75,7 @@ class Stage:
 
     def flush(self):
         for station in self._stations.values():
-            assert station.flush(10)
+            assert station.flush(PATIENCE_SECONDS)
 
     def close(self):
         for station in self._stations.values():

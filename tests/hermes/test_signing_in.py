@@ -38,6 +38,7 @@ from mnemon.hermes.signin.endpoints import Endpoints, endpoints_of
 from mnemon.hermes.signin.flows import by_browser, by_code
 from mnemon.hermes.signin.listener import HOST, PORT, Listener
 from mnemon.hermes.signin.wire import Unheard, issued
+from ports import vacant_port
 
 PATIENCE_SECONDS = 60
 WELL_KNOWN = "/.well-known/oauth-authorization-server"
@@ -285,7 +286,8 @@ class TestListener:
 
     def test_a_name_for_this_machine_is_not_its_address(self, listener):
         listener.expect(lambda answer: True)
-        told = httpx.get(listener.redirect, headers={"host": "rebound.example"}, trust_env=False)
+        headers = {"host": "rebound.example"}
+        told = httpx.get(listener.redirect, headers=headers, trust_env=False, timeout=PATIENCE_SECONDS)
         assert told.status_code == 404
         assert listener.wait(0) is None
 
@@ -491,10 +493,8 @@ class TestWire:
         for _ in range(3):
             with pytest.raises(Unheard):
                 issued(f"{authority.url}/oauth/token", {})
-        with socket.socket() as nobody:
-            nobody.bind(("127.0.0.1", 0))
-            with pytest.raises(ServerUnreachable) as refused:
-                issued(f"http://127.0.0.1:{nobody.getsockname()[1]}/oauth/token", {})
+        with vacant_port() as port, pytest.raises(ServerUnreachable) as refused:
+            issued(f"http://127.0.0.1:{port}/oauth/token", {})
         assert not isinstance(refused.value, Unheard)
 
     def test_what_is_for_this_machine_is_not_shown_to_a_proxy(self, authority, monkeypatch):

@@ -102,8 +102,9 @@ def works(home):
 
 
 def whoami(server, token):
+    headers = {"authorization": f"Bearer {token}"}
     return httpx.get(
-        f"{server.url}/v1/caps/whoami", headers={"authorization": f"Bearer {token}"}, trust_env=False
+        f"{server.url}/v1/caps/whoami", headers=headers, trust_env=False, timeout=PATIENCE_SECONDS
     )
 
 
@@ -259,7 +260,8 @@ def test_a_process_that_dies_before_the_server_heard_of_it_costs_nothing(server,
 def test_a_sign_in_that_was_withdrawn_at_the_server_says_to_sign_in_again(server, home, environment):
     kept = Grant.of(sign_in(server, home, environment))
     form = {"token": kept.refresh, "client_id": kept.client}
-    httpx.post(f"{server.url}/oauth/revoke", data=form, trust_env=False).raise_for_status()
+    told = httpx.post(f"{server.url}/oauth/revoke", data=form, trust_env=False, timeout=PATIENCE_SECONDS)
+    told.raise_for_status()
     with pytest.raises(CapRevoked):
         works(home)
     expire(home)

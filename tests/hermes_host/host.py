@@ -23,10 +23,12 @@ from mnemon.gate.conversation import operations as conversation
 from mnemon.surfaces.cli.demo.hermes_host import ApiServer, Host
 from mnemon.surfaces.cli.demo.hermes_model import Asked, Model
 from mnemon.surfaces.cli.shell import fresh_ulid
+from processes import PATIENCE_SECONDS, until
 
 ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
 WORKSPACE = "hermes"
-PATIENCE_SECONDS = 60
+RECALLS = {"peerName": "ann", "recallWait": PATIENCE_SECONDS}
+"""What the provider is told unless a test says otherwise: on a busy machine too a turn gets its memory."""
 _PAGE = 100
 
 _T = TypeVar("_T")
@@ -97,15 +99,6 @@ class Store:
         return self._house.gate.call(operation, Credentials(self._cap), request)
 
 
-def until(found: Callable[[], _T]) -> _T:
-    """What is found, as soon as it is; nothing waits without an end."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (seen := found()):
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
-    return seen
-
-
 @contextmanager
 def stored(folder: Path, workspace: str = WORKSPACE) -> Iterator[Store]:
     store = Store(folder, workspace)
@@ -116,12 +109,12 @@ def stored(folder: Path, workspace: str = WORKSPACE) -> Iterator[Store]:
 
 
 def a_host(folder: Path, model: Model, recalls: dict[str, Any] | None = None, **settings: Any) -> Host:
-    return Host(ENVIRONMENT, folder, model, {"peerName": "ann", **(recalls or {})}, **settings)
+    return Host(ENVIRONMENT, folder, model, {**RECALLS, **(recalls or {})}, **settings)
 
 
 def reconfigure(host: Host, **recalls: Any) -> None:
     """Change what the provider is told, under a running host."""
-    (host.home / "mnemon.json").write_text(json.dumps({"peerName": "ann", **recalls}))
+    (host.home / "mnemon.json").write_text(json.dumps({**RECALLS, **recalls}))
 
 
 class Talk:

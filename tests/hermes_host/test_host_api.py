@@ -8,11 +8,15 @@ import time
 
 import pytest
 
-from hermes_host.host import Message, Talk, reconfigure, stored, until
+from hermes_host.host import Message, Talk, reconfigure, stored
 from mnemon.surfaces.cli.demo.hermes_model import LINE, ToolCall
+from ports import vacant_port
+from processes import until
 from surfaces.door import serving
 
 TOOLS = {"mnemon_profile", "mnemon_search", "mnemon_context", "mnemon_reasoning", "mnemon_conclude"}
+GIVEN_UP_SECONDS = 200
+"""When a request to a server is given up: no turn of a busy machine takes a tenth of it."""
 SECRET = "sk-proj-Zq7Rk2Vw9Xb4Nc6Md8Lf1Hj3Tg5Ys0Pa"
 
 
@@ -246,7 +250,8 @@ def test_a_configuration_that_can_not_be_read_turns_memory_off_and_nothing_else(
 
 def test_a_backend_that_never_answers_costs_a_turn_no_more_than_the_wait(host, talk):
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        reconfigure(host, baseUrl=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        reconfigure(host, baseUrl=address, recallWait=0.3, timeout=GIVEN_UP_SECONDS)
         ivan = talk("user:ivan")
         took = []
         for prompt in ("Hello.", "And again.", "Once more."):
@@ -254,18 +259,18 @@ def test_a_backend_that_never_answers_costs_a_turn_no_more_than_the_wait(host, t
             [asked] = ivan.ask(prompt)
             took.append(time.monotonic() - began)
             assert asked.memory == ""
-    assert sorted(took)[1] < 3, took
+    assert sorted(took)[1] < GIVEN_UP_SECONDS / 10, took
 
 
 def test_what_could_not_be_written_comes_when_the_server_is_back(host, talk, tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    reconfigure(host, baseUrl=f"http://127.0.0.1:{port}")
-    olga = talk("user:olga")
-    for prompt in ("My lute is in Lima.", "My gong is in Goa."):
-        [asked] = olga.ask(prompt)
-        assert asked.memory == ""
-    with serving(tmp_path / "far", "--trust-loopback", "--port", str(port)), stored(tmp_path / "far") as far:
-        told = ["My lute is in Lima.", LINE, "My gong is in Goa.", LINE]
-        far.until(lambda far: far.said_with("api-user-olga") == told)
-        until(lambda: "Lima" in olga.ask("Where is my lute?")[0].memory)
+    far = tmp_path / "far"
+    with vacant_port() as port:
+        reconfigure(host, baseUrl=f"http://127.0.0.1:{port}")
+        olga = talk("user:olga")
+        for prompt in ("My lute is in Lima.", "My gong is in Goa."):
+            [asked] = olga.ask(prompt)
+            assert asked.memory == ""
+        with serving(far, "--trust-loopback", "--port", str(port)), stored(far) as store:
+            told = ["My lute is in Lima.", LINE, "My gong is in Goa.", LINE]
+            store.until(lambda store: store.said_with("api-user-olga") == told)
+            until(lambda: "Lima" in olga.ask("Where is my lute?")[0].memory)

@@ -6,9 +6,10 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
-from hermes_host.host import Talk, a_host, stored, until
+from hermes_host.host import Talk, a_host, stored
 from mnemon.adapters.outbox import SealedOutbox
 from mnemon.surfaces.cli.demo.hermes_model import LINE
+from processes import until
 
 
 @contextmanager

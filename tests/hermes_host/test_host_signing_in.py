@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from conversation.world import speaking
 from hermes.visitor import visit
-from hermes_host.host import ENVIRONMENT, a_host, until
+from hermes_host.host import ENVIRONMENT, a_host
 from mnemon.hermes.files import write_setting
+from processes import until
 from surfaces.door import serving
 
 PATIENCE_SECONDS = 120
@@ -84,9 +86,11 @@ def block(file):
 
 
 def test_hermes_remembers_by_a_sign_in_that_is_renewed_in_between(folder, model, server):
-    host = a_host(folder, model, {"sessionStrategy": "per-session", "recallWait": 7.0})
+    host = a_host(folder, model, {"sessionStrategy": "per-session"})
     assert "as ann" in sign_in_here(host, server)
     host.once(TOLD)
+    with speaking(server, "hermes") as owner:
+        until(owner.is_served)
     first = block(host.home / "mnemon.json")
     ended = {"oauth": {**first["oauth"], "expiresAt": int(time.time())}}
     write_setting(host.home, "hermes", ended, environment=host.environment)
@@ -122,6 +126,8 @@ def test_honcho_s_own_plugin_signs_in_and_remembers_by_a_sign_in_that_it_renews(
     assert signed["peerName"] == "alice"
     assert signed["hosts"]["hermes"]["apiKey"].startswith("hch-at-")
     host.once(TOLD)
+    with speaking(server, "hermes") as owner:
+        until(owner.is_served)
     signed["hosts"]["hermes"]["oauth"]["expiresAt"] = int(time.time())
     file.write_text(json.dumps(signed))
     host.once(ASKED)

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from conversation.world import speaking
 from environments import client_program
 from mnemon.surfaces.cli.demo.hermes_model import LINE, Model, ToolCall, a_model
+from processes import until
 from surfaces.door import Server, serving
 
 PATIENCE_SECONDS = 180
@@ -75,6 +77,8 @@ def test_hermes_remembers_in_a_new_process_what_it_was_told_in_another(tmp_path,
         hermes = Hermes(tmp_path / "hermes", model, configure(server))
         assert hermes.ask(TOLD) == LINE
         assert all("Lisbon" in asked.said for asked in model.turns())
+        with speaking(server, "hermes") as owner:
+            until(owner.is_served)
         model.answer(ASKED, ToolCall("honcho_search", {"query": "peanuts"}))
         assert hermes.ask(ASKED) == LINE
     first, last = (asked for asked in model.turns() if ASKED in asked.said)

@@ -13,7 +13,7 @@ from face import Face
 
 import honcho
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 0.02
 
 

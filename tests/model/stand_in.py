@@ -17,8 +17,9 @@ from typing import Any
 
 import msgspec
 
+from processes import PATIENCE_SECONDS
+
 NAME = "parrot-1"
-PATIENCE_SECONDS = 20
 _FENCE = re.compile(r"<data-(\w+)>\n(.*?)\n</data-\1>", re.DOTALL)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from mnemon.errors import ModelUnavailable, ModelUnusable
 from model.stand_in import Fails, Hangs, Says, Sends
 from model.world import Thinker, fact, facts, inquiry
+from ports import vacant_port
 
 SAID = "Evenings mean sewing, quilts mostly."
 GOOD = facts(fact("ann sews quilts", "t1"))
@@ -49,11 +49,11 @@ def test_a_call_that_fails_is_counted(thinker, endpoint, reply):
 
 
 def test_nobody_listening_is_an_outage_that_costs_no_tokens(endpoint, tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        endpoint.url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-    thinker = Thinker(endpoint, tmp_path)
-    with pytest.raises(ModelUnavailable, match="reached"):
-        thinker.derived(SAID)
+    with vacant_port() as port:
+        endpoint.url = f"http://127.0.0.1:{port}/v1"
+        thinker = Thinker(endpoint, tmp_path)
+        with pytest.raises(ModelUnavailable, match="reached"):
+            thinker.derived(SAID)
     spent = thinker.purse.spent("w")[0]
     assert (spent.calls_today, spent.tokens_today) == (1, 0)
 

@@ -12,7 +12,8 @@ import pytest
 
 from environments import client_program
 from model.brain import honest
-from model.stand_in import NAME, PATIENCE_SECONDS, Fails, Hangs, Says, a_stand_in
+from model.stand_in import NAME, Fails, Hangs, Says, a_stand_in
+from processes import PATIENCE_SECONDS, until
 from surfaces.door import mnemon, serving
 
 W = "/v3/workspaces/w"
@@ -45,12 +46,11 @@ def server(endpoint, settings, tmp_path_factory):
 
 
 def _settled(server):
-    end = time.monotonic() + PATIENCE_SECONDS
-    while True:
+    def done():
         queue = server.owner.get(f"{W}/queue/status").json()
-        if queue["completed_work_units"] == queue["total_work_units"]:
-            return
-        assert time.monotonic() < end, queue
+        return queue["completed_work_units"] == queue["total_work_units"]
+
+    until(done)
 
 
 def test_tokens_are_told_as_the_model_makes_them(server, endpoint):
@@ -62,10 +62,10 @@ def test_tokens_are_told_as_the_model_makes_them(server, endpoint):
             waited.append(heard.wait(PATIENCE_SECONDS))
 
     endpoint.plays(Says(pieces=("She lives in Lisbon", ", where she works as a nurse [s1]."), before=before))
-    with httpx.Client(base_url=server.url, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, trust_env=False, timeout=PATIENCE_SECONDS) as client:
         asked = {"query": "Where does ann live?", "stream": True}
         headers = {"authorization": f"Bearer {server.owner_cap}"}
-        with client.stream("POST", f"{W}/peers/ann/chat", json=asked, headers=headers, timeout=60) as answer:
+        with client.stream("POST", f"{W}/peers/ann/chat", json=asked, headers=headers) as answer:
             events = []
             for line in answer.iter_lines():
                 if line.startswith("data:"):
@@ -120,7 +120,7 @@ def test_the_status_tells_who_reasons_and_what_is_left(server, settings):
 
 
 def test_anybody_may_know_that_there_is_a_model_and_no_more(server):
-    told = httpx.get(f"{server.url}/health", trust_env=False).json()
+    told = httpx.get(f"{server.url}/health", trust_env=False, timeout=PATIENCE_SECONDS).json()
     assert (told["reasoner"], told["model"]) == ("model", "ok")
     assert NAME not in str(told)
 
@@ -141,7 +141,7 @@ def test_a_server_stops_though_the_model_hangs(endpoint, settings, tmp_path):
         endpoint.wait(asked + 1)
         started = time.monotonic()
         finished = server.stop()
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < PATIENCE_SECONDS / 2
     released.set()
     assert finished.exit_code == 0
     endpoint.plays(honest)
@@ -179,11 +179,9 @@ def test_nobody_who_writes_waits_for_a_model(endpoint, settings, tmp_path):
 
 def test_the_log_says_what_went_without_the_model_and_never_the_key(endpoint, settings, tmp_path):
     endpoint.plays(Fails(401, {"error": "sesame is wrong"}))
-    asked = len(endpoint.asked)
     with serving(tmp_path / "home", **settings) as server:
         said = [{"peer_id": "ann", "content": "I live in Lisbon."}]
         server.owner.post(f"{W}/sessions/s/messages", json={"messages": said})
-        endpoint.wait(asked + 1)
+        server.process.complained("waits for the model: the model's endpoint answered 401")
         finished = server.stop()
-    assert "waits for the model: the model's endpoint answered 401" in finished.err
     assert "sesame" not in finished.err

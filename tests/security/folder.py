@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import contextmanager
 
 from mnemon.adapters.crypto.keyfiles import KeyFiles
@@ -19,6 +16,7 @@ from mnemon.errors import MnemonError
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
+from surfaces.door import mnemon
 
 
 class Guest:
@@ -118,12 +116,5 @@ class Folder:
 
     def doctor(self):
         """What 'mnemon doctor' says, and its exit code."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
-        finished = subprocess.run(
-            [sys.executable, "-m", "mnemon", "--home", str(self.home), "doctor"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        return finished.returncode, finished.stdout + finished.stderr
+        finished = mnemon("doctor", home=self.home, exit_code=None)
+        return finished.exit_code, finished.out + finished.err

@@ -48,7 +48,8 @@ print(json.dumps({
 
 def test_the_bundled_plugin_signs_in_refreshes_and_remembers(home, tmp_path):
     config = tmp_path / "hermes" / "honcho.json"
-    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as browser:
+    known = {"trust_env": False, "verify": False, "timeout": PATIENCE_SECONDS}
+    with serving(home) as server, httpx.Client(base_url=server.url, **known) as browser:
         place = Flow()
         place.browser, place.owner_cap = browser, server.owner_cap
         plugin = subprocess.Popen(
@@ -71,7 +72,7 @@ def test_the_bundled_plugin_signs_in_refreshes_and_remembers(home, tmp_path):
                 page = browser.get(url)
                 assert "~/hermes/honcho.json" in page.text
                 found = place.decide(page)
-                httpx.get(found.headers["location"], trust_env=False, verify=False).raise_for_status()
+                httpx.get(found.headers["location"], **known).raise_for_status()
                 told = json.loads(plugin.communicate(timeout=PATIENCE_SECONDS)[0].splitlines()[-1])
             finally:
                 plugin.kill()

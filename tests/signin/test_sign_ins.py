@@ -11,6 +11,7 @@ from mnemon.bootstrap import open_house
 from mnemon.config import settings_from
 from mnemon.surfaces.http.app import make_app
 from mnemon.surfaces.http.signin.door import SignInDoor
+from processes import PATIENCE_SECONDS
 from running import running
 from signin.browser import Flow, fetching, refreshing
 from surfaces.door import mnemon
@@ -146,7 +147,7 @@ class Visited(Flow):
     def __init__(self, house, url, stack):
         self.owner_cap = house.owner_cap
         self.browser = self.program = stack.enter_context(
-            httpx.Client(base_url=url, trust_env=False, verify=False)
+            httpx.Client(base_url=url, trust_env=False, verify=False, timeout=PATIENCE_SECONDS)
         )
 
 

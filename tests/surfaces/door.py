@@ -96,6 +96,10 @@ class Running:
         until(lambda: self._out().count("\n") >= lines or not self._process.is_alive())
         return self._out().splitlines(keepends=True)[:lines]
 
+    def complained(self, of: str) -> None:
+        """Wait until it has said that where complaints go."""
+        until(lambda: of in self._files[2].read_text())
+
     @property
     def ended_by_itself(self) -> bool:
         return not self._told_to_end and not self._process.is_alive()
@@ -233,7 +237,8 @@ class Server:
 
     @cached_property
     def openapi(self) -> dict[str, Any]:
-        return httpx.get(f"{self.url}/openapi.json", trust_env=False, verify=False).json()
+        told = httpx.get(f"{self.url}/openapi.json", trust_env=False, verify=False, timeout=PATIENCE_SECONDS)
+        return told.json()
 
     def client(self, cap: str | None = None, **headers: str) -> httpx.Client:
         """A client whose every answer is held against what /openapi.json promises."""

@@ -11,6 +11,7 @@ import httpx
 from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
 from mnemon.surfaces.http.route import Route
 from mnemon.surfaces.http.routes import ROUTES
+from processes import PATIENCE_SECONDS
 from signin.browser import Flow
 
 EVERY_ROUTE: dict[str, Route] = {route.operation.name: route for route in (*ROUTES, *HONCHO_ROUTES)}
@@ -83,7 +84,9 @@ class _Inhabited(Names):
             raise KeyError(name)
         flow = Flow()
         flow.owner_cap = self._owner.headers["authorization"].removeprefix("Bearer ")
-        with httpx.Client(base_url=self._owner.base_url, trust_env=False, verify=False) as flow.browser:
+        with httpx.Client(
+            base_url=self._owner.base_url, trust_env=False, verify=False, timeout=PATIENCE_SECONDS
+        ) as flow.browser:
             flow.sign_in()
             flow.code(choosing={"workspace": self["workspace_id"]})
         found = done(self._owner.get("/v1/signins"))["sign_ins"]

@@ -1,6 +1,5 @@
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -8,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from ports import vacant_port
 from surfaces.door import environment, mnemon
 
 A_LINE_ID = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
@@ -183,9 +183,8 @@ def test_standard_input_that_is_not_text_is_a_clear_error(command):
 def test_a_server_that_is_not_there_is_a_clear_error(tmp_path, url):
     home = tmp_path / "home"
     mnemon("init", home=home)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    refused = mnemon("get", home=home, url=url.format(port=port), exit_code=9)
+    with vacant_port() as port:
+        refused = mnemon("get", home=home, url=url.format(port=port), exit_code=9)
     assert refused.out == ""
     assert refused.err.startswith("server_unreachable: ")
     assert "mnemon serve" in refused.err

@@ -130,9 +130,16 @@ def names(owner):
     return {}
 
 
-@pytest.fixture
-def populated(owner, names):
+@pytest.fixture(scope="module")
+def populated_once(owner, names, caller):
     names.update(inhabited(owner, WORKSPACE))
+
+
+@pytest.fixture
+def populated(populated_once, owner, names, caller):
+    """A workspace in which every kind of thing exists: made anew after each who may have changed it."""
+    if caller[0] == "owner":
+        names.update(inhabited(owner, WORKSPACE))
 
 
 @pytest.fixture(scope="module")

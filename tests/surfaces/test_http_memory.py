@@ -303,6 +303,7 @@ def test_status_answers_what_the_caps_owner_has_stored(actor, name):
         "embedder_trouble",
         "uncarried",
         "unfinished_imports",
+        "vectors",
     }
     assert (told["workspace"], told["owner"]) == ("default", name)
     assert told["namespaces"] == [{"namespace": "travel", "lines": 1}]

@@ -15,17 +15,18 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.surfaces.http.client import RemoteGate
-from surfaces import door
-from surfaces.door import environment, mnemon
+from processes import PATIENCE_SECONDS
+from surfaces.door import environment, mnemon, serving
 
-serving = partial(door.serving, anew=True)
+beginning = partial(serving, anew=True)
+"""A server in an interpreter of its own, where it matters how a user's begins and ends."""
 
 LINE = {"namespace": "travel", "text": "Trip to Chengdu"}
 
 
 def test_the_first_start_says_in_three_lines_where_it_is_and_how_to_use_it(tmp_path):
     home = tmp_path / "home"
-    with serving(home) as server:
+    with beginning(home) as server:
         where, how, with_honcho = server.greeting
         stopped = server.stop()
     assert server.url in where
@@ -46,7 +47,8 @@ def test_the_command_of_the_greeting_works_as_it_stands(tmp_path):
         url, cap_file, body = printed.groups()
         with open(cap_file) as file:
             headers = {"authorization": f"Bearer {file.read().strip()}"}
-        assert httpx.post(url, content=body, headers=headers).json()["lines"][0]["text"] == LINE["text"]
+        answer = httpx.post(url, content=body, headers=headers, timeout=PATIENCE_SECONDS)
+        assert answer.json()["lines"][0]["text"] == LINE["text"]
 
 
 def test_the_client_of_the_greeting_works_as_it_stands(tmp_path):
@@ -71,7 +73,7 @@ def test_the_data_folder_is_its_owners_alone(tmp_path):
 def test_the_data_folder_is_its_owners_alone_whatever_the_umask(tmp_path):
     before = os.umask(0)
     try:
-        with serving(tmp_path / "home") as server:
+        with beginning(tmp_path / "home") as server:
             server.owner.post("/v1/memory/put", json=LINE)
             modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "home").iterdir()}
     finally:
@@ -81,12 +83,12 @@ def test_the_data_folder_is_its_owners_alone_whatever_the_umask(tmp_path):
 
 def test_a_second_start_keeps_everything(tmp_path):
     home = tmp_path / "home"
-    with serving(home) as server:
+    with beginning(home) as server:
         line = server.owner.post("/v1/memory/put", json=LINE).json()["id"]
         cap = server.owner_cap
         actor = server.mint("someone")
     kept = {name: (home / name).read_bytes() for name in ("root.key", "signing.key", "owner.cap")}
-    with serving(home) as server:
+    with beginning(home) as server:
         assert "new" not in server.greeting[0]
         assert server.client(cap).get(f"/v1/memory/lines/{line}").json()["text"] == LINE["text"]
         assert server.client(actor).get("/v1/caps/whoami").status_code == 200
@@ -96,7 +98,7 @@ def test_a_second_start_keeps_everything(tmp_path):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_the_server_stops_cleanly_when_asked(tmp_path, how):
     home = tmp_path / "home"
-    with serving(home) as server:
+    with beginning(home) as server:
         server.owner.post("/v1/memory/put", json=LINE)
         stopped = server.stop(how)
     assert stopped.exit_code == 0
@@ -106,14 +108,14 @@ def test_the_server_stops_cleanly_when_asked(tmp_path, how):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM] * 2)
 def test_the_server_stops_cleanly_when_asked_the_moment_it_greets(tmp_path, how):
-    with serving(tmp_path / "home") as server:
+    with beginning(tmp_path / "home") as server:
         stopped = server.stop(how)
     assert (stopped.exit_code, stopped.err) == (0, "Mnemon stopped.\n")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_idle_connection_does_not_keep_the_server_from_stopping(tmp_path, how):
-    with serving(tmp_path / "home") as server:
+    with beginning(tmp_path / "home") as server:
         assert server.client().get("/health").status_code == 200
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as idle:

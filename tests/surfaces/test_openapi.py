@@ -9,6 +9,7 @@ from mnemon import settings_from
 from mnemon.bootstrap import open_house
 from mnemon.surfaces.http.app import make_app
 from mnemon.surfaces.http.table import Table
+from processes import PATIENCE_SECONDS
 from surfaces.door import mnemon
 from surfaces.inhabited import EVERY_ROUTE, RIGHT, inhabited, right
 
@@ -170,7 +171,7 @@ def test_an_answer_in_pieces_is_of_a_kind_that_openapi_lists(server, operation):
 
 
 def test_every_reference_in_openapi_leads_somewhere(server):
-    text = httpx.get(f"{server.url}/openapi.json").text
+    text = httpx.get(f"{server.url}/openapi.json", timeout=PATIENCE_SECONDS).text
     references = set(re.findall(r'"\$ref":"#/components/schemas/(\w+)"', text))
     assert references
     assert references <= set(server.openapi["components"]["schemas"])

@@ -37,7 +37,7 @@ class Doors(Flow):
         self.owner_cap = owner_cap
         self.routes = routes
         self.model = model
-        self.openapi = httpx.get(f"{url}/openapi.json", trust_env=False).json()
+        self.openapi = httpx.get(f"{url}/openapi.json", trust_env=False, timeout=PATIENCE_SECONDS).json()
         self.browser = self._client()
         self.program = self._client(event_hooks={"response": [self.check]})
 

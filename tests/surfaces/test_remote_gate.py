@@ -40,8 +40,9 @@ from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
 from mnemon.gate.conversation.operations import EVERY
 from mnemon.surfaces.http.client import RemoteGate
+from processes import until
 from surfaces.afar import asked, raised
-from surfaces.door import PATIENCE_SECONDS, serving
+from surfaces.door import serving
 from surfaces.inhabited import EVERY_ROUTE, PEER, SESSION, inhabited
 
 MADE_NAME = re.compile(r"[A-Za-z0-9_-]{21}|[0-7][0-9A-HJKMNP-TV-Z]{25}|w-[0-9a-f]{12}")
@@ -96,12 +97,12 @@ def world(server, remote, owner):
 
 
 def settled(remote, owner, names):
-    end = time.monotonic() + PATIENCE_SECONDS
-    while True:
+    def at_rest():
         left = remote.call(o.QUEUE_STATUS, owner, q.QueueStatus(workspace_id=names["workspace_id"]))
-        if left.pending_work_units + left.in_progress_work_units == 0:
-            return names
-        assert time.monotonic() < end, "the queue never came to rest"
+        return left.pending_work_units + left.in_progress_work_units == 0
+
+    until(at_rest)
+    return names
 
 
 def said(text="I live in Lisbon.", **more):
@@ -349,10 +350,11 @@ def test_too_many_requests_are_told_with_how_long_to_wait(tmp_path):
         gate = RemoteGate(server.url)
         credentials = Credentials(server.owner_cap)
         gate.call(o.LIST_WORKSPACES, credentials, q.ListWorkspaces())
-        refused = raised(gate, o.LIST_WORKSPACES, credentials, q.ListWorkspaces())
+        with pytest.raises(RateLimited) as refused:
+            for _ in range(2):  # One of them may come in the next minute.
+                gate.call(o.LIST_WORKSPACES, credentials, q.ListWorkspaces())
         gate.close()
-    assert type(refused) is RateLimited
-    assert 0 < refused.retry_after <= 60
+    assert 0 < refused.value.retry_after <= 60
 
 
 def test_many_threads_may_ask_at_once(remote, owner, world):

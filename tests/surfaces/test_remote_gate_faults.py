@@ -23,13 +23,15 @@ from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
 from mnemon.gate.conversation.operations import EVERY
 from mnemon.surfaces.http.client import MOST_ANSWER_BYTES, RemoteGate
+from ports import vacant_port
+from processes import until
 from surfaces.afar import NAMES, asked, raised
 
 CAP = Credentials("a.secret.cap")
 LISTED = q.ListPeers(workspace_id="home")
 NOTHING = b'{"items":[],"total":0,"page":1,"size":50,"pages":0}'
 SHORT = 0.3
-LONGEST = 5.0
+LONGEST = 30.0
 """What a call with the short timeout may take on a busy machine."""
 
 
@@ -109,9 +111,7 @@ def in_time(gate, **more):
 
 
 def test_a_port_where_nobody_listens_is_told_at_once():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    with reaching(f"http://127.0.0.1:{port}") as gate:
+    with vacant_port() as port, reaching(f"http://127.0.0.1:{port}") as gate:
         assert in_time(gate).retryable
 
 
@@ -137,7 +137,7 @@ def test_a_server_that_does_not_come_to_an_end_costs_no_more_than_the_timeout():
             line.sendall(b"1\r\n \r\n")
 
     with port(behave) as (url, _), reaching(url, timeout=SHORT) as gate:
-        assert "does not come to an end" in in_time(gate).detail
+        until(lambda: "does not come to an end" in in_time(gate).detail)  # Or it is late to begin.
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import count
 
 from scenarios.claims import equal
 from scenarios.conversations import INTRODUCTION, TASTE, WORK, known, says
@@ -25,17 +26,19 @@ async def what_was_said_is_in_the_representation(world):
 
 @scenario("Peer.representation")
 async def a_fact_shows_up_within_a_second_of_the_write(world):
-    delays = []
-    for number, town in enumerate(("Lisbon", "Porto", "Braga")):
-        ann, _, _ = await says(world, f"I live in {town}.", who=f"ann-{number}")
+    numbers = count()
+
+    async def soon_enough():
+        ann, _, _ = await says(world, "I live in Lisbon.", who=f"ann-{next(numbers)}")
         begun = time.monotonic()
 
-        async def shown(ann=ann, town=town):
-            return town in await ann.representation()
+        async def shown():
+            return "Lisbon" in await ann.representation()
 
-        await world.eventually(shown, f"{town} never shows up")
-        delays.append(time.monotonic() - begun)
-    assert min(delays) < 1, delays
+        await world.eventually(shown, "Lisbon never shows up")
+        return time.monotonic() - begun < 1
+
+    await world.eventually(soon_enough, "on no try, however busy the machine is, within a second")
 
 
 @scenario("Peer.representation", "Session.representation")

@@ -118,10 +118,10 @@ class Host:
     @contextmanager
     def serving(self) -> Iterator[ApiServer]:
         """The API server in a process of its own, until the end of the block."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port: int = free.getsockname()[1]
-        with open(self.home / "api-server.log", "ab") as log:
+        with socket.socket() as held, open(self.home / "api-server.log", "ab") as log:
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            held.bind(("127.0.0.1", 0))  # Nobody else is given the port before the host listens there.
+            port: int = held.getsockname()[1]
             process = subprocess.Popen(  # noqa: S603 - the host of an environment that the user chose
                 self.command("gateway", "run"),
                 cwd=self.project,
@@ -130,12 +130,12 @@ class Host:
                 stdout=log,
                 stderr=log,
             )
-        server = ApiServer(process, port)
-        try:
-            server.wait_until_ready()
-            yield server
-        finally:
-            server.stop()
+            server = ApiServer(process, port)
+            try:
+                server.wait_until_ready()
+                yield server
+            finally:
+                server.stop()
 
 
 class ApiServer:

@@ -26,10 +26,11 @@ class HermesStage(Stage):
         self._hosts = 0
 
     def host(self, recalls: dict[str, Any], **settings: Any) -> Host:
-        """A host in a fresh home, with no past but the shared memory."""
+        """A host in a fresh home, with no past but the shared memory, for which it waits on any machine."""
         self._hosts += 1
         place = self.folder / f"host-{self._hosts}"
-        return Host(self.environment, place, self.model, {"store": str(self.home), **recalls}, **settings)
+        known = {"store": str(self.home), "recallWait": PATIENCE_SECONDS}
+        return Host(self.environment, place, self.model, {**known, **recalls}, **settings)
 
     def log(self) -> list[dict[str, Any]]:
         """The rows of the audit log."""
