@@ -12,9 +12,9 @@ from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain.register import MEMBER, PEER
 from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
-from mnemon.domain.tasks import IDLE
+from mnemon.domain.tasks import IDLE, REASONING
 from mnemon.ports.book import Span, Turns, Views
-from mnemon.testing.book_scenes import IDS, OWNER, ROOM, WORKSPACE
+from mnemon.testing.book_scenes import IDS, OWNER, ROOM, WORKSPACE, numbered
 
 
 class ExplainingEngine:
@@ -163,12 +163,46 @@ QUESTIONS = {
         lambda tx: tx.work.waits(WORKSPACE, IDLE, "ann", "work"),
         ["work_of_peer (workspace=? AND kind=? AND peer=?)"],
     ),
+    "whether work is left in a session": (
+        lambda tx: tx.work.left(WORKSPACE, "s", REASONING, "work"),
+        ["work_of_session (workspace=? AND session=?)"],
+    ),
+    "whether work is left that is of no session": (
+        lambda tx: tx.work.left(WORKSPACE, None, REASONING, "work"),
+        ["work_of_peer (workspace=? AND kind=?)"],
+    ),
     "the next due": (lambda tx: tx.work.next_due(), ["work_free", "work_held"]),
     "a claim": (
         lambda tx: tx.work.claim("h", now=0, until=1, most=9),
         ["work_free (due<?)", "work_held (until<?)", "ORDER BY"],
     ),
 }
+
+
+def steps_to_place_one_more(path, lines):
+    """How much SQLite does to find and place the last line of a room, beside so many that have a vector."""
+    engine = SqliteEngine(path)
+    book = SqlBook(engine)
+    ids = [numbered(0, number) for number in range(lines + 1)]
+    with book.write() as tx:
+        for line_id in ids[:-1]:
+            tx.terms.add(ROOM, line_id, b"tokens", b"")
+        tx.terms.lie(ROOM, "space", [(line_id, b"vector") for line_id in ids[:-1]])
+        tx.terms.add(ROOM, ids[-1], b"tokens", b"")
+    steps = []
+    with book.write() as tx:
+        tx._session._connection.set_progress_handler(lambda: steps.append(1), 1)
+        assert tx.terms.lacking(ROOM, "space", 64) == ids[-1:]
+        tx.terms.lie(ROOM, "space", [(ids[-1], b"vector")])
+        assert tx.terms.lacking(ROOM, "space", 64) == []
+        tx._session._connection.set_progress_handler(None, 1)
+    book.close()
+    return len(steps)
+
+
+def test_a_new_line_gets_its_vector_in_as_many_steps_however_large_its_room_is(tmp_path):
+    few, many = (steps_to_place_one_more(tmp_path / f"{lines}.db", lines) for lines in (20, 3000))
+    assert many <= 1.1 * few, (few, many)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -104,6 +104,14 @@ def test_an_import_that_was_interrupted_goes_on_where_it_ended(here, there):
     assert listed(there) == listed(here)
 
 
+def test_what_an_older_version_passed_over_is_owed_when_the_same_comes_again(here, there):
+    records = given(here.world)
+    brought(there, records, [])
+    assert listed(there) == []
+    brought(there, records, owed(here))
+    assert listed(there) == listed(here) != []
+
+
 def test_the_store_that_it_came_from_has_nothing_more_to_do(here):
     waiting = listed(here)
     brought(here, given(here.world), owed(here))

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 import stores
 from mnemon import bootstrap
+from mnemon.adapters.crypto.keyfiles import KeyFiles
 from mnemon.adapters.objects.choice import open_objects
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.postgres import PostgresEngine
@@ -28,7 +29,7 @@ from mnemon.adapters.system import SystemEntropy
 from mnemon.config import Settings
 from mnemon.core.desk import Tools
 from mnemon.core.mirroring import mirrored
-from mnemon.errors import Tampered, WrongKey
+from mnemon.errors import Misconfigured, Tampered, WrongKey
 from mnemon.gate.mended import Mended
 from mnemon.ports.book import Book
 from objects.mended import mending
@@ -126,7 +127,7 @@ class Everywhere:
             if _has_its_keys(left[path], tools):
                 yield path, _mended_book(left[path], tools)
         for path, place in left.items():
-            if place.objects is not None and (path / "root.key").exists():
+            if place.objects is not None and _can_be_opened(path):
                 yield path, self._mended_house(path)
 
     def _mended_house(self, home: Path) -> Mended:
@@ -144,6 +145,16 @@ class Everywhere:
         if "_seaweed" in started:
             self._seaweed.kill()
         self._scratch.cleanup()
+
+
+def _can_be_opened(home: Path) -> bool:
+    """Whether it is a data folder with all its keys, and its user's alone: a test may leave it otherwise."""
+    try:
+        KeyFiles(home)
+    except Misconfigured:
+        return False
+    cap = Settings(home).owner_cap
+    return not (cap.exists() and cap.stat().st_mode & 0o077)
 
 
 def _has_its_keys(place: Place, tools: Tools) -> bool:

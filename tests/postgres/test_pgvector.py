@@ -392,6 +392,20 @@ def test_a_line_takes_its_vector_along_and_so_does_a_room(plain):
     assert forms(plain) == (0, 1)
 
 
+def test_a_vector_that_somebody_took_out_is_made_anew_by_the_next_reindexing(plain):
+    world = world_on(plain)
+    cap = world.issue()
+    for text in ("The hotel is in Chengdu.", "Lunch with Mara."):
+        world.put(cap, text)
+    tidy(world)
+    with plain.write() as tx:
+        tx._session.run("DELETE FROM vectors WHERE seq = (SELECT MIN(seq) FROM vectors)")
+    assert begin(world).vectors == 1
+    tidy(world)
+    assert begin(world, begin=False).done
+    assert forms(plain) == (0, 2)
+
+
 def test_a_store_moves_without_the_vectors_that_are_in_the_clear(opened, emptied, tmp_path):
     with opened().write() as tx:
         fill(tx, ROOM)

@@ -7,7 +7,9 @@ from psycopg import sql
 
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.postgres import PostgresEngine
+from mnemon.domain.names import Room
 from mnemon.ports.book import Span, Views
+from mnemon.testing.book_scenes import IDS
 
 WORKSPACE = "acme"
 MOST_VISITED = 300
@@ -21,6 +23,12 @@ LINES = """INSERT INTO lines (workspace, owner, namespace, id, kind, session, cr
     FROM generate_series(1, 40000) n"""
 REPLACED = """INSERT INTO invalidations (workspace, owner, namespace, target, by_id)
     SELECT workspace, owner, namespace, id, id FROM lines WHERE about IS NOT NULL AND created_at % 7 = 0"""
+TERMS = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts)
+    SELECT 'acme', 'assistant', 'work', n, to_char(n, 'FM00000000000000000000000000'), '', ''
+    FROM generate_series(1, 9000) n"""
+PLACES = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
+    SELECT workspace, owner, namespace, 'space', 9000 + seq, id, 'sealed' FROM terms WHERE seq < 9000"""
+LARGE = Room(WORKSPACE, "assistant", "work")
 ANN = "person-7"
 
 
@@ -48,7 +56,7 @@ def book(server):
     database = server.create()
     book = SqlBook(PostgresEngine(server.url(database)))
     with server.connected(database) as connection:
-        for statement in (LINES, REPLACED, "ANALYZE"):
+        for statement in (LINES, REPLACED, TERMS, PLACES, "ANALYZE"):
             connection.execute(statement)
     yield book
     book.close()
@@ -61,6 +69,12 @@ class Explaining:
     def __init__(self, session):
         self._session = session
         self.visited = []
+
+    def run(self, statement, values=()):
+        return self._session.run(statement, values)
+
+    def row(self, statement, values=()):
+        return next(iter(self.rows(statement, values)), None)
 
     def rows(self, statement, values=()):
         connection = self._session.connection
@@ -91,3 +105,15 @@ def test_a_question_visits_few_rows_however_many_there_are(book, question):
         found = QUESTIONS[question](tx)
     assert found
     assert max(told.visited) <= MOST_VISITED, told.visited
+
+
+def test_a_new_line_gets_its_vector_without_a_walk_through_those_that_have_one(book):
+    with book.write(WORKSPACE) as tx:
+        last = tx.terms.lacking(LARGE, "space", 64)
+        tx.terms.lie(LARGE, "space", [(line_id, b"sealed") for line_id in last])
+        tx.terms.add(LARGE, IDS[0], b"", b"")
+        tx.terms._session = told = Explaining(tx.terms._session)
+        assert tx.terms.lacking(LARGE, "space", 64) == [IDS[0]]
+        tx.terms.lie(LARGE, "space", [(IDS[0], b"sealed")])
+        assert tx.terms.lacking(LARGE, "space", 64) == []
+    assert max(told.visited) <= 3, told.visited

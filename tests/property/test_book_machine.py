@@ -406,6 +406,10 @@ def told_of_talk(tx):
             tx.work.tallies(workspace, kinds, now)
             for workspace, kinds, now in product(WORKSPACES, ((DERIVE,), (DERIVE, DREAM)), TIMES)
         ],
+        "left": [
+            tx.work.left(workspace, session, (DERIVE, DREAM), NAMESPACES[0])
+            for workspace, session in product(WORKSPACES, (None, *SESSIONS))
+        ],
         "tallies of a namespace": [
             tx.work.tallies(workspace, (DERIVE, DREAM), 1, NAMESPACES[:1]) for workspace in WORKSPACES
         ],

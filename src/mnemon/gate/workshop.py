@@ -35,7 +35,7 @@ from mnemon.domain.audit import OK, Event
 from mnemon.domain.delivery import retry_after_ms, sign
 from mnemon.domain.policy import Scope
 from mnemon.domain.register import WEBHOOK
-from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, IDLE, SUMMARISE, Task
+from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, IDLE, REASONING, SUMMARISE, Task
 from mnemon.errors import MnemonError, ModelUnavailable, ModelUnusable, Unavailable
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
@@ -320,10 +320,7 @@ class Workshop:
         """Tell the webhooks when nothing is left to do for the session."""
         if not hooks.endpoints(desk):
             return
-        tallies = desk.tx.work.tallies(
-            task.workspace, (DERIVE, SUMMARISE, DREAM), desk.now, desk.scope.namespaces
-        )
-        if not any(t.pending + t.claimed for t in tallies if t.session == task.session):
+        if not desk.tx.work.left(task.workspace, task.session, REASONING, task.namespace):
             kind = "summary" if task.kind == SUMMARISE else "representation"
             hooks.announce(desk, "queue.empty", queue_type=kind, session_id=task.session, sender_id=task.peer)
 

@@ -129,6 +129,11 @@ class Work(Protocol):
         """Whether there is an errand of that kind for the peer there, held by someone or not."""
         ...
 
+    def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
+        """Whether there is an errand of these kinds for the session, or for None, there, held by someone or
+        not."""
+        ...
+
     def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
         """The first errands of these kinds behind that number, in their order, whoever holds them."""
         ...

@@ -193,6 +193,38 @@ class VectorsContract:
         index(book, IDS[3])
         assert lacking(book) == [IDS[3]]
 
+    def test_a_line_that_never_gets_a_vector_is_told_before_those_behind_it(self, book: Book) -> None:
+        index(book, *IDS[:4])
+        lie(book, *IDS[1:3])
+        assert lacking(book) == [IDS[0], IDS[3]]
+        lie(book, IDS[3])
+        index(book, IDS[4])
+        assert lacking(book) == [IDS[0], IDS[4]]
+        lie(book, IDS[0], IDS[4])
+        assert lacking(book) == []
+
+    def test_a_room_that_had_all_its_vectors_lacks_them_when_it_begins_anew(self, book: Book) -> None:
+        for room in (ROOM, TRAVEL):
+            index(book, *IDS[:3], room=room)
+            lie(book, *IDS[:3], room=room)
+        with book.write() as tx:
+            tx.terms.delete_room(ROOM)
+        index(book, *IDS[1:3])
+        assert lacking(book) == IDS[1:3]
+        index(book, IDS[3], room=TRAVEL)
+        assert lacking(book, room=TRAVEL) == [IDS[3]]
+
+    def test_each_space_lacks_what_it_lacks(self, book: Book) -> None:
+        index(book, *IDS[:2])
+        lie(book, *IDS[:2])
+        assert lacking(book, space="other") == IDS[:2]
+        index(book, IDS[2])
+        lie(book, *IDS[:3], space="other")
+        assert (lacking(book), lacking(book, space="other")) == ([IDS[2]], [])
+        with book.write() as tx:
+            tx.terms.leave("other", EVERYTHING)
+        assert (lacking(book), lacking(book, space="other")) == ([IDS[2]], IDS[:3])
+
     def test_many_vectors_are_given_and_taken_at_once(self, book: Book) -> None:
         ids = [numbered(0, n) for n in range(1200)]
         index(book, *ids[:-1])

@@ -314,6 +314,27 @@ class WorkContract(ClaimsContract):
             assert tx.work.finish(task)
             assert not tx.work.waits(*asked)
 
+    @pytest.mark.parametrize("session", ["s", None])
+    def test_work_is_left_in_a_session_until_it_is_finished(self, book: Book, session: str | None) -> None:
+        add(book, errand(0, session, namespace="travel"))
+        asked = (HOME, session, (DERIVE, DREAM), "travel")
+        others = (
+            ("other", *asked[1:]),
+            (HOME, "t", *asked[2:]),
+            (HOME, "S", *asked[2:]),
+            (HOME, "s" if session is None else None, *asked[2:]),
+            (HOME, session, (SUMMARISE, DREAM), "travel"),
+            (HOME, session, (), "travel"),
+            (HOME, session, (DERIVE,), "work"),
+        )
+        with book.write() as tx:
+            assert tx.work.left(*asked)
+            (task,) = claim(tx)
+            assert tx.work.left(*asked)
+            assert not any(tx.work.left(*other) for other in others)
+            assert tx.work.finish(task)
+            assert not tx.work.left(*asked)
+
     def test_tallies_tell_what_waits_what_is_held_and_what_is_done(self, book: Book) -> None:
         add(
             book,

@@ -94,6 +94,13 @@ class MemoryWork:
         tasks = self._state.tasks.values()
         return any((task.workspace, task.kind, task.peer, task.namespace) == asked for task in tasks)
 
+    def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
+        asked = (workspace, session, namespace)
+        tasks = self._state.tasks.values()
+        return any(
+            (task.workspace, task.session, task.namespace) == asked and task.kind in kinds for task in tasks
+        )
+
     def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
         found = [
             task

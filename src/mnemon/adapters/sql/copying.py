@@ -23,8 +23,8 @@ _MOST_VALUES = 900
 _LEDGER = "migrations"
 _COUNTED = ("seq",)
 """What orders a table that is known by a number alone, and has no primary key here."""
-_MADE_ANEW = frozenset(["vectors"])
-"""What each database may keep in its own way, and the workshop makes again where it is missing."""
+_MADE_ANEW = frozenset(["vectors", "placed"])
+"""What each database may keep in its own way, and the workshop makes again: copied together or not at all."""
 
 
 class Table(NamedTuple):
@@ -136,16 +136,20 @@ def _shared(here: Mapping[str, Table], target: Engine) -> list[Table]:
     """What is to be copied. Raises: Unsupported."""
     with target.read() as session:
         there = _catalogue(target, session)
-    tables = []
-    for name, table in sorted(here.items()):
-        if name == _LEDGER:
-            continue
-        other = there.get(name)
-        if other is not None and set(other.columns) == set(table.columns):
-            tables.append(table._replace(key=table.key or other.key or _COUNTED))
-        elif name not in _MADE_ANEW:
-            raise Unsupported(f"the target can't keep the table {name!r}", hint="Use one version for both.")
-    return tables
+    alike = {
+        name
+        for name, table in here.items()
+        if name in there and set(there[name].columns) == set(table.columns)
+    }
+    if not alike >= _MADE_ANEW:
+        alike -= _MADE_ANEW
+    if unknown := sorted(here.keys() - alike - _MADE_ANEW):
+        raise Unsupported(f"the target can't keep the table {unknown[0]!r}", hint="Use one version for both.")
+    return [
+        table._replace(key=table.key or there[name].key or _COUNTED)
+        for name, table in sorted(here.items())
+        if name in alike and name != _LEDGER
+    ]
 
 
 def _copied(session: Session, target: Engine, table: Table, report: Report) -> int:

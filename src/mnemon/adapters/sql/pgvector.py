@@ -16,6 +16,7 @@ from typing import cast
 from psycopg import errors
 
 from mnemon.adapters.sql.engine import Session, SqlRow, Values
+from mnemon.domain.embedding import PGVECTOR
 from mnemon.domain.names import Room
 from mnemon.domain.vector import SCALE_BYTES, unpack
 from mnemon.errors import Misconfigured
@@ -86,6 +87,7 @@ def install(session: Session) -> None:
 class PlainVectors:
     """The vectors of one transaction, kept in the clear and compared there."""
 
+    form = PGVECTOR
     kept = " AND v.place IS NOT NULL"
 
     def __init__(self, session: Session, indexed: set[int], *, dearer: float = _DEARER) -> None:

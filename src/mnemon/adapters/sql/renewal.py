@@ -41,6 +41,7 @@ class SqlRenewal:
     def owe(self, rooms: Collection[Room]) -> None:
         for room in rooms:
             self._session.run(_OWE, room)
+            self._session.run(f"DELETE FROM placed WHERE {_ROOM}", room)
 
     def next(self, *within: str) -> Debt | None:
         found = self._session.row(_NEXT + _narrowed(within) + _FIRST, within)

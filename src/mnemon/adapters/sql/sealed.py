@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import ClassVar
 
 from mnemon.adapters.sql.engine import Session, Values
+from mnemon.domain.embedding import SEALED
 
 _KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
@@ -13,6 +14,7 @@ _KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sea
 
 class SealedVectors:
     comparing: ClassVar[None] = None
+    form = SEALED
 
     def __init__(self, session: Session, kept: str = "") -> None:
         self._session = session

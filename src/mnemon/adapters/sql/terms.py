@@ -1,10 +1,14 @@
-"""The rooms' blinded tokens and their vectors in SQL: feeds of changes that an index follows."""
+"""The rooms' blinded tokens and their vectors in SQL: feeds of changes that an index follows.
+
+Up to which change all lines of a room have vectors is noted, so that to find those that lack one takes as
+long as there are lines behind it, and not as many as there are in the room.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mnemon.adapters.sql.engine import Session, Vectors, as_bytes, listed
+from mnemon.adapters.sql.engine import Session, SqlRow, Vectors, as_bytes, listed
 from mnemon.domain.names import Room
 from mnemon.ports.book import UNSAID, Feed, Saying, Vector
 
@@ -14,11 +18,15 @@ _ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, count
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _SINCE = f"""SELECT seq, id, tokens, counts, session, turn, at FROM terms
     WHERE {_ROOM} AND seq > ? ORDER BY seq"""
-_LACKING = """SELECT t.id FROM terms t LEFT JOIN vectors v
-    ON v.workspace = t.workspace AND v.owner = t.owner AND v.namespace = t.namespace AND v.id = t.id
-    AND v.space = ?{kept} WHERE t.workspace = ? AND t.owner = ? AND t.namespace = ? AND t.tokens IS NOT NULL
-    AND v.id IS NULL ORDER BY t.seq LIMIT ? OFFSET ?"""
-_INDEXED = f"SELECT id FROM terms WHERE {_ROOM} AND tokens IS NOT NULL AND id IN "
+_LACKING = f"""SELECT t.seq, t.id FROM terms t WHERE {_ROOM} AND t.seq > ? AND t.tokens IS NOT NULL
+    AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
+    AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL
+    ORDER BY t.seq LIMIT ? OFFSET ?"""
+_PLACED = f"SELECT seq FROM placed WHERE {_ROOM} AND space = ? AND form = ?"
+_REACH = """INSERT INTO placed (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (workspace, owner, namespace, space)
+    DO UPDATE SET form = excluded.form, seq = excluded.seq"""
+_INDEXED = f"SELECT id FROM terms WHERE {_ROOM} AND seq > ? AND tokens IS NOT NULL AND id IN "
 _VECTORS = f"""SELECT seq, id, sealed FROM vectors v
     WHERE {_ROOM} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
 _SOME = "SELECT workspace, owner, namespace, seq FROM vectors WHERE space = ? LIMIT ?"
@@ -48,7 +56,7 @@ class SqlTerms:
 
     def delete_room(self, room: Room) -> None:
         self._last.pop(room, None)
-        for table in (*_TABLES, "renewals"):
+        for table in (*_TABLES, "placed", "renewals"):
             self._session.run(f"DELETE FROM {table} WHERE {_ROOM}", room)
 
     def _end(self, room: Room) -> int:
@@ -67,20 +75,47 @@ class SqlTerms:
         self._vectors.expect(given.values())
         self._last[room] = self._end(room)
         for marks, ids in listed(given):
-            indexed = {row[0] for row in self._session.rows(_INDEXED + marks, (*room, *ids))}
+            indexed = self._indexed(room, space, marks, ids)
             sql = f"DELETE FROM vectors WHERE {_ROOM} AND space = ? AND id IN {marks}"
             self._session.run(sql, (*room, space, *ids))
             for line_id in (line_id for line_id in ids if line_id in indexed):
                 self._last[room] = self._end(room) + 1
                 self._vectors.keep((*room, space, self._last[room], line_id), given[line_id])
+        self._reach(room, space)
+
+    def _indexed(self, room: Room, space: str, marks: str, ids: Sequence[str]) -> set[str]:
+        """Which of the lines are indexed; as a rule all are among those that may lack a vector."""
+        found: set[str] = set()
+        for after in (self._reached(room, space), 0):
+            if len(found) < len(ids):
+                found = {row[0] for row in self._session.rows(_INDEXED + marks, (*room, after, *ids))}
+        return found
+
+    def _reached(self, room: Room, space: str) -> int:
+        """Up to which change every line has a vector, as far as that is noted."""
+        (reached,) = self._session.row(_PLACED, (*room, space, self._vectors.form)) or (0,)
+        return int(reached)
+
+    def _reach(self, room: Room, space: str) -> None:
+        """Note up to where every line has a vector now."""
+        lacking = self._lacking(room, space, 1)
+        if lacking:
+            reached = lacking[0][0] - 1
+        else:
+            (last,) = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {_ROOM}", room) or (None,)
+            reached = last or 0
+        self._session.run(_REACH, (*room, space, self._vectors.form, reached))
 
     def vectors(self, room: Room, space: str, seq: int) -> list[Vector]:
         rows = self._session.rows(_VECTORS.format(kept=self._vectors.kept), (*room, space, seq))
         return [Vector(number, line_id, as_bytes(sealed)) for number, line_id, sealed in rows]
 
     def lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[str]:
+        return [line_id for _, line_id in self._lacking(room, space, most, beyond)]
+
+    def _lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[SqlRow]:
         sql = _LACKING.format(kept=self._vectors.kept)
-        return [row[0] for row in self._session.rows(sql, (space, *room, most, beyond))]
+        return self._session.rows(sql, (*room, self._reached(room, space), space, most, beyond))
 
     def spaces(self) -> dict[str, int]:
         return dict(self._session.rows("SELECT space, COUNT(*) FROM vectors GROUP BY space"))
@@ -90,5 +125,7 @@ class SqlTerms:
         sql = f"DELETE FROM vectors WHERE {_ROOM} AND space = ? AND seq = ?"
         for *room, seq in going:
             self._session.run(sql, (*room, space, seq))
+        if going:
+            self._session.run("DELETE FROM placed WHERE space = ?", (space,))
         self._last.clear()
         return len(going)

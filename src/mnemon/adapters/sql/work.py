@@ -104,6 +104,11 @@ class SqlWork:
     def waits(self, workspace: str, kind: str, peer: str, namespace: str) -> bool:
         return self._session.row(_WAITS, (workspace, kind, peer, namespace)) is not None
 
+    def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
+        of, values = ("session IS NULL", []) if session is None else ("session = ?", [session])
+        sql = f"SELECT 1 FROM work WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
+        return self._session.row(f"{sql} LIMIT 1", (workspace, *values, namespace, *kinds)) is not None
+
     def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
         sql = f"{_TASK} WHERE workspace = ? AND kind IN {marks(kinds)} AND seq > ? ORDER BY seq LIMIT ?"
         return [Task(*row) for row in self._session.rows(sql, (workspace, *kinds, after, limit))]

@@ -52,9 +52,9 @@ def owe_some(desk: Desk, digest: str, first: int, owed: Sequence[Owed]) -> None:
     if known is None:
         raise NotFound("there is no such import")
     expected = _expected(known)
-    if first > expected.owed and not expected.complete:
+    if first > expected.owed:
         raise InvalidInput(f"the work before number {first} did not come yet")
-    fresh = () if expected.complete else owed[expected.owed - first :]
+    fresh = owed[expected.owed - first :]
     if fresh:
         owe(desk, fresh)
         metadata = msgspec.json.encode(replace(expected, owed=expected.owed + len(fresh))).decode()

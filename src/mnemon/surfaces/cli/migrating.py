@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import click
@@ -33,14 +33,19 @@ def migrate_command(move: Move) -> click.Command:
         counts = move(source, target, report=shown.step if seen else lambda step: None)
         shown.end()
         told = {"tables": counts, "rows": sum(counts.values())}
-        shell.show(
-            told,
-            lambda: (
-                f"{told['rows']} rows of {len(counts)} tables copied and verified, {counts['lines']} lines"
-            ),
-        )
+        shell.show(told, lambda: "\n".join(_closing(counts)))
 
     return migrate
+
+
+def _closing(counts: dict[str, int]) -> Iterator[str]:
+    rows = sum(counts.values())
+    yield f"{rows} rows of {len(counts)} tables copied and verified, {counts['lines']} lines"
+    if "vectors" not in counts:
+        yield (
+            "vectors were left out, because the two places do not keep them alike:"
+            " the target makes them anew, 'mnemon reindex' at once"
+        )
 
 
 class _Place(NamedTuple):

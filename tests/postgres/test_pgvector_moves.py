@@ -1,0 +1,128 @@
+"""A store with vectors in pgvector is backed up, exported and moved: they stay behind, and are made anew."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from functools import partial
+from shutil import copytree
+
+import pytest
+
+from mnemon.adapters.embed.packaged import installed
+from surfaces.door import mnemon
+
+pytestmark = pytest.mark.skipif(not installed(), reason="no embedder is installed")
+
+EMBEDDER = {"MNEMON_EMBEDDER": "packaged"}
+PGVECTOR = {**EMBEDDER, "MNEMON_VECTORS": "pgvector"}
+LINE = "On Saturday I fly to Lisbon."
+ANOTHER_WAY = "trip abroad"
+"""Near the line, and without a word of it."""
+
+
+@pytest.fixture
+def clear(home, server, bare):
+    """The command line on a store that has one line, with its vector in the clear."""
+    run = partial(mnemon, home=home, settings={**PGVECTOR, "MNEMON_STORE": server.url(bare)})
+    run("put", LINE)
+    run("reindex")
+    assert forms(server, bare) == (0, 1)
+    return run
+
+
+def forms(server, database):
+    """How many vectors are sealed, and how many in the clear."""
+    with server.connected(database) as connection:
+        sql = "SELECT COUNT(NULLIF(length(sealed), 0)), COUNT(place) FROM vectors"
+        return connection.execute(sql).fetchone()
+
+
+def sealed(home):
+    with closing(sqlite3.connect(home / "mnemon.db")) as book:
+        return book.execute("SELECT COUNT(*) FROM vectors WHERE length(sealed) > 0").fetchone()[0]
+
+
+def assert_made_anew(run):
+    """It has no vector, and after the next reindexing it has, and is found by it."""
+    assert run("--json", "status").json()["waiting"] == 1
+    assert run("--json", "reindex").json()["vectors"] == 1
+    assert run("--json", "status").json()["waiting"] == 0
+    (found,) = run("--json", "get", ANOTHER_WAY, "--explain").json()["lines"]
+    assert found["text"] == LINE
+    assert found["explanation"]["signals"]["meaning"]["value"] > 0.1
+
+
+def test_a_backup_holds_no_vector_in_the_clear_and_what_it_restores_makes_them_anew(clear, tmp_path):
+    file, there = tmp_path / "store.backup", tmp_path / "restored"
+    clear("backup", str(file))
+    mnemon("restore", str(file), home=there)
+    assert sealed(there) == 0
+    assert_made_anew(partial(mnemon, home=there, settings=EMBEDDER))
+    assert sealed(there) == 1
+
+
+def test_an_export_brings_lines_whose_vectors_are_made_as_that_store_keeps_them(
+    clear, home, tmp_path, server
+):
+    file, there, database = tmp_path / "all.mnemon", tmp_path / "there", server.create()
+    clear("export", str(file))
+    into = partial(mnemon, home=there, settings={**PGVECTOR, "MNEMON_STORE": server.url(database)})
+    into("import", str(file))
+    assert forms(server, database) == (0, 0)
+    assert_made_anew(into)
+    assert forms(server, database) == (0, 1)
+    server.drop(database)
+
+
+def test_a_store_that_moves_says_that_its_vectors_are_made_anew_and_they_are(
+    clear, home, server, bare, tmp_path
+):
+    there = copytree(home, tmp_path / "there")
+    told = clear("migrate", server.url(bare), str(there)).out
+    assert " lines\nvectors were left out" in told
+    assert "the target makes them anew" in told
+    assert_made_anew(partial(mnemon, home=there, settings=EMBEDDER))
+
+
+def test_a_store_that_moves_with_its_sealed_vectors_makes_them_anew_in_the_clear(
+    home, server, bare, tmp_path
+):
+    here = partial(mnemon, home=home, settings=EMBEDDER)
+    here("put", LINE)
+    here("reindex")
+    assert "vectors" not in here("migrate", str(home), server.url(bare)).out
+    assert_made_anew(partial(mnemon, home=home, settings={**PGVECTOR, "MNEMON_STORE": server.url(bare)}))
+    assert forms(server, bare) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("kept", "told"), [("sealed", "sealed"), ("pgvector", "in the clear"), ("none", "not")]
+)
+def test_the_status_says_how_vectors_are_kept(home, server, bare, kept, told):
+    run = partial(mnemon, home=home, settings={"MNEMON_STORE": server.url(bare), "MNEMON_VECTORS": kept})
+    assert f"  vectors              {told}" in run("status").out
+    assert run("--json", "status").json()["vectors"] == kept
+
+
+def test_a_server_that_has_no_pgvector_is_told_of_with_what_to_do(home, server, bare):
+    with server.connected(bare) as connection:
+        connection.execute(f"ALTER DATABASE {bare} SET extension_control_path = '/nowhere'")
+    store = {**PGVECTOR, "MNEMON_STORE": server.url(bare)}
+    refused = mnemon("status", home=home, settings=store, exit_code=11)
+    assert refused.err.startswith("misconfigured: the database has no pgvector:")
+    assert "CREATE EXTENSION vector" in refused.err
+    assert "MNEMON_VECTORS=sealed" in refused.err
+    mnemon("status", home=home, settings={**store, "MNEMON_VECTORS": "sealed"})
+
+
+def test_a_role_that_may_not_make_it_is_told_what_the_database_said(home, server, bare):
+    with server.connected(bare) as connection:
+        connection.execute("GRANT CREATE ON SCHEMA public TO guest")
+    store = {**PGVECTOR, "MNEMON_STORE": server.url(bare, "guest")}
+    refused = mnemon("put", LINE, home=home, settings=store, exit_code=11)
+    assert refused.err.startswith("misconfigured: the database has no pgvector: permission denied")
+    assert "CREATE EXTENSION vector there as a superuser" in refused.err
+    with server.connected(bare) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    mnemon("put", LINE, home=home, settings=store)
