@@ -20,12 +20,14 @@ ON_EACH_ENGINE = for engine in $(ENGINES); do \
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
     --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-# On the other engines: every operation over HTTP, asked in place and from afar, and what writes and forgets;
-# and, everywhere, the suites of all doors. Contracts and the machines that compare engines are in the whole suite.
+# On the other engines: every operation over HTTP, asked in place and from afar, what writes and forgets, and a little
+# of chat, MCP and sign-ins; and, everywhere, the suites of all doors. Contracts and the machines that compare engines
+# are in the whole suite.
 ENGINES := postgres postgres+s3
 CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/test_gate_writing.py \
-    surfaces/test_http_memory.py surfaces/test_openapi.py surfaces/test_remote_gate.py
-DOORS := chat conversation gate honcho importers mcp_door seen signin surfaces
+    surfaces/test_http_memory.py surfaces/test_openapi.py surfaces/test_remote_gate.py \
+    chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py signin/test_devices.py
+DOORS := chat conversation gate honcho importers mcp_door portable seen signin surfaces
 
 .PHONY: serve test test-everywhere check bench debian clients lock clean
 .DELETE_ON_ERROR:

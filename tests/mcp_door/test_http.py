@@ -8,6 +8,7 @@ import pytest
 from mcp_door.served import hosted, run
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
+from processes import PATIENCE_SECONDS
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -110,9 +111,9 @@ def test_without_a_cap_a_client_learns_where_to_get_one(server):
 
 def test_every_method_needs_a_cap_before_it_is_refused(server, name):
     for method in ("GET", "DELETE", "PUT"):
-        assert httpx.request(method, server.mcp, trust_env=False).status_code == 401
+        assert httpx.request(method, server.mcp, trust_env=False, timeout=PATIENCE_SECONDS).status_code == 401
         headers = {"authorization": f"Bearer {server.wide(name)}"}
-        answer = httpx.request(method, server.mcp, headers=headers, trust_env=False)
+        answer = httpx.request(method, server.mcp, headers=headers, trust_env=False, timeout=PATIENCE_SECONDS)
         assert (answer.status_code, answer.json()["error"]) == (405, "method_not_allowed")
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
-
-from conversation.world import Speaker
+from conversation.world import speaking
 from mnemon.adapters.archive.archive import Archives
 from processes import until
 from surfaces.door import mnemon, serving
@@ -18,8 +16,7 @@ def members(path):
 
 def test_a_workspace_comes_in_through_a_server(tmp_path):
     here, there, path = tmp_path / "here", tmp_path / "there", tmp_path / "w.mnemon"
-    with serving(here) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
-        speaker = Speaker(wire, server.owner_cap, "w")
+    with serving(here) as server, speaking(server, "w") as speaker:
         speaker.say("talk", *[f"I like place number {number}." for number in range(90)])
         speaker.say("talk", "ü" * 20_000)
         until(speaker.is_served)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 import sqlite3
 
-import httpx
 import pyrage
 import pytest
 
 from conversation.test_doctor import Life, settled
-from conversation.world import Speaker
+from conversation.world import speaking
 from mnemon.adapters.archive.archive import Archives
 from mnemon.domain.portable import FORMAT, Manifest
 from surfaces.door import mnemon, serving
@@ -20,8 +19,7 @@ from surfaces.door import mnemon, serving
 def lived(tmp_path_factory):
     """A data folder whose workspace 'w' has seen everything, and whose owner has lines of its own."""
     home = tmp_path_factory.mktemp("lived") / "home"
-    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
-        speaker = Speaker(wire, server.owner_cap, "w")
+    with serving(home) as server, speaking(server, "w") as speaker:
         Life(speaker, 31).live(50)
         settled(speaker)
     line = mnemon("put", "The harbour is deep.", "--json", "--workspace", "w", home=home).json()["id"]
@@ -83,6 +81,7 @@ def test_a_workspace_may_take_another_name(archive, home, tmp_path):
     assert mnemon("doctor", home=home).exit_code == 0
 
 
+@pytest.mark.embedded("its file is copied with its folder")
 def test_what_differs_here_stays_and_is_named(lived, archive, tmp_path):
     home = shutil.copytree(lived, tmp_path / "home")
     other = rewritten(archive, tmp_path / "other", lambda held: held.replace(b"shallow", b"very deep"))
@@ -94,8 +93,7 @@ def test_what_differs_here_stays_and_is_named(lived, archive, tmp_path):
 
 
 def test_a_clash_of_names_changes_nothing(archive, home, tmp_path):
-    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
-        speaker = Speaker(wire, server.owner_cap, "w")
+    with serving(home) as server, speaking(server, "w") as speaker:
         for session in ("s0", "s1", "s2"):
             speaker.say(session, "Another conversation.")
     mnemon("export", str(tmp_path / "before"), "--workspace", "w", home=home)

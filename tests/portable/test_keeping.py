@@ -10,16 +10,17 @@ import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx
 import pyrage
 import pytest
 
-from conversation.world import Speaker
+from conversation.world import speaking
 from mnemon.adapters.archive import keeping
 from mnemon.adapters.archive.archive import Archives
 from mnemon.domain.portable import decode
 from mnemon.errors import ArchiveDamaged, InvalidInput, Misconfigured
 from surfaces.door import mnemon, serving
+
+pytestmark = pytest.mark.embedded("it copies and restores the file")
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +71,7 @@ def test_what_was_backed_up_is_there_after_a_restore(filled, tmp_path):
 
 def test_a_backup_while_others_write_has_all_that_was_acknowledged_before_it(home, tmp_path):
     acknowledged, enough, stop = [], threading.Event(), threading.Event()
-    with serving(home) as server, httpx.Client(base_url=server.url, trust_env=False, verify=False) as wire:
-        speaker = Speaker(wire, server.owner_cap, "w")
+    with serving(home) as server, speaking(server, "w") as speaker:
 
         def write():
             while not stop.is_set():

@@ -17,6 +17,8 @@ from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.errors import Conflict, InvalidInput, Misconfigured
 from surfaces.door import mnemon
 
+pytestmark = pytest.mark.embedded("it moves the file")
+
 
 class Interrupted(Exception):
     """What a kill would be."""

@@ -17,6 +17,8 @@ from portable.journeys import manager
 from portable.test_migrating import Interrupted, interrupting, moved, tables
 from postgres.server import Server
 
+pytestmark = pytest.mark.embedded("it moves the file")
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):

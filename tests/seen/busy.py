@@ -71,10 +71,15 @@ def _remember(owner: httpx.Client, narrow: str, url: str) -> None:
     assert owner.post("/v1/memory/get", json={"query": OWNER_LINE}).json()["lines"]
     given = {"authorization": f"Bearer {narrow}"}
     put = {"text": TOLD, "namespace": NAMESPACE, "session": SESSION}
-    assert httpx.post(f"{url}/v1/memory/put", json=put, headers=given).status_code == 201
-    refused = httpx.post(f"{url}/v1/memory/put", json={**put, "namespace": "other"}, headers=given)
+    assert (
+        httpx.post(f"{url}/v1/memory/put", json=put, headers=given, timeout=PATIENCE_SECONDS).status_code
+        == 201
+    )
+    refused = httpx.post(
+        f"{url}/v1/memory/put", json={**put, "namespace": "other"}, headers=given, timeout=PATIENCE_SECONDS
+    )
     assert refused.status_code == 403
-    assert httpx.get(f"{url}/v1/audit", headers=given).status_code == 403
+    assert httpx.get(f"{url}/v1/audit", headers=given, timeout=PATIENCE_SECONDS).status_code == 403
 
 
 def _converse(owner: httpx.Client) -> None:

@@ -26,6 +26,7 @@ def until(url, status, headers):
     return answer
 
 
+@pytest.mark.embedded("it has a database of its own")
 def test_when_the_database_is_killed_the_server_says_so_and_recovers_when_it_is_back(home, database):
     store = database.url(database.create())
     with serving(home, MNEMON_STORE=store, MNEMON_METRICS="1") as server:

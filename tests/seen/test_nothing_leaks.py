@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from model.stand_in import a_stand_in
+from processes import PATIENCE_SECONDS
 from seen.busy import MODEL_KEY, secrets_of
 from surfaces.door import serving
 
@@ -28,7 +29,7 @@ def lived(home, model, log):
     }
     with serving(home, **settings) as server:
         secrets = secrets_of(server, model)
-        metrics = httpx.get(f"{server.url}/metrics", trust_env=False).text
+        metrics = httpx.get(f"{server.url}/metrics", trust_env=False, timeout=PATIENCE_SECONDS).text
         stopped = server.stop()
     return secrets, metrics, stopped.out + stopped.err
 

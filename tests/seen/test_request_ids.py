@@ -16,6 +16,7 @@ from mnemon.bootstrap import open_house
 from mnemon.domain.request_id import CURRENT, is_plain, onward
 from mnemon.surfaces.http.app import make_app
 from model.stand_in import Fails, a_stand_in
+from processes import PATIENCE_SECONDS
 from running import running
 from surfaces.door import serving
 
@@ -101,7 +102,9 @@ def test_every_door_answers_with_the_id_and_refuses_with_it(owner, method, path,
 
 
 def test_the_shape_of_refusals_stays_what_it_was(server, owner):
-    refused = httpx.post(f"{server.url}/v3/workspaces/w/peers", json={"id": "ann"}, trust_env=False)
+    refused = httpx.post(
+        f"{server.url}/v3/workspaces/w/peers", json={"id": "ann"}, trust_env=False, timeout=PATIENCE_SECONDS
+    )
     assert set(refused.json()) == {"error", "detail", "hint"}
     assert set(owner.get("/nowhere").json()) == {"error", "detail", "hint"}
 
@@ -160,7 +163,9 @@ class _BrokenDoor:
 def test_a_defect_of_ours_has_the_id_too(home):
     house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
     with running(make_app(house.gate, doors=[_BrokenDoor()])) as url:
-        answer = httpx.get(f"{url}/broken", headers={"x-request-id": "defect-1"}, trust_env=False)
+        answer = httpx.get(
+            f"{url}/broken", headers={"x-request-id": "defect-1"}, trust_env=False, timeout=PATIENCE_SECONDS
+        )
     house.close()
     assert (answer.status_code, answer.headers["x-request-id"]) == (500, "defect-1")
     assert "defect" not in answer.text

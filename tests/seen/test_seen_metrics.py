@@ -47,7 +47,9 @@ def scraper(server):
 
 def scraped(server, cap=None, **headers):
     given = {} if cap is None else {"authorization": f"Bearer {cap}"}
-    return httpx.get(f"{server.url}/metrics", headers={**given, **headers}, trust_env=False)
+    return httpx.get(
+        f"{server.url}/metrics", headers={**given, **headers}, trust_env=False, timeout=PATIENCE_SECONDS
+    )
 
 
 def told(server):
@@ -119,8 +121,10 @@ class TestWhoIsTold:
         arguments = ("--host", "0.0.0.0", "--allow-remote")
         with serving(home, *arguments, MNEMON_METRICS="1") as server:
             url = server.url.replace("0.0.0.0", "127.0.0.1")
-            assert httpx.get(f"{url}/metrics", trust_env=False).status_code == 200
-            rebound = httpx.get(f"{url}/metrics", headers={"host": "evil.example"}, trust_env=False)
+            assert httpx.get(f"{url}/metrics", trust_env=False, timeout=PATIENCE_SECONDS).status_code == 200
+            rebound = httpx.get(
+                f"{url}/metrics", headers={"host": "evil.example"}, trust_env=False, timeout=PATIENCE_SECONDS
+            )
             assert (rebound.status_code, rebound.json()["error"]) == (401, "cap_missing")
 
     def test_nobody_unless_it_is_configured(self, home):

@@ -11,6 +11,7 @@ from mnemon.domain.seen import SeenSettings
 from mnemon.surfaces.http.seen.logs import Log, logging_to
 from mnemon.surfaces.http.seen.seeing import seeing
 from model.stand_in import a_stand_in
+from processes import PATIENCE_SECONDS
 from seen.busy import MODEL_KEY, secrets_of
 from seen.collector import a_collector, attributes
 from surfaces.door import serving
@@ -36,7 +37,13 @@ def lived(tmp_path_factory):
             owner = {"authorization": f"Bearer {server.owner_cap}"}
 
             def ask(path, body, **headers):
-                return httpx.post(server.url + path, json=body, headers={**owner, **headers}, trust_env=False)
+                return httpx.post(
+                    server.url + path,
+                    json=body,
+                    headers={**owner, **headers},
+                    trust_env=False,
+                    timeout=PATIENCE_SECONDS,
+                )
 
             parent = f"00-{TRACE}-{CALLER}-01"
             ask("/v1/memory/get", {"query": "x"}, **{"x-request-id": "get-1", "traceparent": parent})

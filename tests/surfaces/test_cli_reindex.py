@@ -44,6 +44,7 @@ def found(command, *query):
     return [line["text"] for line in lines if line["explanation"]["by"] == "relevance"]
 
 
+@pytest.mark.embedded("it damages the file")
 def test_what_was_not_found_by_its_words_is_found_again(place):
     _, command = place
     told = command("reindex")
@@ -62,6 +63,7 @@ def test_a_second_run_makes_everything_anew_again_or_one_workspace_alone(place):
     assert command("--json", "reindex", "--workspace", "elsewhere").json()["lines"] == 1
 
 
+@pytest.mark.embedded("it damages the file")
 def test_it_is_refused_to_every_other_cap(place):
     _, command = place
     narrow = command("cap", "mint", "--sub", "ann", "--ops", "put,get", "--namespaces", "*").out.strip()

@@ -1,6 +1,7 @@
 import httpx
 import pytest
 
+from processes import PATIENCE_SECONDS
 from surfaces.door import serving
 
 
@@ -101,9 +102,14 @@ def test_a_server_with_host_names_answers_to_those_only(tmp_path):
         port = server.url.rsplit(":", 1)[1]
         health = f"http://127.0.0.1:{port}/health"
         for name in ("evil.example", "127.0.0.1", f"localhost:{port}", "x.memory.example"):
-            assert refused(httpx.get(health, headers={"host": name})) == (403, "host_refused")
+            assert refused(httpx.get(health, headers={"host": name}, timeout=PATIENCE_SECONDS)) == (
+                403,
+                "host_refused",
+            )
         for name in ("memory.example", f"memory.example:{port}", "MEMORY.example", "memory.lan"):
-            assert httpx.get(health, headers={"host": name}).status_code == 200, name
+            assert httpx.get(health, headers={"host": name}, timeout=PATIENCE_SECONDS).status_code == 200, (
+                name
+            )
 
 
 def test_a_remote_server_still_refuses_pages_of_other_origins_and_requests_without_a_cap(tmp_path):
