@@ -83,13 +83,13 @@ class Visitors:
 def _visitor(line: Connection, base_url: str) -> None:
     client = Plain(base_url, None)
     while (visits := line.recv()) is not None:
+        client.close()  # A server ends a connection that waited while the others were visited.
         line.send("ready")
         line.recv()
         try:
             line.send([_taken(client, visit) for visit in visits])
         except Exception as error:  # noqa: BLE001 - told to whoever gave the visits, whatever it is
             line.send(f"{type(error).__name__}: {error}")
-            client.close()
 
 
 def _taken(client: Plain, visit: Visit) -> Taken:
