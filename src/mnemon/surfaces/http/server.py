@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import uvicorn
 from msgspec import Struct
 
+from mnemon.domain import shapes
 from mnemon.domain.seen import SeenSettings
 from mnemon.errors import Misconfigured
 from mnemon.gate.gate import Gate
@@ -114,8 +115,10 @@ def _run(
             behind.observe(sight)
         bound_host, bound_port = listener.getsockname()[:2]
         allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in address.names)
+        made = app(allowed, sight)
+        shapes.settle()
         config = uvicorn.Config(
-            app(allowed, sight),
+            made,
             log_config=None,
             log_level="warning",
             access_log=False,
