@@ -2,7 +2,9 @@
 
 import json
 from contextlib import contextmanager
+from functools import partial
 
+from hermes.honcho_fake import eventually
 from mnemon import ways
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
@@ -75,7 +77,7 @@ class Stage:
 
     def flush(self):
         for station in self._stations.values():
-            assert station.flush(PATIENCE_SECONDS)
+            assert eventually(partial(station.flush, 1), PATIENCE_SECONDS)
 
     def close(self):
         for station in self._stations.values():
