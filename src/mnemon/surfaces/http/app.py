@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mnemon.domain import shapes
 from mnemon.errors import (
     BodyTooLarge,
     HostRefused,
@@ -93,6 +94,7 @@ def make_app(
         upkeep.append(WebRoute("/openapi.json", openapi))
         own, honcho = own_routes(gate, hands), honcho_routes(gate, hands)
     others = [(door, door.routes(gate, hands)) for door in doors]
+    shapes.settle()
     app = Starlette(
         routes=[*upkeep, Table([*own, *honcho]), *(route for _, routes in others for route in routes)],
         lifespan=lifespan,

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import uvicorn
 from msgspec import Struct
 
-from mnemon.domain import shapes
 from mnemon.domain.seen import SeenSettings
 from mnemon.errors import Misconfigured
 from mnemon.gate.gate import Gate
@@ -115,10 +114,8 @@ def _run(
             behind.observe(sight)
         bound_host, bound_port = listener.getsockname()[:2]
         allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in address.names)
-        made = app(allowed, sight)
-        shapes.settle()
         config = uvicorn.Config(
-            made,
+            app(allowed, sight),
             log_config=None,
             log_level="warning",
             access_log=False,
