@@ -67,3 +67,31 @@ def test_no_handler_catches_everything_without_a_written_reason():
 def test_every_module_is_named_after_what_it_is():
     empty = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
     assert offenders(lambda path: empty & set(path.relative_to(SOURCE).with_suffix("").parts)) == {}
+
+
+def decoded_into(call):
+    """What a call of msgspec's decodes into; None for one that decodes nothing, or into nothing of ours."""
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    match ast.unparse(call.func).split("."):
+        case ["msgspec", "json" | "msgpack", "decode"]:
+            return named.get("type")
+        case ["msgspec", "json" | "msgpack", "Decoder"]:
+            return named.get("type", call.args[0] if call.args else None)
+        case ["msgspec", "convert"]:
+            return named.get("type", call.args[1] if len(call.args) > 1 else None)
+    return None
+
+
+def needs_no_settling(shape):
+    plain = {"str", "int", "dict", "list", "tuple", "Any", "Raw", "msgspec"}
+    settled = isinstance(shape, ast.Call) and ast.unparse(shape.func) == "settled"
+    return settled or {node.id for node in ast.walk(shape) if isinstance(node, ast.Name)} <= plain
+
+
+def test_every_class_is_settled_where_something_is_decoded_into_it():
+    def unsettled(path):
+        calls = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+        shapes = [shape for call in calls if (shape := decoded_into(call)) is not None]
+        return [shape.lineno for shape in shapes if not needs_no_settling(shape)]
+
+    assert set(offenders(unsettled)) == {"domain/shapes.py"}, "but where they are settled"

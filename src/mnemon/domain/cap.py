@@ -23,6 +23,7 @@ from msgspec import Struct
 from mnemon.domain import jws, names, ulid
 from mnemon.domain.base64url import b64, unb64
 from mnemon.domain.names import ALL
+from mnemon.domain.shapes import settled
 from mnemon.errors import (
     CapExpired,
     CapMalformed,
@@ -376,7 +377,7 @@ def _payload(block: str) -> bytes:
 
 def _decode_claims(payload: bytes) -> Claims:
     try:
-        claims = msgspec.json.decode(payload, type=Claims)
+        claims = msgspec.json.decode(payload, type=settled(Claims))
     except (ValueError, msgspec.MsgspecError) as error:
         raise CapMalformed(f"the cap's claims can't be read: {error}") from None
     try:

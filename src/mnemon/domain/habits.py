@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from mnemon.domain.shapes import settled
 from mnemon.errors import InvalidInput
 
 SHORT_SUMMARY_EVERY = 20
@@ -75,7 +76,7 @@ class MemberHabits(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 def habits_of(configuration: Mapping[str, Any]) -> Habits:
     """Raises: InvalidInput."""
     try:
-        habits = msgspec.convert(configuration, Habits)
+        habits = msgspec.convert(configuration, settled(Habits))
     except msgspec.ValidationError as error:
         raise InvalidInput(f"configuration: {error}") from None
     rhythm(habits, Habits())
@@ -85,7 +86,7 @@ def habits_of(configuration: Mapping[str, Any]) -> Habits:
 def reads(text: str) -> Habits:
     """The habits in an entry's configuration; what can't be read there configures nothing."""
     try:
-        return msgspec.json.decode(text, type=Habits)
+        return msgspec.json.decode(text, type=settled(Habits))
     except msgspec.MsgspecError:
         return Habits()
 

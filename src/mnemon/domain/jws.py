@@ -13,6 +13,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from mnemon.domain.base64url import b64, unb64
+from mnemon.domain.shapes import settled
 
 ALGORITHM = "EdDSA"
 
@@ -40,7 +41,7 @@ def sign(payload: bytes, key: Ed25519PrivateKey, *, typ: str, kid: str = "") -> 
 
 def header(block: str, shape: type[_Header], *, typ: str) -> _Header:
     """What the block says of itself, which is not yet to be believed. Raises: ValueError."""
-    said = msgspec.json.decode(unb64(_parts(block)[0]), type=shape)
+    said = msgspec.json.decode(unb64(_parts(block)[0]), type=settled(shape))
     if said.alg != ALGORITHM or said.typ != typ:
         raise ValueError(f"the header says alg {ALGORITHM} and typ {typ}")
     return said

@@ -21,6 +21,7 @@ from msgspec import Struct
 from mnemon.domain.framing import frame
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
+from mnemon.domain.shapes import settled
 from mnemon.errors import Tampered
 
 FORMAT = 1
@@ -115,7 +116,7 @@ class KeyObject(Struct, frozen=True, array_like=True, tag="key"):
 
 
 Told = LineObject | ReplacedObject | KeyObject
-_decoder: msgspec.msgpack.Decoder[Told] = msgspec.msgpack.Decoder(Told)
+_decoder: msgspec.msgpack.Decoder[Told] = msgspec.msgpack.Decoder(settled(Told))
 
 
 def part(name: str) -> str:

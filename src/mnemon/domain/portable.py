@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from mnemon.domain.names import COMMON_NAMESPACE
+from mnemon.domain.shapes import settled
 
 FORMAT = 1
 MEMORY = "memory"
@@ -172,12 +173,12 @@ def encode(record: Record | Owed) -> bytes:
 @cache
 def _decoder() -> msgspec.json.Decoder[Record]:
     """Made when the first record is read."""
-    return msgspec.json.Decoder(Record)
+    return msgspec.json.Decoder(settled(Record))
 
 
 def decode_owed(line: bytes) -> Owed:
     """Raises: msgspec.MsgspecError."""
-    return msgspec.json.decode(line, type=Owed)
+    return msgspec.json.decode(line, type=settled(Owed))
 
 
 def decode(line: bytes) -> Record:

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from mnemon.domain import jws
 from mnemon.domain.base64url import b64
 from mnemon.domain.cap import HolderKey
+from mnemon.domain.shapes import settled
 from mnemon.errors import CapPopInvalid
 
 TYPE = "dpop+jwt"
@@ -63,7 +64,7 @@ def check(proof: str | None, token: str, request: Bound, *, holder: HolderKey, n
     try:
         jws.header(proof, _Header, typ=TYPE)
         jws.check(proof, holder.public())
-        claims = msgspec.json.decode(jws.payload(proof), type=Proof)
+        claims = msgspec.json.decode(jws.payload(proof), type=settled(Proof))
     except ValueError:
         raise CapPopInvalid("the proof is not the holder's") from None
     expected = (request.method, request.path, _hash(request.body), _hash(token.encode()))

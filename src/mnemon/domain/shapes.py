@@ -1,27 +1,26 @@
-"""How data is decoded, worked out before several threads decode it.
+"""How data is decoded, worked out by one thread at a time.
 
 msgspec works it out for a class when that is first decoded, and a second thread that comes meanwhile ends
-the process.
+the process. So every class is settled where something is decoded into it, e.g. `type=settled(Claims)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from threading import Lock
+from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+
+_T = TypeVar("_T")
+
+_lock = Lock()
+_known: set[Any] = set()
 
 
-def settle() -> None:
-    """Work it out for every class that is loaded; one that can't be decoded never is."""
-    for shape in _ours(Struct):
-        with suppress(TypeError, NameError):
+def settled(shape: _T) -> _T:
+    """The same class, union or list of one, which any number of threads may decode from now on."""
+    if shape not in _known:
+        with _lock:
             msgspec.json.Decoder(shape)
-
-
-def _ours(shape: type[Struct]) -> Iterator[type[Struct]]:
-    for one in shape.__subclasses__():
-        if one.__module__.startswith("mnemon."):
-            yield one
-        yield from _ours(one)
+            _known.add(shape)
+    return shape

@@ -11,6 +11,7 @@ from mnemon.core.desk import Trace, opened
 from mnemon.core.signins import rewrap
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.names import ALL, COMMON_NAMESPACE, Room
+from mnemon.domain.shapes import settled
 from mnemon.errors import IntegrityError, NotFound, Unavailable
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
@@ -165,7 +166,7 @@ class _Forgotten(Struct):
 
 
 def _retell_forgotten(told: _Told, workspace: str, event: Event) -> None:
-    detail = msgspec.json.decode(event.detail, type=_Forgotten)
+    detail = msgspec.json.decode(event.detail, type=settled(_Forgotten))
     rooms = {Room(workspace, detail.owner, namespace) for namespace in event.namespaces}
     named = set(event.lines)
 
@@ -210,7 +211,7 @@ class _Changes(Struct):
 
 
 def _retell_changes(told: _Told, workspace: str, event: Event) -> None:
-    changes = msgspec.json.decode(event.detail, type=_Changes)
+    changes = msgspec.json.decode(event.detail, type=settled(_Changes))
     gone = changes.gone or changes.gone_session is not None or changes.gone_owner is not None
     if gone or changes.gone_workspace:
         told.lines = {place for place in told.lines if not changes.takes(*place)}

@@ -35,6 +35,7 @@ from mnemon.domain.audit import OK, Event
 from mnemon.domain.delivery import retry_after_ms, sign
 from mnemon.domain.policy import Scope
 from mnemon.domain.register import WEBHOOK
+from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, IDLE, REASONING, SUMMARISE, Task
 from mnemon.errors import MnemonError, ModelUnavailable, ModelUnusable, Unavailable
 from mnemon.ports.book import Book, Transaction
@@ -258,7 +259,7 @@ class Workshop:
 
     def _dream(self, task: Task) -> None:
         """Think again, by rule, of what the conclusions that stand say for the card."""
-        dream = msgspec.json.decode(task.payload, type=_Dream)
+        dream = msgspec.json.decode(task.payload, type=settled(_Dream))
         about = task.peer or ""
         with self._book.read(task.workspace) as tx:
             standing = read_standing(self._desk(tx, task), dream.observer, about, task.namespace)
@@ -271,7 +272,7 @@ class Workshop:
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():
             raise _Lost  # It waited for a courier too long; whoever claims it next delivers it.
-        delivery = msgspec.json.decode(task.payload, type=hooks.Delivery)
+        delivery = msgspec.json.decode(task.payload, type=settled(hooks.Delivery))
         with self._book.read(task.workspace) as tx:
             entry = tx.register.entry(task.workspace, WEBHOOK, delivery.endpoint)
         outcome = "gone"

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from mnemon.domain.shapes import settled
 from mnemon.errors import (
     BodyTooLarge,
     CapScopeMismatch,
@@ -112,7 +113,7 @@ class Carrier:
         A turn that is denied waits for a change of mind; anything else would only hold it up.
         """
         try:
-            content = msgspec.convert(letter.body, type=Content)
+            content = msgspec.convert(letter.body, type=settled(Content))
         except msgspec.ValidationError as error:
             raise Refused(str(error)) from None
         try:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from mnemon.domain.shapes import settled
 from mnemon.hermes.breaker import Health
 
 _MOST_TITLES = 5_000
@@ -30,7 +31,7 @@ class Notebook:
     def health(self) -> Health | None:
         """How the backend did when that last changed; None if it never failed."""
         try:
-            return msgspec.json.decode((self._folder / "health.json").read_bytes(), type=Health)
+            return msgspec.json.decode((self._folder / "health.json").read_bytes(), type=settled(Health))
         except (OSError, msgspec.MsgspecError):
             return None
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from mnemon.domain import imports as r
 from mnemon.domain.chunks import chunks
+from mnemon.domain.shapes import settled
 from mnemon.errors import ImportUnreadable, MnemonError
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation.shown import bag
@@ -79,14 +80,14 @@ class Wording:
     def _made(self, told: dict[str, Any], kind: type[Any], place: str) -> Any:
         try:
             bag(told["metadata"])
-            return msgspec.convert(told, kind)
+            return msgspec.convert(told, settled(kind))
         except (msgspec.ValidationError, MnemonError) as error:
             raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
 
     def check(self, name: str, metadata: Mapping[str, Any], place: str, source_id: str) -> None:
         """Raises: ImportUnreadable if what has that name can't be kept."""
         try:
-            msgspec.convert(name, q.NewName)
+            msgspec.convert(name, settled(q.NewName))
             bag(self.told_from(metadata, source_id, {}))
         except (msgspec.ValidationError, MnemonError) as error:
             raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None

@@ -26,6 +26,7 @@ from mnemon.adapters.archive import age
 from mnemon.adapters.files import sync_folder, translation
 from mnemon.domain.pattern import pattern
 from mnemon.domain.portable import FORMAT, Manifest, Member
+from mnemon.domain.shapes import settled
 from mnemon.errors import ArchiveDamaged, Conflict, FileTooLarge, InvalidInput
 
 MANIFEST = "manifest.json"
@@ -332,11 +333,11 @@ class _Head(msgspec.Struct):
 def _manifest(content: bytes) -> Manifest:
     """Raises: ArchiveDamaged, InvalidInput if a newer version wrote it."""
     try:
-        if (version := msgspec.json.decode(content, type=_Head).format) != FORMAT:
+        if (version := msgspec.json.decode(content, type=settled(_Head)).format) != FORMAT:
             raise InvalidInput(
                 f"the archive has format {version}, and this version reads format {FORMAT}",
                 hint="Upgrade Mnemon.",
             )
-        return msgspec.json.decode(content, type=Manifest)
+        return msgspec.json.decode(content, type=settled(Manifest))
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise ArchiveDamaged("the archive's manifest can't be read") from None

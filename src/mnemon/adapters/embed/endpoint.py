@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from mnemon.adapters.embed.rest import Rest
 from mnemon.adapters.embed.vectors import packed
+from mnemon.domain.shapes import settled
 from mnemon.errors import Misconfigured, Unavailable
 from mnemon.version import __version__
 
@@ -157,7 +158,7 @@ class EndpointEmbedder:
             body["dimensions"] = self._dimensions
         content = self._post(msgspec.json.encode(body), seconds, len(texts) * _MOST_BYTES_EACH)
         try:
-            items = msgspec.json.decode(content, type=_Answer).data
+            items = msgspec.json.decode(content, type=settled(_Answer)).data
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
             raise Unavailable("the embeddings endpoint's answer can't be read") from None
         order = [at if item.index is None else item.index for at, item in enumerate(items)]

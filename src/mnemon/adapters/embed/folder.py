@@ -20,6 +20,7 @@ from mnemon.adapters.embed.local import LocalEmbedder, Prompts
 from mnemon.adapters.embed.packaged import INSTALL, runs
 from mnemon.adapters.embed.verified import readable, verified
 from mnemon.adapters.embed.wordpiece import MOST_TOKENS, cut_off, wordpieces
+from mnemon.domain.shapes import settled
 from mnemon.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _settings(path: Path, kind: type[_T]) -> _T:
     """What a file says; the defaults if there is none."""
     content = readable(path) if path.exists() else b"{}"
     try:
-        return msgspec.json.decode(content, type=kind)
+        return msgspec.json.decode(content, type=settled(kind))
     except msgspec.MsgspecError as error:
         raise Misconfigured(f"{path} can't be read: {error}") from error
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from mnemon.domain.shapes import settled
 from mnemon.errors import ImportUnreadable
 
 MENDED = "\ufffd"
@@ -29,13 +30,13 @@ def decoded(raw: bytes, kind: type[_Kind], place: str) -> _Kind:
     """
     try:
         try:
-            return msgspec.json.decode(raw, type=kind)
+            return msgspec.json.decode(raw, type=settled(kind))
         except msgspec.ValidationError:
             raise
         except msgspec.DecodeError:
             if not _HALF.search(raw):
                 raise
-            return msgspec.convert(json.loads(raw), kind)
+            return msgspec.convert(json.loads(raw), settled(kind))
     except RecursionError:
         raise ImportUnreadable(f"{place}: it is nested too deep") from None
     except (msgspec.MsgspecError, ValueError, OverflowError) as error:

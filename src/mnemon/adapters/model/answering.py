@@ -15,6 +15,7 @@ from mnemon.adapters.model.prompting import fenced, prompt, quote
 from mnemon.adapters.model.readings import in_words, is_refusal, parsed
 from mnemon.adapters.model.support import Ground, day, days
 from mnemon.adapters.model.wire import Call, Message, Prompt, Reply
+from mnemon.domain.shapes import settled
 from mnemon.errors import ModelUnusable
 from mnemon.ports.model import Inquiry, Telling
 from mnemon.ports.reasoner import Statement, Told
@@ -179,7 +180,7 @@ class Answering:
 
     def _found(self, call: Call) -> Message:
         try:
-            query = msgspec.json.decode(call.arguments, type=_Search).query.strip()[:_LONGEST_SEARCH]
+            query = msgspec.json.decode(call.arguments, type=settled(_Search)).query.strip()[:_LONGEST_SEARCH]
         except msgspec.MsgspecError:
             query = ""
         rows: list[dict[str, str]] = []

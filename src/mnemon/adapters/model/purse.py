@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from mnemon.adapters.files import exists, locked, read_private, write_private
 from mnemon.domain.names import ALL
+from mnemon.domain.shapes import settled
 from mnemon.domain.spending import Allowance, Spent, seconds_left
 from mnemon.errors import Misconfigured, ModelBudgetSpent
 
@@ -91,7 +92,7 @@ class Purse:
         if not exists(self._path):
             return {}
         try:
-            return msgspec.json.decode(read_private(self._path), type=_Accounts)
+            return msgspec.json.decode(read_private(self._path), type=settled(_Accounts))
         except (msgspec.MsgspecError, ValueError, Misconfigured) as error:
             raise ModelBudgetSpent(
                 f"what was spent can't be read from {self._path}",

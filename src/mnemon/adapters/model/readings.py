@@ -9,6 +9,7 @@ import msgspec
 
 from mnemon.adapters.model.wire import Reply
 from mnemon.domain.pattern import pattern
+from mnemon.domain.shapes import settled
 from mnemon.errors import ModelUnusable
 
 _THOUGHT = pattern(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -63,7 +64,7 @@ def parsed(reply: Reply, kind: type[_T]) -> _T:
     fault = "the model's reply has no JSON in it"
     for candidate in _objects(text):
         try:
-            return msgspec.json.decode(candidate.encode("utf-8", "replace"), type=kind, strict=False)
+            return msgspec.json.decode(candidate.encode("utf-8", "replace"), type=settled(kind), strict=False)
         except (msgspec.MsgspecError, RecursionError) as error:
             fault = f"the model's reply does not fit: {error}"
     raise ModelUnusable(CUT_OFF if reply.truncated else fault)

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
+from mnemon.domain.shapes import settled
+
 Message = Mapping[str, Any]
 
 
@@ -81,7 +83,7 @@ class _Chunk(Struct):
     usage: _Usage | None = None
 
 
-_decode = msgspec.json.Decoder(_Chunk).decode
+_decode = msgspec.json.Decoder(settled(_Chunk)).decode
 
 
 class Gathering:

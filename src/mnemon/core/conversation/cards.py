@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
 from mnemon.domain.line import CARD, SealedLine
+from mnemon.domain.shapes import settled
 from mnemon.domain.standing import Stand, outdated
 from mnemon.ports.book import Views
 from mnemon.ports.reasoner import Entry
@@ -257,20 +258,20 @@ def _lines(
 
 def _opened(opener: Opener, line: SealedLine) -> _Kept:
     """A line that is a mere list of entries was written before any stands were kept."""
-    told = msgspec.json.decode(opener.text(line), type=_Kept | list[Entry])
+    told = msgspec.json.decode(opener.text(line), type=settled(_Kept | list[Entry]))
     return told if isinstance(told, _Kept) else _Kept(told)
 
 
 def _entries(opener: Opener, line: SealedLine) -> list[Entry] | None:
     """What the card says, read without what stands."""
-    told = msgspec.json.decode(opener.text(line), type=_Card | list[Entry])
+    told = msgspec.json.decode(opener.text(line), type=settled(_Card | list[Entry]))
     return told.entries if isinstance(told, _Card) else told
 
 
 def is_card(text: str) -> bool:
     """Whether the line of a card may say that."""
     try:
-        msgspec.json.decode(text, type=_Kept | list[Entry])
+        msgspec.json.decode(text, type=settled(_Kept | list[Entry]))
     except msgspec.MsgspecError:
         return False
     return True

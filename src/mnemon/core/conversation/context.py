@@ -18,6 +18,7 @@ from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.names import SESSIONS
 from mnemon.domain.register import SESSION
 from mnemon.domain.representation import Conclusion, fitting, render
+from mnemon.domain.shapes import settled
 from mnemon.ports.book import Turns
 
 MOST_TOKENS = 100_000
@@ -141,7 +142,7 @@ def summaries(desk: Desk, session: str) -> list[Summary]:
     for place in desk.tx.lines.of_session(desk.scope.workspace, SESSIONS, session):
         line = desk.tx.lines.get(place.room, place.id)
         if line is not None:
-            note = msgspec.json.decode(line.metadata, type=_Note)
+            note = msgspec.json.decode(line.metadata, type=settled(_Note))
             newest[note.long] = (note, line)
     opener = Opener(desk)
     return [
@@ -157,7 +158,7 @@ def note_of(turn: int, message_id: str, *, long: bool) -> str:
 def is_note(metadata: str) -> bool:
     """Whether the metadata of a summary may say that."""
     try:
-        msgspec.json.decode(metadata, type=_Note)
+        msgspec.json.decode(metadata, type=settled(_Note))
     except msgspec.MsgspecError:
         return False
     return True

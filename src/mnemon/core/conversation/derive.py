@@ -28,6 +28,7 @@ from mnemon.domain.content import decode_metadata
 from mnemon.domain.corrections import corrected, correction
 from mnemon.domain.line import SealedLine
 from mnemon.domain.register import PEER
+from mnemon.domain.shapes import settled
 from mnemon.domain.standing import Stand, is_denial, outdated
 from mnemon.domain.tasks import Task
 from mnemon.domain.trust import Trust
@@ -67,7 +68,7 @@ def read_passage(desk: Desk, tasks: Sequence[Task], session: str, about: str) ->
     opener = Opener(desk)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
     span = Turns(desk.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
-    only = [(task, msgspec.json.decode(task.payload, type=_Only)) for task in tasks]
+    only = [(task, msgspec.json.decode(task.payload, type=settled(_Only))) for task in tasks]
     habits = directory.habits(desk, session)
     before: list[Turn] = []
     turns: list[Turn] = []

@@ -18,6 +18,7 @@ from mnemon.core.desk import Desk
 from mnemon.domain.habits import MOST_OBSERVERS, Habits, MemberHabits, PeerHabits, reads
 from mnemon.domain.names import COMMON_NAMESPACE
 from mnemon.domain.register import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
+from mnemon.domain.shapes import settled
 from mnemon.errors import Conflict, LimitExceeded, NamespaceDenied, NotFound
 from mnemon.ports.register import Batch
 
@@ -272,6 +273,6 @@ def encoded(value: Struct) -> str:
 
 def _decoded(text: str, kind: type[_Kind]) -> _Kind:
     try:
-        return msgspec.json.decode(text, type=kind)
+        return msgspec.json.decode(text, type=settled(kind))
     except msgspec.MsgspecError:
         return kind()

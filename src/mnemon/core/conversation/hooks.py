@@ -17,6 +17,7 @@ from mnemon.core.desk import Desk
 from mnemon.domain.moments import to_datetime
 from mnemon.domain.names import ALL, COMMON_NAMESPACE
 from mnemon.domain.register import WEBHOOK, WORKSPACE, Entry
+from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import DELIVER, Errand
 from mnemon.errors import Conflict, NotFound
 
@@ -76,7 +77,7 @@ def url_of(entry: Entry) -> str:
 
 
 def _endpoint(entry: Entry) -> Endpoint:
-    return msgspec.json.decode(entry.configuration, type=Endpoint)
+    return msgspec.json.decode(entry.configuration, type=settled(Endpoint))
 
 
 def announce(desk: Desk, event: str, **data: Any) -> int:

@@ -10,6 +10,7 @@ from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.place import Changes, Opener, sessions_room, write_line
 from mnemon.core.desk import Desk
 from mnemon.domain.line import SUMMARY
+from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import Errand, Task
 from mnemon.domain.trust import reads_like_orders
 from mnemon.ports.book import Turns
@@ -51,7 +52,7 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
     Raises: Tampered.
     """
     session = task.session or ""
-    long = msgspec.json.decode(task.payload, type=Kind).long
+    long = msgspec.json.decode(task.payload, type=settled(Kind)).long
     earlier = next((one for one in context.summaries(desk, session) if one.long == long), None)
     first = 0 if earlier is None else earlier.turn + 1
     lines = desk.tx.lines.turns(Turns(desk.scope.workspace, session, first=first, last=task.last))
@@ -91,7 +92,10 @@ def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:
     room = sessions_room(desk, stretch.errand.namespace)
     for place in desk.tx.lines.of_session(desk.scope.workspace, room.owner, stretch.session):
         earlier = desk.tx.lines.get(place.room, place.id)
-        if earlier is not None and msgspec.json.decode(earlier.metadata, type=Kind).long == stretch.long:
+        if (
+            earlier is not None
+            and msgspec.json.decode(earlier.metadata, type=settled(Kind)).long == stretch.long
+        ):
             desk.tx.lines.delete(earlier.room, (earlier.id,))
             changes.lose(earlier.room, (earlier.id,))
     keys = desk.tools.vault.room(desk.tx, room)

@@ -18,6 +18,7 @@ from mnemon.core.portable.shape import entry_record, line_record, owed_of
 from mnemon.domain.names import Room
 from mnemon.domain.portable import LineRecord, Owed, Record
 from mnemon.domain.register import FORMER, MEMBER, PEER, SCOPE, SESSION, WEBHOOK, WORKSPACE, Entry
+from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import REASONING
 from mnemon.errors import InvalidInput, Tampered
 from mnemon.ports.book import Span
@@ -76,7 +77,7 @@ def _read(cursor: str | None) -> _Cursor:
     if cursor is None:
         return _Cursor()
     try:
-        place = msgspec.json.decode(cursor, type=_Cursor)
+        place = msgspec.json.decode(cursor, type=settled(_Cursor))
     except (msgspec.MsgspecError, UnicodeEncodeError):
         place = None
     if place is None or place.stage not in _STAGES or place.seen < 0:

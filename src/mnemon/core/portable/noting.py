@@ -12,6 +12,7 @@ from mnemon.core.desk import Desk
 from mnemon.core.portable.owing import owe
 from mnemon.domain.portable import Owed
 from mnemon.domain.register import Entry
+from mnemon.domain.shapes import settled
 from mnemon.errors import Conflict, InvalidInput, NotFound, Tampered
 
 IMPORT = "import"
@@ -90,7 +91,7 @@ def unfinished(desk: Desk) -> list[str]:
 
 def _expected(entry: Entry) -> Expected:
     try:
-        return msgspec.json.decode(entry.metadata, type=Expected)
+        return msgspec.json.decode(entry.metadata, type=settled(Expected))
     except msgspec.MsgspecError:
         raise Tampered("the note of an import can't be read") from None
 

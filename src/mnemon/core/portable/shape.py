@@ -24,6 +24,7 @@ from mnemon.domain.portable import (
     WorkspaceRecord,
 )
 from mnemon.domain.register import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WEBHOOK, WORKSPACE, Entry, Tie
+from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import Errand, Task
 from mnemon.errors import Tampered
 
@@ -93,7 +94,7 @@ def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> LineRecord
 def owed_of(task: Task) -> Owed:
     """What is to be done, as it goes along. Raises: Tampered."""
     try:
-        particulars = msgspec.json.decode(task.payload, type=Particulars)
+        particulars = msgspec.json.decode(task.payload, type=settled(Particulars))
     except msgspec.MsgspecError:
         raise Tampered("the work list holds what nobody wrote") from None
     return Owed(particulars=particulars, **{name: getattr(task, name) for name in _OWED})

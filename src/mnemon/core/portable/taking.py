@@ -27,6 +27,7 @@ from mnemon.domain.line import CARD, MESSAGE, SUMMARY, TOMBSTONE, Line, SealedLi
 from mnemon.domain.names import SESSIONS, Room
 from mnemon.domain.portable import LineRecord, Record, SessionRecord, WebhookRecord, WorkspaceRecord
 from mnemon.domain.register import MEMBER, SESSION, Entry, Tie
+from mnemon.domain.shapes import settled
 from mnemon.errors import InvalidInput, NamespaceDenied, Tampered
 from mnemon.ports.register import Batch
 
@@ -147,7 +148,7 @@ class _Table:
     def _check_webhook(self, record: WebhookRecord) -> None:
         """Raises: InvalidInput, NamespaceDenied if it would hear of more than the cap opens."""
         try:
-            endpoint = msgspec.convert(record.configuration, hooks.Endpoint)
+            endpoint = msgspec.convert(record.configuration, settled(hooks.Endpoint))
         except msgspec.ValidationError as error:
             raise InvalidInput(f"webhook {record.name}: {error}") from None
         self._desk.tools.courier.check(endpoint.url)

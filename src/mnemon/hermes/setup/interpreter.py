@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from mnemon.domain.shapes import settled
 from mnemon.version import __version__
 
 _REQUIREMENT = "mnemon[hermes]"
@@ -76,7 +77,7 @@ def _asked(python: Path, environment: Mapping[str, str]) -> _Answer | None:
             timeout=_PATIENCE_SECONDS,
             check=True,
         )
-        return msgspec.json.decode(told.stdout, type=_Answer)
+        return msgspec.json.decode(told.stdout, type=settled(_Answer))
     except (OSError, subprocess.SubprocessError, msgspec.MsgspecError):
         return None
 

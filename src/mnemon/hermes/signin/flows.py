@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from mnemon.domain.shapes import settled
 from mnemon.errors import (
     MnemonError,
     ServerUnreachable,
@@ -137,7 +138,7 @@ def _code(endpoints: Endpoints) -> Code:
         )
     try:
         _, content = wire.post(endpoints.device, {"client_id": endpoints.client, "scope": endpoints.scope})
-        code = msgspec.json.decode(content, type=Code, strict=False)
+        code = msgspec.json.decode(content, type=settled(Code), strict=False)
     except wire.Refused as refused:
         raise SignInFailed(f"the server gives no code: {refused}") from refused
     except (msgspec.MsgspecError, ValueError) as error:

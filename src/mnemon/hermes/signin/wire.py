@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from mnemon.domain.shapes import settled
 from mnemon.errors import ServerUnreachable
 from mnemon.version import __version__
 
@@ -62,7 +63,7 @@ def issued(endpoint: str, form: Mapping[str, str], *, timeout: float = TIMEOUT_S
     """What the token endpoint gives for that. Raises: Refused; ServerUnreachable, Unheard among it."""
     status, content = post(endpoint, form, timeout=timeout)
     try:
-        told = msgspec.json.decode(content, type=Issued, strict=False)
+        told = msgspec.json.decode(content, type=settled(Issued), strict=False)
     except (msgspec.MsgspecError, ValueError):
         told = None
     usable = told is not None and told.access_token and told.token_type.lower() == "bearer"
@@ -142,7 +143,7 @@ def _read(answer: httpx.Response, end: float, url: str) -> bytes:
 
 def _refused(status: int, content: bytes) -> Refused:
     try:
-        told = msgspec.json.decode(content, type=_Refusal)
+        told = msgspec.json.decode(content, type=settled(_Refusal))
     except (msgspec.MsgspecError, ValueError):
         return Refused(f"http_{status}")
     return Refused(_printable(told.error), _printable(told.error_description))

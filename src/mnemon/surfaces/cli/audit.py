@@ -13,6 +13,7 @@ from mnemon.domain import merkle
 from mnemon.domain.audit import Checkpoint, Event, Row, verify
 from mnemon.domain.moments import to_datetime
 from mnemon.domain.names import DEFAULT_WORKSPACE
+from mnemon.domain.shapes import settled
 from mnemon.errors import BrokenAuditChain, InvalidInput
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
@@ -132,7 +133,7 @@ def _workspace(shell: Shell, saved: Checkpoint | None) -> str:
 
 def _read_checkpoint(path: str) -> Checkpoint:
     try:
-        told = msgspec.json.decode(Path(path).read_bytes(), type=m.CheckpointAnswer)
+        told = msgspec.json.decode(Path(path).read_bytes(), type=settled(m.CheckpointAnswer))
         return Checkpoint(told.workspace, told.size, bytes.fromhex(told.root))
     except (msgspec.MsgspecError, ValueError):
         raise InvalidInput(
@@ -142,6 +143,9 @@ def _read_checkpoint(path: str) -> Checkpoint:
 
 def _read_rows(path: str) -> list[m.AuditRow]:
     try:
-        return [msgspec.json.decode(line, type=m.AuditRow) for line in Path(path).read_bytes().splitlines()]
+        return [
+            msgspec.json.decode(line, type=settled(m.AuditRow))
+            for line in Path(path).read_bytes().splitlines()
+        ]
     except msgspec.MsgspecError as error:
         raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None

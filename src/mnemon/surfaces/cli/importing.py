@@ -17,6 +17,7 @@ from mnemon.domain.imports import Reader, Wanted
 from mnemon.domain.names import ALL, DEFAULT_WORKSPACE
 from mnemon.domain.names import namespace as valid_namespace
 from mnemon.domain.pattern import pattern
+from mnemon.domain.shapes import settled
 from mnemon.errors import InvalidInput, MnemonError
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
@@ -126,7 +127,7 @@ def _take_in(shell: Shell, open_source: OpenSource, asked: _Asked) -> None:
 def _name(peer: str) -> str:
     """The name, if a peer can have it. Raises: InvalidInput."""
     try:
-        return msgspec.convert(peer, NewName)
+        return msgspec.convert(peer, settled(NewName))
     except msgspec.ValidationError:
         raise InvalidInput(
             "a peer's name has letters, digits, '-' and '_' alone",

@@ -8,7 +8,6 @@ from queue import SimpleQueue
 
 import click
 
-from mnemon.domain import shapes
 from mnemon.surfaces.cli.options import Command, listens, pass_shell
 from mnemon.surfaces.cli.shell import House, Shell, say
 
@@ -42,7 +41,6 @@ def _work(house: House) -> None:
     told: SimpleQueue[int] = SimpleQueue()  # An event could hang: two signals may come upon each other.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: told.put(number))
-    shapes.settle()
     with house.working():
         say(_GREETING)
         told.get()

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mnemon.domain import shapes
+from mnemon.domain.shapes import settled
 from mnemon.errors import (
     BodyTooLarge,
     HostRefused,
@@ -94,7 +94,6 @@ def make_app(
         upkeep.append(WebRoute("/openapi.json", openapi))
         own, honcho = own_routes(gate, hands), honcho_routes(gate, hands)
     others = [(door, door.routes(gate, hands)) for door in doors]
-    shapes.settle()
     app = Starlette(
         routes=[*upkeep, Table([*own, *honcho]), *(route for _, routes in others for route in routes)],
         lifespan=lifespan,
@@ -148,7 +147,7 @@ def own_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
 
 
 def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
-    decoder = msgspec.json.Decoder(route.operation.request)
+    decoder = msgspec.json.Decoder(settled(route.operation.request))
 
     async def answer(request: Request) -> Response:
         body, complete = b"", True
@@ -181,7 +180,7 @@ def _from_query(request: Request, route: Route) -> Any:
             raise InvalidInput(f"{name!r} is given twice")
         fields[name] = value
     try:
-        return msgspec.convert(fields, route.operation.request, strict=False)
+        return msgspec.convert(fields, settled(route.operation.request), strict=False)
     except msgspec.MsgspecError as error:
         raise InvalidInput(f"the query can't be read: {error}") from None
 

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
+from mnemon.domain.shapes import settled
 from mnemon.gate.conversation import answers as a
 from mnemon.surfaces.http.route import Route
 
@@ -57,7 +58,7 @@ def read(route: Route, status: int, headers: Mapping[str, str], content: bytes) 
     """
     kind = route.operation.answer
     if not route.path.startswith(_CONVERSATIONS):
-        return msgspec.json.decode(content, type=kind)
+        return msgspec.json.decode(content, type=settled(kind))
     if kind is a.Done:
         return a.Done()
     found = msgspec.json.decode(content) if content.strip() else None
@@ -76,7 +77,7 @@ def read(route: Route, status: int, headers: Mapping[str, str], content: bytes) 
 
 def _converted(found: Any, kind: Any) -> Any:
     mend = _mending(kind)
-    return msgspec.convert(found if mend is None else mend(found), kind)
+    return msgspec.convert(found if mend is None else mend(found), settled(kind))
 
 
 @cache

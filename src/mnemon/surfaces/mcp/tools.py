@@ -10,6 +10,7 @@ from mcp_types import Tool as Declared
 from mcp_types import ToolAnnotations
 from msgspec import Struct
 
+from mnemon.domain.shapes import settled
 from mnemon.errors import InvalidInput
 from mnemon.surfaces.mcp import arguments as given
 from mnemon.surfaces.mcp import results as r
@@ -53,7 +54,7 @@ class Tool(Struct, frozen=True):
     async def call(self, memory: PersonsMemory, arguments: Mapping[str, Any]) -> Answer:
         """Raises: MnemonError."""
         try:
-            read = msgspec.convert(dict(arguments), self.arguments)
+            read = msgspec.convert(dict(arguments), settled(self.arguments))
         except (msgspec.MsgspecError, RecursionError) as error:
             raise InvalidInput(
                 f"the arguments of {self.name} can't be read: {error}",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from mnemon.domain.shapes import settled
 from mnemon.surfaces.http.openapi import Error
 
 
@@ -74,7 +75,7 @@ def same(one: Response, other: Response) -> None:
 
 def _code(body: bytes) -> str | None:
     try:
-        return msgspec.json.decode(body, type=Error).error
+        return msgspec.json.decode(body, type=settled(Error)).error
     except msgspec.MsgspecError:
         return None
 

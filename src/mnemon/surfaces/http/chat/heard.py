@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from mnemon.domain.shapes import settled
+
 _MOST_CHARS = 200_000
 _MOST_BYTES = 32 * 1024 * 1024
 _DONE = b"[DONE]"
@@ -56,7 +58,7 @@ class _Chunk(Struct):
     item: _Output | None = None
 
 
-_decode = msgspec.json.Decoder(_Chunk).decode
+_decode = msgspec.json.Decoder(settled(_Chunk)).decode
 _TEXT_EVENTS = ("response.output_text.delta", "response.refusal.delta")
 _ENDS = ("response.completed", "response.incomplete")
 _CALLS = ("tool_calls", "function_call")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw, Struct
 
+from mnemon.domain.shapes import settled
 from mnemon.domain.upstream import ChatSettings, Upstream
 
 _FAULTS = (msgspec.MsgspecError, ValueError, RecursionError)
@@ -19,7 +20,7 @@ class _List(Struct):
 def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[tuple[str, dict[str, Raw]]]:
     """Those models of an endpoint's list that are asked for there, each with the name that leads to it."""
     try:
-        found = msgspec.json.decode(told, type=_List).data
+        found = msgspec.json.decode(told, type=settled(_List)).data
     except _FAULTS:
         return
     for model in found:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from mnemon.domain.shapes import settled
 from mnemon.errors import InvalidInput
 from mnemon.turns.cleaning import spoken
 from mnemon.turns.fence import unmarked
@@ -49,7 +50,7 @@ class _Item(Struct):
 
 _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _items = msgspec.json.Decoder(list[Raw]).decode
-_item = msgspec.json.Decoder(_Item).decode
+_item = msgspec.json.Decoder(settled(_Item)).decode
 _value = msgspec.json.Decoder().decode
 _FAULTS = (msgspec.MsgspecError, ValueError, RecursionError)
 _MOST_HEARD = 200_000

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as WebRoute
 
+from mnemon.domain.shapes import settled
 from mnemon.errors import BodyTooLarge, FileTooLarge, InvalidInput, MnemonError
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.gate import Gate
@@ -158,7 +159,7 @@ class _Reader:
         if self._keyed and _IDEMPOTENCY in request.headers:
             known["idempotency_key"] = request.headers[_IDEMPOTENCY]
         try:
-            return msgspec.convert(known, self._kind, strict=False)
+            return msgspec.convert(known, settled(self._kind), strict=False)
         except (msgspec.ValidationError, OverflowError, RecursionError) as error:
             raise Unreadable(str(error), self._where) from None
 
@@ -181,7 +182,7 @@ def _form_fields(fields: dict[str, Any]) -> dict[str, Any]:
 def _wants_stream(route: Route, body: bytes) -> bool:
     if route.operation.answer is not a.Told:
         return False
-    return msgspec.json.decode(body, type=_Streamed, strict=False).stream
+    return msgspec.json.decode(body, type=settled(_Streamed), strict=False).stream
 
 
 class _Streamed(msgspec.Struct):

@@ -39,6 +39,7 @@ from authlib.oauth2.rfc8628 import (
 from msgspec import Struct
 
 from mnemon.domain.oauth import is_target, redirect_matches
+from mnemon.domain.shapes import settled
 from mnemon.domain.signin import (
     AUTH_METHODS,
     CODE,
@@ -126,7 +127,7 @@ class Held:
 
     def __init__(self, slip: Slip) -> None:
         self.slip = slip
-        self._sent = msgspec.json.decode(slip.content, type=Sent) if slip.kind == CODE else None
+        self._sent = msgspec.json.decode(slip.content, type=settled(Sent)) if slip.kind == CODE else None
 
     @property
     def scope(self) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from mnemon.domain.oauth import form_target, typed, where_of
+from mnemon.domain.shapes import settled
 from mnemon.domain.signin import BUILT_IN, Client, hash_of
 from mnemon.errors import Denied, InvalidInput, MnemonError, NotFound, Unauthenticated
 from mnemon.gate.messages import WhoAmIAnswer
@@ -251,7 +252,7 @@ class Lobby:
         if slip is None:
             raise _gone()
         try:
-            return msgspec.json.decode(slip.content, type=kind)
+            return msgspec.json.decode(slip.content, type=settled(kind))
         except msgspec.MsgspecError:
             raise _gone() from None  # It was asked at the other page.
 
@@ -277,7 +278,7 @@ def _place(query: Asked) -> Place:
 def _back(asked: bytes) -> str:
     """The page that a pending request came from."""
     try:
-        return f"{metadata.AUTHORIZE}?{urlencode(msgspec.json.decode(asked, type=Fields))}"
+        return f"{metadata.AUTHORIZE}?{urlencode(msgspec.json.decode(asked, type=settled(Fields)))}"
     except msgspec.MsgspecError:
         return metadata.DEVICE_PAGE
 
