@@ -33,7 +33,7 @@ from mnemon.core.mirroring import mirrored
 from mnemon.core.vault import Vault
 from mnemon.domain import cap, ulid
 from mnemon.domain.cap import HolderKey
-from mnemon.domain.embedding import NONE, PGVECTOR
+from mnemon.domain.embedding import NONE
 from mnemon.errors import Misconfigured, MnemonError
 from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
@@ -263,7 +263,9 @@ def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
     if settings.vectors == NONE:
         return Meaning(None, without=_NO_VECTORS, keeps=False)
     embedder = choose(settings.embedder)
-    return Meaning(embedder, now=clock.now, patience=patience, without=describe(settings.embedder))
+    if embedder is None:
+        return Meaning(None, without=describe(settings.embedder))
+    return Meaning(embedder, now=clock.now, patience=patience)
 
 
 def _with_objects(
@@ -316,7 +318,8 @@ def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
 def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
     """Whether the data folder is new, its keys, and the book in PostgreSQL. Raises: MnemonError."""
     made = not exists(settings.home / ROOT_FILE)
-    book = SqlBook(in_database(place_of(settings), compares=settings.vectors == PGVECTOR))
+    embeds = settings.vectors != NONE and choose(settings.embedder) is not None
+    book = SqlBook(in_database(place_of(settings), vectors=settings.vectors if embeds else None))
     with ExitStack() as otherwise:
         otherwise.callback(book.close)
         with book.read() as tx:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import fields, replace
 
-from mnemon.domain.embedding import AUTO, PGVECTOR, SEALED, VECTORS, EmbedderSettings
+from mnemon.domain.embedding import AUTO, PGVECTOR, VECTORS, EmbedderSettings
 from mnemon.domain.limits import Limits
 from mnemon.domain.names import namespace
 from mnemon.domain.pattern import pattern
@@ -115,7 +115,7 @@ class Settings(Struct, frozen=True):
     seen: SeenSettings = SeenSettings()
     store: str | None = None
     """The address of a PostgreSQL database, or `@` and its file; None for the file in the data folder."""
-    vectors: str = SEALED
+    vectors: str = AUTO
     """How vectors are kept: one of `VECTORS`."""
 
     @property
@@ -195,7 +195,7 @@ def _vectors(told: str | None, store: str | None) -> str:
             "MNEMON_VECTORS=pgvector needs a store in PostgreSQL",
             hint="Set MNEMON_STORE to its address, or leave MNEMON_VECTORS out: vectors are sealed then.",
         )
-    return told or SEALED
+    return told or AUTO
 
 
 def _seen(environment: Mapping[str, str]) -> SeenSettings:

@@ -232,6 +232,30 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
     book.close()
 
 
+def test_work_from_before_there_was_an_agenda_is_claimed_when_it_is_due_or_no_longer_held(path):
+    store_of(path, 10)
+    with database(path) as connection:
+        for workspace, due, holder, until, blocked in (
+            ("free", 50, None, None, 0),
+            ("free", 10, None, None, 1),
+            ("held", 10, "h", 40, 0),
+        ):
+            connection.execute(
+                """INSERT INTO work (workspace, kind, session, peer, first_turn, last_turn, units, payload,
+                    attempts, due, holder, until, blocked)
+                    VALUES (?, ?, 's', 'ann', 1, 1, 1, '', 0, ?, ?, ?, ?)""",
+                (workspace, DERIVE, due, holder, until, blocked),
+            )
+    book = SqlBook(SqliteEngine(path))
+    with book.write() as tx:
+        assert tx.work.next_due() == 40
+        assert not tx.work.is_due(39)
+        assert [task.workspace for task in tx.work.claim("i", now=40, until=99, most=9)] == ["held"]
+        assert tx.work.next_due() == 50
+        assert [task.workspace for task in tx.work.claim("i", now=50, until=99, most=1)] == ["free"]
+    book.close()
+
+
 def test_two_books_may_be_opened_on_a_new_store_at_once(path):
     books = [SqlBook(SqliteEngine(path)) for _ in range(2)]
     for book in books:

@@ -29,6 +29,7 @@ from mnemon.adapters.system import SystemEntropy
 from mnemon.config import Settings
 from mnemon.core.desk import Tools
 from mnemon.core.mirroring import mirrored
+from mnemon.domain.embedding import AUTO
 from mnemon.errors import Misconfigured, Tampered, WrongKey
 from mnemon.gate.mended import Mended
 from mnemon.ports.book import Book
@@ -63,7 +64,7 @@ class Everywhere:
     @cached_property
     def _template(self) -> str:
         name = self._server.create()
-        SqlBook(PostgresEngine(self._server.url(name))).close()
+        SqlBook(PostgresEngine(self._server.url(name), vectors=AUTO)).close()
         return name
 
     @cached_property

@@ -25,6 +25,7 @@ from mnemon.adapters.sql.pgvector import PlainVectors
 from mnemon.adapters.sql.postgres import PostgresEngine
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.config import settings_from
+from mnemon.domain.embedding import PGVECTOR, SEALED
 from mnemon.domain.names import Room
 from mnemon.domain.relevance import MEANING
 from mnemon.domain.vector import pack, unpack
@@ -53,7 +54,7 @@ MARK = 6
 def comparing(server):
     """The name of a database whose vectors are in pgvector, whichever test it was used by last."""
     name = server.create()
-    SqlBook(PostgresEngine(server.url(name), compares=True)).close()
+    SqlBook(PostgresEngine(server.url(name), vectors=PGVECTOR)).close()
     return name
 
 
@@ -69,8 +70,8 @@ def opened(emptied):
     """Opens its book, by default so that vectors are in the clear."""
     with ExitStack() as books:
 
-        def open_book(*, compares=True):
-            book = SqlBook(PostgresEngine(emptied, compares=compares))
+        def open_book(form=PGVECTOR):
+            book = SqlBook(PostgresEngine(emptied, vectors=form))
             books.callback(book.close)
             return book
 
@@ -148,7 +149,7 @@ class Crowded(NamedTuple):
 def crowded(server):
     """A database in which many owners have many vectors each and one has few, in two workspaces."""
     name = server.create()
-    book = SqlBook(PostgresEngine(server.url(name), compares=True))
+    book = SqlBook(PostgresEngine(server.url(name), vectors=PGVECTOR))
     columns = "workspace, owner, namespace, space, seq, id, sealed, place"
     with (
         server.connected(name) as connection,
@@ -342,7 +343,7 @@ def forms(book):
 
 
 def test_vectors_are_made_anew_in_the_other_form_and_back_and_answers_stay_the_same(opened):
-    sealed = world_on(opened(compares=False))
+    sealed = world_on(opened(SEALED))
     cap = sealed.issue()
     for text in ("The hotel is in Chengdu.", "Lunch with Mara.", "Our hotel has a pool."):
         sealed.put(cap, text)
@@ -423,13 +424,10 @@ def test_pgvector_needs_a_store_in_postgresql():
     with pytest.raises(Misconfigured, match="PostgreSQL") as refused:
         settings_from({"MNEMON_VECTORS": "pgvector"})
     assert "MNEMON_STORE" in refused.value.hint
-    with pytest.raises(Misconfigured, match="sealed, pgvector, none"):
+    with pytest.raises(Misconfigured, match="auto, pgvector, sealed, none"):
         settings_from({"MNEMON_VECTORS": "faiss"})
     given = {"MNEMON_STORE": "postgresql://h/b", "MNEMON_VECTORS": "pgvector"}
     assert settings_from(given).vectors == "pgvector"
-    assert (
-        settings_from({}).vectors == settings_from({"MNEMON_STORE": "postgresql://h/b"}).vectors == "sealed"
-    )
 
 
 def test_a_database_without_pgvector_is_refused_where_it_can_not_be_made(server, bare):
@@ -437,13 +435,13 @@ def test_a_database_without_pgvector_is_refused_where_it_can_not_be_made(server,
         connection.execute("GRANT CREATE ON SCHEMA public TO guest")
     url = server.url(bare, "guest")
     with pytest.raises(Misconfigured, match="no pgvector") as refused:
-        SqlBook(PostgresEngine(url, compares=True))
+        SqlBook(PostgresEngine(url, vectors=PGVECTOR))
     assert "CREATE EXTENSION vector" in refused.value.hint
     assert "MNEMON_VECTORS=sealed" in refused.value.hint
     SqlBook(PostgresEngine(url)).close()
     with server.connected(bare) as connection:
         connection.execute("CREATE EXTENSION vector SCHEMA pg_catalog")
-    SqlBook(PostgresEngine(url, compares=True)).close()
+    SqlBook(PostgresEngine(url, vectors=PGVECTOR)).close()
 
 
 @pytest.mark.skipif(not installed(), reason="no embedder is installed")

@@ -1,4 +1,4 @@
-"""A store with vectors in pgvector is backed up, exported and moved: they stay behind, and are made anew."""
+"""A store in PostgreSQL keeps vectors in pgvector unless told otherwise; what is moved makes them anew."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surfaces.door import mnemon
 pytestmark = pytest.mark.skipif(not installed(), reason="no embedder is installed")
 
 EMBEDDER = {"MNEMON_EMBEDDER": "packaged"}
-PGVECTOR = {**EMBEDDER, "MNEMON_VECTORS": "pgvector"}
+SEALED = {**EMBEDDER, "MNEMON_VECTORS": "sealed"}
 LINE = "On Saturday I fly to Lisbon."
 ANOTHER_WAY = "trip abroad"
 """Near the line, and without a word of it."""
@@ -24,7 +24,7 @@ ANOTHER_WAY = "trip abroad"
 @pytest.fixture
 def clear(home, server, bare):
     """The command line on a store that has one line, with its vector in the clear."""
-    run = partial(mnemon, home=home, settings={**PGVECTOR, "MNEMON_STORE": server.url(bare)})
+    run = partial(mnemon, home=home, settings={**EMBEDDER, "MNEMON_STORE": server.url(bare)})
     run("put", LINE)
     run("reindex")
     assert forms(server, bare) == (0, 1)
@@ -36,6 +36,18 @@ def forms(server, database):
     with server.connected(database) as connection:
         sql = "SELECT COUNT(NULLIF(length(sealed), 0)), COUNT(place) FROM vectors"
         return connection.execute(sql).fetchone()
+
+
+def columns(server, database, table):
+    with server.connected(database) as connection:
+        sql = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND NOT attisdropped"
+        return {name for (name,) in connection.execute(sql, [table])}
+
+
+def without_pgvector(server, database):
+    """Have the server find no extension for that database."""
+    with server.connected(database) as connection:
+        connection.execute(f"ALTER DATABASE {database} SET extension_control_path = '/nowhere'")
 
 
 def sealed(home):
@@ -67,7 +79,7 @@ def test_an_export_brings_lines_whose_vectors_are_made_as_that_store_keeps_them(
 ):
     file, there, database = tmp_path / "all.mnemon", tmp_path / "there", server.create()
     clear("export", str(file))
-    into = partial(mnemon, home=there, settings={**PGVECTOR, "MNEMON_STORE": server.url(database)})
+    into = partial(mnemon, home=there, settings={**EMBEDDER, "MNEMON_STORE": server.url(database)})
     into("import", str(file))
     assert forms(server, database) == (0, 0)
     assert_made_anew(into)
@@ -85,41 +97,90 @@ def test_a_store_that_moves_says_that_its_vectors_are_made_anew_and_they_are(
     assert_made_anew(partial(mnemon, home=there, settings=EMBEDDER))
 
 
-def test_a_store_that_moves_with_its_sealed_vectors_makes_them_anew_in_the_clear(
-    home, server, bare, tmp_path
-):
+def test_a_store_that_moves_to_postgresql_makes_its_vectors_anew_in_the_clear(home, server, bare):
     here = partial(mnemon, home=home, settings=EMBEDDER)
     here("put", LINE)
     here("reindex")
-    assert "vectors" not in here("migrate", str(home), server.url(bare)).out
-    assert_made_anew(partial(mnemon, home=home, settings={**PGVECTOR, "MNEMON_STORE": server.url(bare)}))
+    assert "vectors were left out" in here("migrate", str(home), server.url(bare)).out
+    assert_made_anew(partial(mnemon, home=home, settings={**EMBEDDER, "MNEMON_STORE": server.url(bare)}))
     assert forms(server, bare) == (0, 1)
 
 
+def test_a_store_that_moves_takes_sealed_vectors_along_if_they_are_to_stay_sealed(home, server, bare):
+    here = partial(mnemon, home=home, settings=SEALED)
+    here("put", LINE)
+    here("reindex")
+    assert "vectors" not in here("migrate", str(home), server.url(bare)).out
+    there = partial(mnemon, home=home, settings={**EMBEDDER, "MNEMON_STORE": server.url(bare)})
+    told = there("--json", "status").json()
+    assert (told["vectors"], told["waiting"]) == ("sealed", 0)
+
+
+def test_what_was_sealed_in_postgresql_stays_so_when_nothing_is_set_any_more(home, server, bare, tmp_path):
+    store = {"MNEMON_STORE": server.url(bare)}
+    mnemon("put", LINE, home=home, settings={**SEALED, **store})
+    mnemon("reindex", home=home, settings={**SEALED, **store})
+    unset = partial(mnemon, home=home, settings={**EMBEDDER, **store})
+    unset("put", "On Sunday I fly back.")
+    assert unset("--json", "reindex").json()["vectors"] == 1
+    assert "  vectors              sealed like the text" in unset("status").out
+    assert columns(server, bare, "vectors") & {"place"} == set()
+    other, moved = server.create(), {**EMBEDDER}
+    unset("backup", str(tmp_path / "store.backup"))
+    mnemon("restore", str(tmp_path / "store.backup"), home=tmp_path / "restored")
+    assert "vectors" not in mnemon("migrate", str(tmp_path / "restored"), server.url(other), home=home).out
+    moved["MNEMON_STORE"] = server.url(other)
+    told = mnemon("--json", "status", home=tmp_path / "restored", settings=moved).json()
+    assert (told["vectors"], told["waiting"]) == ("sealed", 0)
+    server.drop(other)
+
+
+def test_a_store_of_before_that_has_sealed_vectors_keeps_them_sealed(home, server, bare):
+    store = {**EMBEDDER, "MNEMON_STORE": server.url(bare)}
+    mnemon("put", LINE, home=home, settings={**SEALED, **store})
+    mnemon("reindex", home=home, settings={**store, "MNEMON_VECTORS": "sealed"})
+    with server.connected(bare) as connection:
+        connection.execute("DELETE FROM keeping")
+    assert mnemon("--json", "status", home=home, settings=store).json()["vectors"] == "sealed"
+    in_the_clear = partial(mnemon, home=home, settings={**store, "MNEMON_VECTORS": "pgvector"})
+    assert in_the_clear("--json", "reindex").json()["vectors"] == 1
+    assert forms(server, bare) == (0, 1)
+    assert mnemon("--json", "status", home=home, settings=store).json()["vectors"] == "pgvector"
+
+
+@pytest.mark.parametrize("without", [{"MNEMON_EMBEDDER": "none"}, {**EMBEDDER, "MNEMON_VECTORS": "none"}])
+def test_where_no_vectors_are_made_pgvector_is_not_wanted(home, server, bare, without):
+    without_pgvector(server, bare)
+    mnemon("put", LINE, home=home, settings={**without, "MNEMON_STORE": server.url(bare)})
+    assert columns(server, bare, "vectors") & {"place"} == set()
+
+
 @pytest.mark.parametrize(
-    ("kept", "told"), [("sealed", "sealed"), ("pgvector", "in the clear"), ("none", "not")]
+    ("kept", "told"),
+    [("auto", "in the clear"), ("sealed", "sealed"), ("pgvector", "in the clear"), ("none", "not")],
 )
 def test_the_status_says_how_vectors_are_kept(home, server, bare, kept, told):
-    run = partial(mnemon, home=home, settings={"MNEMON_STORE": server.url(bare), "MNEMON_VECTORS": kept})
+    store = {**EMBEDDER, "MNEMON_STORE": server.url(bare), "MNEMON_VECTORS": kept}
+    run = partial(mnemon, home=home, settings=store)
     assert f"  vectors              {told}" in run("status").out
-    assert run("--json", "status").json()["vectors"] == kept
+    assert run("--json", "status").json()["vectors"] == (kept if kept != "auto" else "pgvector")
 
 
 def test_a_server_that_has_no_pgvector_is_told_of_with_what_to_do(home, server, bare):
-    with server.connected(bare) as connection:
-        connection.execute(f"ALTER DATABASE {bare} SET extension_control_path = '/nowhere'")
-    store = {**PGVECTOR, "MNEMON_STORE": server.url(bare)}
+    without_pgvector(server, bare)
+    store = {**EMBEDDER, "MNEMON_STORE": server.url(bare)}
     refused = mnemon("status", home=home, settings=store, exit_code=11)
     assert refused.err.startswith("misconfigured: the database has no pgvector:")
     assert "CREATE EXTENSION vector" in refused.err
-    assert "MNEMON_VECTORS=sealed" in refused.err
-    mnemon("status", home=home, settings={**store, "MNEMON_VECTORS": "sealed"})
+    for way_out in ("sealed", "none"):
+        assert f"MNEMON_VECTORS={way_out}" in refused.err
+        mnemon("status", home=home, settings={**store, "MNEMON_VECTORS": way_out})
 
 
 def test_a_role_that_may_not_make_it_is_told_what_the_database_said(home, server, bare):
     with server.connected(bare) as connection:
         connection.execute("GRANT CREATE ON SCHEMA public TO guest")
-    store = {**PGVECTOR, "MNEMON_STORE": server.url(bare, "guest")}
+    store = {**EMBEDDER, "MNEMON_STORE": server.url(bare, "guest")}
     refused = mnemon("put", LINE, home=home, settings=store, exit_code=11)
     assert refused.err.startswith("misconfigured: the database has no pgvector: permission denied")
     assert "CREATE EXTENSION vector there as a superuser" in refused.err

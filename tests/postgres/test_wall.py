@@ -13,7 +13,7 @@ from mnemon.errors import IntegrityError
 from mnemon.testing.book_scenes import ELSEWHERE, IDS, ROOM, WORKSPACE, append, fill, sealed_line
 from mnemon.testing.work_contract import add, errand
 
-WITHOUT_A_WALL = {"analysis", "installation", "migrations", "signin_clients", "signin_slips"}
+WITHOUT_A_WALL = {"analysis", "installation", "keeping", "migrations", "signin_clients", "signin_slips"}
 """What belongs to the installation, and to no workspace."""
 
 

@@ -6,6 +6,8 @@ import multiprocessing
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import msgspec
@@ -15,7 +17,7 @@ from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.postgres import PostgresEngine
 from mnemon.core.conversation.hooks import Delivery
 from mnemon.domain import audit
-from mnemon.domain.tasks import DELIVER, Errand
+from mnemon.domain.tasks import DELIVER, DERIVE, Errand
 from mnemon.testing.book_scenes import log
 from mnemon.testing.work_contract import NOW, UNTIL
 from objects.stage import kept
@@ -118,6 +120,42 @@ def test_what_a_killed_process_was_about_to_take_or_write_is_free_at_once(url, b
     taken = [until(lambda: taken_by("h", book)) for _ in range(2)]
     assert sorted(taken) == [[(to_nobody(n).payload, 1)] for n in (1, 2)]
     assert taken_by("h", book) == []
+
+
+def add_some(book, workspace, count):
+    """Add so many errands, each in a transaction of its own."""
+    for n in range(count):
+        with book.write(workspace) as tx:
+            tx.work.add(Errand(workspace, DERIVE, f"s{n % 3}", "ann", n, n), NOW)
+
+
+def work_off(book, added):
+    """Claim and finish what there is, going round the workspaces, until all was added and nothing is left."""
+    done, after = [], ""
+    while True:
+        last = added.is_set()
+        with book.claim() as tx:
+            tasks = tx.work.claim("h", now=NOW, until=UNTIL, most=4, after=after)
+        for task in tasks:
+            with book.write(after := task.workspace) as tx:
+                assert tx.work.finish(task)
+            done.append((task.workspace, task.first))
+        with book.read() as tx:
+            if not tasks and last and tx.work.next_due() is None:
+                return done
+
+
+def test_what_is_added_while_others_claim_in_its_workspace_is_done_once_and_never_overlooked(book):
+    workspaces, each, added = ("a", "b", "c"), 40, threading.Event()
+    with ThreadPoolExecutor() as threads:
+        workers = [threads.submit(work_off, book, added) for _ in range(3)]
+        for adding in [threads.submit(add_some, book, workspace, each) for workspace in workspaces]:
+            adding.result()
+        added.set()
+        done = [one for worker in workers for one in worker.result(PATIENCE_SECONDS)]
+    assert sorted(done) == sorted((workspace, n) for workspace in workspaces for n in range(each))
+    with book.read() as tx:
+        assert not tx.work.is_due(UNTIL)
 
 
 class Watched:

@@ -214,7 +214,8 @@ register_steps = st.one_of(
     step("register.remove_workspace", workspaces),
 )
 fates = st.lists(st.integers(0, 3), max_size=3)
-claims = step("claim", st.sampled_from(HOLDERS), times, times, st.integers(0, 3), fates)
+last_ones = st.sampled_from(("", *WORKSPACES))
+claims = step("claim", st.sampled_from(HOLDERS), times, times, st.integers(0, 3), last_ones, fates)
 work_steps = st.one_of(
     step("work.add", errands, times),
     step("work.add", errands, times),
@@ -300,9 +301,9 @@ def apply(tx, name, arguments, named):
     return attrgetter(name)(tx)(*arguments, **named)
 
 
-def claimed(tx, holder, now, until, most, fates):
+def claimed(tx, holder, now, until, most, after, fates):
     """Claim, then do with each task as its number says: finish it, put it back, or hold on to it."""
-    taken = tx.work.claim(holder, now=now, until=until, most=most)
+    taken = tx.work.claim(holder, now=now, until=until, most=most, after=after)
     done = []
     for task, fate in zip(taken, fates, strict=False):
         if fate == 0:

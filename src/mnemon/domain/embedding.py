@@ -9,8 +9,9 @@ NONE = "none"
 
 SEALED = "sealed"
 PGVECTOR = "pgvector"
-VECTORS = (SEALED, PGVECTOR, NONE)
-"""How vectors may be kept: sealed, in the clear where PostgreSQL compares them, or not at all."""
+VECTORS = (AUTO, PGVECTOR, SEALED, NONE)
+"""How vectors may be kept: as fits the store, in the clear where PostgreSQL compares them, sealed, or not at
+all."""
 
 
 class EmbedderSettings(Struct, frozen=True):

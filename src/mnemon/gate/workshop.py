@@ -93,6 +93,8 @@ class Workshop:
         self._report = report
         self._lease = LEASE_MS if tools.model is None else MODEL_LEASE_MS
         self._name = tools.entropy.take(8).hex()
+        self._after = ""
+        """The workspace that work was last done for: the others come first."""
         self._couriers = ThreadPoolExecutor(_COURIERS, "mnemon-courier")
         self.bell = Bell()
         """Rung when there may be work."""
@@ -147,16 +149,17 @@ class Workshop:
         tidied = self.tidy()
         now = self._clock.now()
         with self._book.read() as tx:
-            due = tx.work.next_due()
-        if due is None or due > now:
-            return tidied
+            if not tx.work.is_due(now):
+                return tidied
+        until, after = now + self._lease, self._after
         with self._book.claim() as tx:
-            tasks = tx.work.claim(self._name, now=now, until=now + self._lease, most=MOST_AT_ONCE)
+            tasks = tx.work.claim(self._name, now=now, until=until, most=MOST_AT_ONCE, after=after)
         if not tasks:
             return False
         if tasks[0].kind == DELIVER:
             self._couriers.submit(self._attempt, tasks)
         else:
+        self._after = tasks[0].workspace
             self._attempt(tasks)
         return True
 

@@ -99,8 +99,9 @@ class Register(Protocol):
 class Work(Protocol):
     def add(self, errand: Errand, due: int) -> None: ...
 
-    def claim(self, holder: str, *, now: int, until: int, most: int) -> list[Task]:
-        """Take the errand due longest that nobody holds (or held too long), and those right behind it.
+    def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
+        """Take the errand due longest that nobody holds (or held too long), and those right behind it, of the
+        next workspace behind `after` that has any; behind the last one comes the first.
 
         All are of one workspace, session and kind, in order. An errand of a session waits for every earlier
         one of that session, whatever its kind; errands without a session wait for none, and come one at a
@@ -115,6 +116,10 @@ class Work(Protocol):
 
     def postpone(self, task: Task, due: int) -> bool:
         """Put the task back, not to be claimed before `due`; False as `finish`."""
+        ...
+
+    def is_due(self, now: int) -> bool:
+        """Whether `claim` may find something; that it does not is rare."""
         ...
 
     def next_due(self) -> int | None:

@@ -41,6 +41,13 @@ def claimed(book: Book, holder: str = "h", **how: int) -> list[int]:
         return [task.first for task in claim(tx, holder, **how)]
 
 
+def worked_for(book: Book, after: str) -> str | None:
+    """The workspace that a claim is of which comes after one of that workspace."""
+    with book.write() as tx:
+        tasks = tx.work.claim("h", now=NOW, until=UNTIL, most=9, after=after)
+        return tasks[0].workspace if tasks else None
+
+
 class ClaimsContract:
     def test_a_task_says_what_its_errand_said_and_who_holds_it(self, book: Book) -> None:
         asked = Errand("Büro", SUMMARISE, "会", "Ünal", 3, 5, 2, '{"naïve":"日本"}', "travel")
@@ -62,6 +69,34 @@ class ClaimsContract:
         for n, due in enumerate((30, 10, 20, 10)):
             add(book, errand(n, session=None), due=due)
         assert [claimed(book) for _ in range(5)] == [[1], [3], [2], [0], []]
+
+    def test_claims_go_round_the_workspaces_so_that_none_waits_for_all_of_another(self, book: Book) -> None:
+        for workspace, count in (("b", 3), ("a", 1), ("c", 2), ("later", 1)):
+            due = NOW + 1 if workspace == "later" else NOW - count
+            add(book, *(errand(n, None, workspace=workspace) for n in range(count)), due=due)
+        last: str | None = ""
+        found = []
+        while last is not None:
+            last = worked_for(book, last)
+            found.append(last)
+        assert found == ["a", "b", "c", "b", "c", "b", None]
+
+    def test_a_workspace_that_is_not_there_is_gone_on_behind(self, book: Book) -> None:
+        add(book, errand(0, workspace="a"), errand(1, workspace="c"))
+        assert [worked_for(book, "b") for _ in range(3)] == ["c", "a", None]
+
+    def test_whether_anything_is_due_is_told(self, book: Book) -> None:
+        with book.read() as tx:
+            assert not tx.work.is_due(NOW)
+        add(book, errand(0), due=NOW + 1)
+        with book.write() as tx:
+            assert not tx.work.is_due(NOW)
+            assert tx.work.is_due(NOW + 1)
+            (task,) = claim(tx, now=NOW + 1)
+            assert not tx.work.is_due(UNTIL - 1)
+            assert tx.work.is_due(UNTIL)
+            assert tx.work.finish(task)
+            assert not tx.work.is_due(UNTIL)
 
     def test_what_is_owed_is_told_in_order_whoever_holds_it(self, book: Book) -> None:
         add(book, errand(1), errand(2, kind=SUMMARISE), errand(3, workspace="other"), errand(4, kind=DELIVER))

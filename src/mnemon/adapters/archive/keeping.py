@@ -23,6 +23,7 @@ from mnemon.adapters.sql.copying import Report, copy_store, snapshot
 from mnemon.adapters.sql.engine import Engine
 from mnemon.adapters.sql.migrations import migrate
 from mnemon.adapters.sql.opening import in_database, in_file
+from mnemon.domain.embedding import AUTO, SEALED
 from mnemon.domain.pattern import pattern
 from mnemon.domain.portable import BACKUP, FORMAT, Manifest
 from mnemon.errors import ArchiveDamaged, Conflict, InvalidInput, StorageBusy
@@ -186,11 +187,11 @@ def _check(folder: Path, *, whole: bool) -> None:
         KeyFiles(folder)
 
 
-def move(source: str, target: str, *, report: Report) -> dict[str, int]:
+def move(source: str, target: str, *, report: Report, vectors: str = AUTO) -> dict[str, int]:
     """Copy a store from one place to another; how many rows each table has.
 
     A place is a data folder, `sqlite:///` and a file, or the URL of a PostgreSQL database. From folder to
-    folder the keys go along; else they stay where they are.
+    folder the keys go along; else they stay where they are. `vectors` is how a database is to keep them.
 
     Raises: as `copy_store`; InvalidInput if there is no store at the source.
     """
@@ -201,7 +202,13 @@ def move(source: str, target: str, *, report: Report) -> dict[str, int]:
             if here is not None:
                 _copy_files(here, there)
         with _engine(target, made=True) as other:
-            return copy_store(one, other, report)
+            return copy_store(one, other, report, form=_form(target, vectors))
+
+
+def _form(target: str, vectors: str) -> str | None:
+    if not target.startswith(_POSTGRES):
+        return SEALED
+    return None if vectors == AUTO else vectors
 
 
 def _folder(place: str) -> Path | None:

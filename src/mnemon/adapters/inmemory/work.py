@@ -20,14 +20,14 @@ class MemoryWork:
         seq = self._state.increase(ALL, "work")
         self._state.tasks[seq] = Task(**asdict(errand), seq=seq, due=due)
 
-    def claim(self, holder: str, *, now: int, until: int, most: int) -> list[Task]:
+    def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
         def free(task: Task) -> bool:
             return task.due <= now and (task.until is None or task.until <= now)
 
         ready = [task for task in self._first_ones() if free(task)]
         if not ready or most < 1:
             return []
-        head = min(ready, key=lambda task: (task.due, task.seq))
+        head = min(ready, key=lambda task: (task.workspace <= after, task.workspace, task.due, task.seq))
         taken = takewhile(lambda task: task.kind == head.kind and free(task), self._from(head))
         claimed = [
             replace(task, holder=holder, until=until, attempts=task.attempts + 1)
@@ -78,6 +78,10 @@ class MemoryWork:
         if found is None or found.holder is None:
             return None
         return found if (found.workspace, found.holder) == (task.workspace, task.holder) else None
+
+    def is_due(self, now: int) -> bool:
+        due = self.next_due()
+        return due is not None and due <= now
 
     def next_due(self) -> int | None:
         return min(

@@ -16,6 +16,7 @@ import msgspec
 
 from mnemon.adapters.sql.engine import Engine, Session, SqlRow
 from mnemon.adapters.sql.migrations import UNFINISHED, migrate
+from mnemon.domain.embedding import SEALED
 from mnemon.errors import Conflict, IntegrityError, Unsupported
 
 PAGE = 500
@@ -45,10 +46,13 @@ Report = Callable[[Step], None]
 _Beside = TypeVar("_Beside")
 
 
-def copy_store(source: Engine, target: Engine, report: Report = lambda step: None) -> dict[str, int]:
+def copy_store(
+    source: Engine, target: Engine, report: Report = lambda step: None, *, form: str | None = SEALED
+) -> dict[str, int]:
     """Make the target a copy of the source, and verify it; how many rows each table has.
 
-    The target must be empty, or an unfinished copy of this very source.
+    The target must be empty, or an unfinished copy of this very source. It is to keep vectors in that form;
+    None is for whatever the source notes. Only sealed ones go along.
 
     Raises: Conflict if it is another store, or if the source was written to meanwhile; IntegrityError if the
     copy is not the same; Unsupported if a table can't be kept there; StorageUnavailable and its kind.
@@ -57,7 +61,7 @@ def copy_store(source: Engine, target: Engine, report: Report = lambda step: Non
     with source.read() as session:
         origin = _fingerprint(session)
         _claim(target, origin)
-        tables = _shared(_catalogue(source, session), target)
+        tables = _shared(_catalogue(source, session), target, vectors=(form or _form(session)) == SEALED)
         counts = {table.name: _copied(session, target, table, report) for table in tables}
         moment = _moment(session)
     with source.read() as session:
@@ -81,7 +85,7 @@ def snapshot(source: Engine, target: Engine, beside: Callable[[], _Beside]) -> t
         origin = _fingerprint(session)
         found = beside()
         _claim(target, origin)
-        tables = _shared(_catalogue(source, session), target)
+        tables = _shared(_catalogue(source, session), target, vectors=True)
         counts = {table.name: _copied(session, target, table, lambda step: None) for table in tables}
     _release(target)
     return counts, found
@@ -132,7 +136,13 @@ def _catalogue(engine: Engine, session: Session) -> dict[str, Table]:
     }
 
 
-def _shared(here: Mapping[str, Table], target: Engine) -> list[Table]:
+def _form(session: Session) -> str | None:
+    """In which form the store was told to keep its vectors."""
+    found = session.row("SELECT form FROM keeping")
+    return None if found is None else str(found[0])
+
+
+def _shared(here: Mapping[str, Table], target: Engine, *, vectors: bool) -> list[Table]:
     """What is to be copied. Raises: Unsupported."""
     with target.read() as session:
         there = _catalogue(target, session)
@@ -141,7 +151,7 @@ def _shared(here: Mapping[str, Table], target: Engine) -> list[Table]:
         for name, table in here.items()
         if name in there and set(there[name].columns) == set(table.columns)
     }
-    if not alike >= _MADE_ANEW:
+    if not vectors or not alike >= _MADE_ANEW:
         alike -= _MADE_ANEW
     if unknown := sorted(here.keys() - alike - _MADE_ANEW):
         raise Unsupported(f"the target can't keep the table {unknown[0]!r}", hint="Use one version for both.")

@@ -23,8 +23,8 @@ def in_file(path: Path) -> Engine:
     return SqliteEngine(path)
 
 
-def in_database(address: str, *, compares: bool = False) -> Engine:
-    """If it compares, vectors are in the clear in pgvector.
+def in_database(address: str, *, vectors: str | None = None) -> Engine:
+    """`vectors` says how they are to be kept, if any will be made.
 
     Raises: Misconfigured, also if what speaks to PostgreSQL is not installed; as `PostgresEngine`."""
     try:
@@ -34,4 +34,4 @@ def in_database(address: str, *, compares: bool = False) -> Engine:
             "a store in PostgreSQL needs psycopg, which is not installed",
             hint="Run: pip install 'mnemon[postgres]'",
         ) from None
-    return PostgresEngine(address, compares=compares)
+    return PostgresEngine(address, vectors=vectors)

@@ -16,7 +16,7 @@ from typing import cast
 from psycopg import errors
 
 from mnemon.adapters.sql.engine import Session, SqlRow, Values
-from mnemon.domain.embedding import PGVECTOR
+from mnemon.domain.embedding import AUTO, PGVECTOR, SEALED
 from mnemon.domain.names import Room
 from mnemon.domain.vector import SCALE_BYTES, unpack
 from mnemon.errors import Misconfigured
@@ -37,6 +37,7 @@ _VERSION = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
 _HAS_TYPE = "SELECT 1 WHERE to_regtype('vector') IS NOT NULL"
 _HAS_COLUMN = """SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('vectors') AND attname = 'place'
     AND NOT attisdropped"""
+_HAS_SEALED = "SELECT 1 FROM vectors WHERE length(sealed) > 0 LIMIT 1"
 _KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed, place)
     VALUES (?, ?, ?, ?, ?, ?, '', CAST(? AS vector))"""
 _ROOM = "workspace = ? AND owner = ? AND namespace = ? AND space = ? AND vector_dims(place) = {size}"
@@ -56,7 +57,27 @@ _SCANNING = {
 _SET = "SELECT set_config(?, ?, true)"
 
 
-def install(session: Session) -> None:
+def settle(session: Session, asked: str | None) -> str:
+    """In which form vectors are kept from now on; the store notes what it was told, and goes by that later.
+
+    Left to the store (`AUTO`), they stay sealed where they are, and go into the clear where there are none.
+    Where none will be made (None) nothing is changed. Raises: Misconfigured.
+    """
+    noted = str(found[0]) if (found := session.row("SELECT form FROM keeping")) else None
+    if asked is None:
+        return SEALED if noted == SEALED or session.row(_HAS_COLUMN) is None else PGVECTOR
+    form = asked
+    if form == AUTO:
+        form = noted or (PGVECTOR if session.row(_HAS_SEALED) is None else SEALED)
+    if form == PGVECTOR:
+        _install(session)
+    if form != noted:
+        session.run("DELETE FROM keeping")
+        session.run("INSERT INTO keeping (form) VALUES (?)", (form,))
+    return form
+
+
+def _install(session: Session) -> None:
     """Make the extension and the column, as far as they are missing. Raises: Misconfigured."""
     found = session.row(_VERSION)
     if found is None:
@@ -65,8 +86,9 @@ def install(session: Session) -> None:
         except _UNAVAILABLE as error:
             raise Misconfigured(
                 f"the database has no pgvector: {error.diag.message_primary}",
-                hint="Install pgvector on its server and run CREATE EXTENSION vector there as a superuser, "
-                "or set MNEMON_VECTORS=sealed.",
+                hint="Install pgvector on its server and run CREATE EXTENSION vector there as a superuser; "
+                "or set MNEMON_VECTORS=sealed to have each server compare vectors that stay sealed, "
+                "or MNEMON_VECTORS=none to keep none.",
             ) from None
         found = session.row(_VERSION)
     version = "" if found is None else str(found[0])

@@ -27,6 +27,7 @@ from mnemon.adapters.sql import postgres_bell as bell
 from mnemon.adapters.sql.engine import Session, SqlRow, Values, Vectors
 from mnemon.adapters.sql.postgres_errors import translation
 from mnemon.adapters.sql.sealed import SealedVectors
+from mnemon.domain.embedding import PGVECTOR
 from mnemon.domain.names import ALL
 from mnemon.errors import Misconfigured, StorageBusy, StorageUnavailable
 
@@ -70,12 +71,12 @@ class PostgresEngine:
         *,
         most: int = MOST_CONNECTIONS,
         patience: float = BUSY_SECONDS,
-        compares: bool = False,
+        vectors: str | None = None,
     ) -> None:
         """Connect to the database of that address, with at most so many connections.
 
-        A writer waits so many seconds for the one before, and everybody for a connection. If it compares,
-        vectors are kept in the clear and compared in the database; otherwise they are sealed.
+        A writer waits so many seconds for the one before, and everybody for a connection. `vectors` is how
+        they are to be kept, as `pgvector.settle` is told.
 
         Raises: Misconfigured if it is no address or no database for a book, StorageUnavailable and its kind.
         """
@@ -97,7 +98,8 @@ class PostgresEngine:
         self._idle: deque[PostgresSession] = deque()
         self._closed = False
         self._role: str | None = None
-        self._compares = compares
+        self._asked = vectors
+        self._compares = False
         self._indexed: set[int] = set()
         with ExitStack() as otherwise:
             otherwise.callback(self.close)
@@ -126,8 +128,7 @@ class PostgresEngine:
         return _Transacting(self, ALL, _WRITE, (), lasting=False)
 
     def fortify(self, session: Session) -> None:
-        if self._compares:
-            pgvector.install(session)
+        self._compares = pgvector.settle(session, self._asked) == PGVECTOR
         self._role = wall.build(session)
         bell.hang(session)
 

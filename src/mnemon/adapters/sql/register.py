@@ -8,9 +8,14 @@ from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, as_bytes, list
 from mnemon.domain.register import MEMBER, SESSION, WORKSPACE, Entry, Tie
 from mnemon.ports.register import Batch
 
-_ENTRY = "SELECT workspace, kind, name, uid, created_at, metadata, configuration, namespace FROM entries"
+_COLUMNS = "workspace, kind, name, uid, created_at, metadata, configuration, namespace"
+_ENTRY = f"SELECT {_COLUMNS} FROM entries"
+_OF_SOME = f"""SELECT {_COLUMNS}
+    FROM (SELECT workspace AS w, kind AS k, name AS n FROM entries {{some}}) AS those
+    CROSS JOIN entries WHERE workspace = w AND kind = k AND name = n ORDER BY {{order}}"""
+_WORKSPACES = f"kind = '{WORKSPACE}'"
 _NAMED = "workspace = ? AND kind = ? AND name = ?"
-_ADD = """INSERT INTO entries (workspace, kind, name, uid, created_at, metadata, configuration, namespace)
+_ADD = f"""INSERT INTO entries ({_COLUMNS})
     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
 _NEXT_NAMESPACE = """SELECT namespace FROM entries
     WHERE workspace = ? AND kind = ? AND namespace > ? ORDER BY namespace LIMIT 1"""
@@ -107,8 +112,11 @@ class SqlRegister:
     def _listed(
         self, where: str, values: Sequence[str], *, newest_first: bool, most: int | None
     ) -> list[SqlRow]:
-        order = "DESC" if newest_first else "ASC"
-        sql = f"{_ENTRY} WHERE {where} ORDER BY uid {order}, workspace {order}, name {order} LIMIT ?"
+        """In order. No index has that of all workspaces: they are sorted before more of them is read."""
+        way = "DESC" if newest_first else "ASC"
+        order = f"uid {way}, workspace {way}, name {way}"
+        some = f"WHERE {where} ORDER BY {order} LIMIT ?"
+        sql = _OF_SOME.format(some=some, order=order) if where == _WORKSPACES else f"{_ENTRY} {some}"
         return self._session.rows(sql, (*values, NO_LIMIT if most is None else most))
 
     def count(self, workspace: str | None, kind: str, namespaces: Collection[str] | None = None) -> int:
@@ -190,7 +198,7 @@ def _kind(workspace: str | None, kind: str) -> tuple[str, tuple[str, ...]]:
     if workspace is not None:
         return "workspace = ? AND kind = ?", (workspace, kind)
     if kind == WORKSPACE:
-        return f"kind = '{WORKSPACE}'", ()
+        return _WORKSPACES, ()
     return "kind = ?", (kind,)
 
 

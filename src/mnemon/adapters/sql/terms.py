@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mnemon.adapters.sql.engine import Session, SqlRow, Vectors, as_bytes, listed
+from mnemon.adapters.sql.engine import marks as marks_of
 from mnemon.domain.names import Room
 from mnemon.ports.book import UNSAID, Feed, Saying, Vector
 
@@ -27,6 +28,8 @@ _REACH = """INSERT INTO placed (workspace, owner, namespace, space, form, seq) V
     ON CONFLICT (workspace, owner, namespace, space)
     DO UPDATE SET form = excluded.form, seq = excluded.seq"""
 _INDEXED = f"SELECT id FROM terms WHERE {_ROOM} AND seq > ? AND tokens IS NOT NULL AND id IN "
+_NUMBERS = f"SELECT seq FROM terms WHERE {_ROOM} AND id IN "
+_TAKE_OUT = f"DELETE FROM terms WHERE {_ROOM} AND seq IN {{numbers}} AND tokens IS NOT NULL RETURNING id"
 _VECTORS = f"""SELECT seq, id, sealed FROM vectors v
     WHERE {_ROOM} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
 _SOME = "SELECT workspace, owner, namespace, seq FROM vectors WHERE space = ? LIMIT ?"
@@ -49,10 +52,15 @@ class SqlTerms:
     def remove(self, room: Room, line_ids: Collection[str]) -> None:
         self._last[room] = self._end(room)
         for marks, ids in listed(line_ids):
-            sql = f"DELETE FROM terms WHERE {_ROOM} AND id IN {marks} AND tokens IS NOT NULL RETURNING id"
-            for removed in sorted({row[0] for row in self._session.rows(sql, (*room, *ids))}):
+            for removed in self._taken_out(room, marks, ids):
                 self._enter(room, removed, None, b"", UNSAID)
             self._session.run(f"DELETE FROM vectors WHERE {_ROOM} AND id IN {marks}", (*room, *ids))
+
+    def _taken_out(self, room: Room, marks: str, ids: Sequence[str]) -> list[str]:
+        """Which of the lines were indexed until now, in order."""
+        numbers = [row[0] for row in self._session.rows(_NUMBERS + marks, (*room, *ids))]
+        sql = _TAKE_OUT.format(numbers=marks_of(numbers))
+        return sorted({row[0] for row in self._session.rows(sql, (*room, *numbers))})
 
     def delete_room(self, room: Room) -> None:
         self._last.pop(room, None)

@@ -1,16 +1,19 @@
 """The work list in SQL.
 
 An errand that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
-over all that wait, whoever takes an errand off the list frees the next one of its session.
+over all that wait, whoever takes an errand off the list frees the next one of its session. Claims go round
+the workspaces, so that one with much to do keeps none waiting (see `agenda.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection
 from itertools import takewhile
 
 from msgspec.structs import replace
 
+from mnemon.adapters.sql.agenda import Agenda
 from mnemon.adapters.sql.engine import Session, SqlRow, marks
 from mnemon.domain.tasks import Errand, Tally, Task
 
@@ -24,8 +27,9 @@ _ADD = """INSERT INTO work (workspace, kind, session, peer, first_turn, last_tur
 _TASK = """SELECT workspace, kind, session, peer, first_turn, last_turn, units, payload, namespace,
     seq, attempts, due, holder, until FROM work"""
 _SEQ = 9
-_FREE = f"""{_TASK} WHERE blocked = 0 AND holder IS NULL AND due <= ? ORDER BY due, seq LIMIT 1"""
-_EXPIRED = f"""{_TASK} WHERE blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
+_FREE = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NULL AND due <= ?
+    ORDER BY due, seq LIMIT 1"""
+_EXPIRED = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
     ORDER BY due, seq LIMIT 1"""
 _BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND seq > ? ORDER BY seq LIMIT ?"""
 _HOLD = """UPDATE work SET holder = ?, until = ?, attempts = attempts + 1
@@ -33,39 +37,56 @@ _HOLD = """UPDATE work SET holder = ?, until = ?, attempts = attempts + 1
 _HELD = "workspace = ? AND seq = ? AND holder = ?"
 _FINISH = f"DELETE FROM work WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
 _UNBLOCK = """UPDATE work SET blocked = 0
-    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)"""
+    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)
+    RETURNING holder"""
 _UNBLOCK_ALL = """UPDATE work SET blocked = 0 WHERE workspace = ? AND blocked = 1 AND seq =
     (SELECT MIN(w.seq) FROM work w WHERE w.workspace = work.workspace AND w.session = work.session)"""
 _COUNT = """INSERT INTO worked (workspace, session, peer, kind, namespace, units) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (workspace, session, peer, kind, namespace)
     DO UPDATE SET units = worked.units + excluded.units"""
 _POSTPONE = f"UPDATE work SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
+_TALLY = """SELECT namespace, session, peer,
+    CAST(SUM(CASE WHEN until > ? THEN 0 ELSE units END) AS BIGINT),
+    CAST(SUM(CASE WHEN until > ? THEN units ELSE 0 END) AS BIGINT)
+    FROM work WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
+"""In the order of an index that holds all that is asked."""
 _WAITING = "SELECT COUNT(*), MIN(due) FROM work WHERE due <= ? AND (holder IS NULL OR until <= ?)"
 _WAITS = "SELECT 1 FROM work WHERE workspace = ? AND kind = ? AND peer = ? AND namespace = ? LIMIT 1"
-_NEXT_DUE = "SELECT MIN(due) FROM work WHERE blocked = 0 AND holder IS NULL"
-_NEXT_EXPIRY = "SELECT MIN(until) FROM work WHERE blocked = 0 AND holder IS NOT NULL"
 
 
 class SqlWork:
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._agenda = Agenda(session)
 
     def add(self, errand: Errand, due: int) -> None:
         one = errand
         values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units)
         self._session.run(_ADD, (*values, one.payload, one.namespace, due, one.workspace, one.session))
+        self._agenda.add(one.workspace, due)
 
-    def claim(self, holder: str, *, now: int, until: int, most: int) -> list[Task]:
+    def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
+        for workspace, reckons in self._agenda.round(after, now) if most > 0 else ():
+            head = self._head(workspace, now)
+            taken = [] if head is None else [head, *self._behind(head, now, most - 1)]
+            for task in taken:
+                self._session.run(_HOLD, (holder, until, workspace, task.seq))
+            if reckons:
+                self._agenda.reckon(workspace)
+            if taken:
+                return [
+                    replace(task, holder=holder, until=until, attempts=task.attempts + 1) for task in taken
+                ]
+        return []
+
+    def _head(self, workspace: str, now: int) -> Task | None:
         taking = self._session.taking
-        heads = [self._session.row(_FREE + taking, (now,)), self._session.row(_EXPIRED + taking, (now, now))]
-        found = [Task(*row) for row in heads if row is not None]
-        if not found or most < 1:
-            return []
-        head = min(found, key=lambda task: (task.due, task.seq))
-        taken = [head, *self._behind(head, now, most - 1)]
-        for task in taken:
-            self._session.run(_HOLD, (holder, until, task.workspace, task.seq))
-        return [replace(task, holder=holder, until=until, attempts=task.attempts + 1) for task in taken]
+        rows = (
+            self._session.row(_FREE + taking, (workspace, now)),
+            self._session.row(_EXPIRED + taking, (workspace, now, now)),
+        )
+        found = (Task(*row) for row in rows if row is not None)
+        return min(found, key=lambda task: (task.due, task.seq), default=None)
 
     def _behind(self, head: Task, now: int, most: int) -> list[Task]:
         if head.session is None or most == 0:
@@ -84,18 +105,30 @@ class SqlWork:
     def finish(self, task: Task) -> bool:
         removed = self._session.rows(_FINISH, (task.workspace, task.seq, task.holder))
         for session, peer, kind, namespace, units in removed:
-            if session is not None:
-                self._session.run(_UNBLOCK, (task.workspace, task.workspace, session))
             done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, namespace, units)
             self._session.run(_COUNT, done)
+            if not self._goes_on(task.workspace, session):
+                self._agenda.reckon(task.workspace)
         return bool(removed)
 
+    def _goes_on(self, workspace: str, session: str | None) -> bool:
+        """Free the next errand of the session; whether someone holds that already, as one of several."""
+        if session is None:
+            return False
+        freed = self._session.row(_UNBLOCK, (workspace, workspace, session))
+        return freed is not None and freed[0] is not None
+
     def postpone(self, task: Task, due: int) -> bool:
-        return self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
+        back = self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
+        if back:
+            self._agenda.reckon(task.workspace)
+        return back
+
+    def is_due(self, now: int) -> bool:
+        return self._agenda.is_due(now)
 
     def next_due(self) -> int | None:
-        rows = [self._session.row(sql) for sql in (_NEXT_DUE, _NEXT_EXPIRY)]
-        return min((row[0] for row in rows if row is not None and row[0] is not None), default=None)
+        return self._agenda.first()
 
     def waiting(self, now: int) -> tuple[int, int | None]:
         row = self._session.row(_WAITING, (now, now))
@@ -106,7 +139,10 @@ class SqlWork:
 
     def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
         of, values = ("session IS NULL", []) if session is None else ("session = ?", [session])
-        sql = f"SELECT 1 FROM work WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
+        # Of the errand itself, or SQLite would rather go through all of a kind, in the index of the tallies.
+        sql = (
+            f"SELECT due FROM work WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
+        )
         return self._session.row(f"{sql} LIMIT 1", (workspace, *values, namespace, *kinds)) is not None
 
     def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
@@ -116,27 +152,25 @@ class SqlWork:
     def tallies(
         self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
     ) -> list[Tally]:
-        if not kinds:
-            return []
+        counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+        for kind in kinds:
+            for namespace, session, peer, free, held in self._session.rows(
+                _TALLY, (now, now, workspace, kind)
+            ):
+                if namespaces is None or namespace in namespaces:
+                    tally = counts[session or _NOBODY, peer or _NOBODY]
+                    tally[:2] = tally[0] + free, tally[1] + held
+        for session, peer, done in self._done(workspace, kinds, namespaces):
+            counts[session, peer][2] = done
+        return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
+
+    def _done(
+        self, workspace: str, kinds: Collection[str], namespaces: Collection[str] | None
+    ) -> list[SqlRow]:
         where, values = f"workspace = ? AND kind IN {marks(kinds)}", [workspace, *kinds]
         if namespaces is not None:
             where += f" AND namespace IN {marks(namespaces)}"
             values.extend(namespaces)
-        counts: dict[tuple[str, str], list[int]] = {}
-        for session, peer, *units in self._waiting(where, values, now):
-            counts[session or _NOBODY, peer or _NOBODY] = [*units, 0]
-        for session, peer, units in self._done(where, values):
-            counts.setdefault((session, peer), [0, 0, 0])[2] = units
-        return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
-
-    def _waiting(self, where: str, values: Sequence[str], now: int) -> list[SqlRow]:
-        sql = f"""SELECT session, peer,
-            CAST(SUM(CASE WHEN until > ? THEN 0 ELSE units END) AS BIGINT),
-            CAST(SUM(CASE WHEN until > ? THEN units ELSE 0 END) AS BIGINT)
-            FROM work WHERE {where} GROUP BY session, peer"""
-        return self._session.rows(sql, (now, now, *values))
-
-    def _done(self, where: str, values: Sequence[str]) -> list[SqlRow]:
         sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM worked
             WHERE {where} GROUP BY session, peer"""
         return self._session.rows(sql, values)
@@ -155,3 +189,7 @@ class SqlWork:
             self._session.run(f"DELETE FROM {table} WHERE {where}", values)
         if namespaces is not None:
             self._session.run(_UNBLOCK_ALL, (workspace,))
+        if session is None and namespaces is None:
+            self._agenda.remove(workspace)
+        else:
+            self._agenda.reckon(workspace)

@@ -12,7 +12,7 @@ from mnemon.surfaces.cli.options import Command, pass_shell
 from mnemon.surfaces.cli.shell import Shell
 
 Move = Callable[..., dict[str, int]]
-"""Of (source, target), with `report` for what is done of each table; how many rows each has."""
+"""Of (settings, source, target), with `report` for what is done of each table; how many rows each has."""
 
 
 def migrate_command(move: Move) -> click.Command:
@@ -30,7 +30,7 @@ def migrate_command(move: Move) -> click.Command:
         """
         shown = _Shown()
         seen = not shell.json and sys.stderr.isatty()
-        counts = move(source, target, report=shown.step if seen else lambda step: None)
+        counts = move(shell.settings, source, target, report=shown.step if seen else lambda step: None)
         shown.end()
         told = {"tables": counts, "rows": sum(counts.values())}
         shell.show(told, lambda: "\n".join(_closing(counts)))
