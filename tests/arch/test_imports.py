@@ -92,6 +92,12 @@ run(open_house, settings_from)
     assert loaded_by(script, str(home)) & {"numpy", "starlette", "uvicorn", "httpx", "anyio"} == set()
 
 
+def test_the_doors_of_a_server_load_the_protocol_of_mcp_only_to_speak_it():
+    loaded = loaded_by("import mnemon.surfaces.http.server, mnemon.surfaces.mcp.door")
+    assert "starlette" in loaded
+    assert loaded & {"mcp", "mcp_types", "pydantic"} == set()
+
+
 def cpu_seconds(script):
     """What a fresh interpreter spends on the script: user and system time, whatever else runs here."""
     child = os.posix_spawn(sys.executable, [sys.executable, "-c", script], os.environ)

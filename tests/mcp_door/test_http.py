@@ -1,6 +1,7 @@
 """The door over HTTP: an OAuth resource server whose tokens are caps."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -28,6 +29,14 @@ def post(server, cap=None, body=None, **headers):
         given["authorization"] = f"Bearer {cap}"
     content = json.dumps(INITIALIZE) if body is None else body
     return httpx.post(server.mcp, content=content, headers=given, trust_env=False, timeout=60)
+
+
+def test_many_may_be_the_first_to_ask_and_a_server_that_nobody_asked_stops(tmp_path):
+    with hosted(tmp_path / "asked") as server, ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(post, server, server.house.owner_cap) for _ in range(8)]
+        assert [one.result().status_code for one in asked] == [200] * 8
+    with hosted(tmp_path / "unasked") as server:
+        assert post(server).status_code == 401
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])

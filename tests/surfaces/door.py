@@ -188,6 +188,8 @@ _FORKS.set_forkserver_preload(
         "importlib.readers",
         "mnemon.surfaces.http.signin.door",
         "mnemon.surfaces.mcp.door",
+        "mnemon.surfaces.mcp.server",
+        "mcp.server.streamable_http_manager",
         "uvicorn.lifespan.on",
         "uvicorn.loops.uvloop",
         "uvicorn.protocols.http.httptools_impl",

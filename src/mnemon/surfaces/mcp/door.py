@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
@@ -31,14 +30,12 @@ from mnemon.surfaces.mcp.asking import Errand
 from mnemon.surfaces.mcp.memory import PersonsMemory
 from mnemon.surfaces.mcp.narrowing import narrower
 from mnemon.surfaces.mcp.person import person_of
-from mnemon.surfaces.mcp.server import make_server
+from mnemon.surfaces.mcp.transport import MEMORY, Transport
 from mnemon.turns.narrowed import Narrowed
 
 PATH = "/mcp"
 METADATA = "/.well-known/oauth-protected-resource/mcp"
 """Where a client without a cap learns who gives one (RFC 9728)."""
-
-_MEMORY = "mnemon.mcp.memory"
 
 
 class McpDoor:
@@ -46,44 +43,37 @@ class McpDoor:
 
     def __init__(self, *, public_url: str | None = None) -> None:
         self._public_url = public_url
-        self._manager: StreamableHTTPSessionManager | None = None
+        self._transport: Transport | None = None
 
     def routes(self, gate: Gate, hands: Hands) -> Sequence[BaseRoute]:
-        self._manager = StreamableHTTPSessionManager(
-            make_server(lambda context: context.request.scope[_MEMORY]),
-            json_response=True,
-            stateless=True,
-            max_request_body_size=gate.limits.body_bytes,
-        )
-        return [Route(PATH, _Endpoint(gate, hands, self._manager, self._public_url))]
+        self._transport = Transport(gate.limits.body_bytes)
+        return [Route(PATH, _Endpoint(gate, hands, self._transport, self._public_url))]
 
     def described(self) -> Paths:
         return description.PATHS
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        if self._manager is None:
+        if self._transport is None:
             raise RuntimeError("a door is opened once its routes are made")
-        async with self._manager.run():
+        async with self._transport.open():
             yield
 
 
 class _Endpoint:
     """Admits a request by its cap before the protocol sees anything of it."""
 
-    def __init__(
-        self, gate: Gate, hands: Hands, manager: StreamableHTTPSessionManager, public_url: str | None
-    ) -> None:
+    def __init__(self, gate: Gate, hands: Hands, transport: Transport, public_url: str | None) -> None:
         self._gate = gate
         self._hands = hands
-        self._manager = manager
+        self._transport = transport
         self._public_url = public_url
         self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         try:
-            scope[_MEMORY] = await self._admitted(request)
+            scope[MEMORY] = await self._admitted(request)
         except Unauthenticated as error:
             await self._refusal(request, error)(scope, receive, send)
             return
@@ -91,7 +81,7 @@ class _Endpoint:
             raise MethodNotAllowed("this path has no such method", hint="MCP is spoken here by POST.")
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
             raise UnsupportedType("the body is no message of MCP", hint=f"Send {JSON}.")
-        await self._manager.handle_request(scope, receive, send)
+        await self._transport(scope, receive, send)
 
     async def _admitted(self, request: Request) -> PersonsMemory:
         """The memory that the request's cap opens. Raises: MnemonError."""
