@@ -1,7 +1,7 @@
 """An unmodified Hermes in a home of its own: for one prompt, for a chat, or as the API server.
 
 Nothing of the caller's environment but the path reaches it, and what it asks of the internet by itself
-is refused on this machine.
+is refused on this machine. So it needs no authorities of TLS either, which it would read dozens of times.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from mnemon.surfaces.cli.demo.checks import Failed, Ran, expect
 from mnemon.surfaces.cli.demo.hermes_model import MODEL, Model
@@ -51,10 +55,12 @@ class Host:
         self.user = folder / "user"
         self.project = folder / "project"
         self._programs = environment / "bin"
+        self._authority = folder / "authority.pem"
         for made in (self.home, self.user, self.project):
             made.mkdir(parents=True, exist_ok=True)
         (self.home / "config.yaml").write_bytes(msgspec.json.encode(_settings(model, settings)))
         (self.home / "mnemon.json").write_bytes(msgspec.json.encode(recalls))
+        self._authority.write_bytes(_authority_of_nobody())
         self.install()
 
     @property
@@ -79,6 +85,7 @@ class Host:
             "PYTHONUTF8": "1",
             **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), _NOWHERE),
             "NO_PROXY": "127.0.0.1,localhost",
+            "SSL_CERT_FILE": str(self._authority),
         }
 
     def command(self, *arguments: str) -> list[str]:
@@ -208,3 +215,12 @@ def _settings(model: Model, more: Mapping[str, Mapping[str, Any]]) -> dict[str, 
         "approvals": {"destructive_slash_confirm": False},
     }
     return {name: {**known.get(name, {}), **more.get(name, {})} for name in (*known, *more)}
+
+
+def _authority_of_nobody() -> bytes:
+    """A certificate of an authority that has signed nothing."""
+    key, now = Ed25519PrivateKey.generate(), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "nobody")])
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(days=1))
+    made = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    return made.sign(key, None).public_bytes(Encoding.PEM)
