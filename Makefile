@@ -16,7 +16,7 @@ CONFORMANCE := .environments/mcp-conformance/.ready
 INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 ON_EACH_ENGINE = for engine in $(ENGINES); do \
-    echo "On $$engine ..."; $(BIN)/python -m pytest --store $$engine -rs $(1:%=tests/%) || exit 1; done
+    echo "On $$engine ..."; $(BIN)/python -m pytest --store $$engine -rs $(2) $(1:%=tests/%) || exit 1; done
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
     --generate-hashes --no-emit-index-url --no-annotate --no-header
 
@@ -29,7 +29,7 @@ CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/tes
     chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py signin/test_devices.py
 DOORS := chat conversation gate honcho importers mcp_door portable seen signin surfaces
 
-.PHONY: serve test test-everywhere check bench debian clients lock clean
+.PHONY: serve test suite cross-section test-everywhere check bench debian clients lock clean
 .DELETE_ON_ERROR:
 
 serve: $(READY)
@@ -39,8 +39,15 @@ serve: $(READY)
 test test-everywhere: export PYTHONDONTWRITEBYTECODE =
 
 test: $(READY) debian clients
+	@$(MAKE) --no-print-directory --jobs 2 suite cross-section
+
+suite:
 	@$(BIN)/python -m pytest
-	@$(call ON_EACH_ENGINE,$(CROSS_SECTION))
+
+# In one process beside the suite's: whenever those wait for other programs, it goes on. It tells all at its end.
+cross-section:
+	@told=$$(mktemp); ( $(call ON_EACH_ENGINE,$(CROSS_SECTION),-n 0) ) >$$told 2>&1; ended=$$?; \
+	    cat $$told; rm $$told; exit $$ended
 
 test-everywhere: $(READY) debian clients
 	@$(call ON_EACH_ENGINE,$(DOORS))

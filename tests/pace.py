@@ -1,11 +1,15 @@
-"""How the whole suite keeps its pace: files in memory, what takes long first, and laws without a clock."""
+"""How the whole suite keeps its pace: files in memory, what is loaded stays, what takes long first, and laws
+without a clock."""
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 _MEMORY = Path("/dev/shm")
 _ENOUGH_BYTES = 4 << 30
+_held: list[object] = []
 
 settings.register_profile(
     "suite", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -28,6 +33,25 @@ def pytest_configure() -> None:
     """
     if "TMPDIR" not in os.environ and _roomy(_MEMORY):
         os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for garbage neither among what is collected, which all stays, nor while it is."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown() -> None:
+    """Hold the embedder's network once a test has one: the houses of other tests share it."""
+    embedding = sys.modules.get("mnemon.adapters.embed.packaged")
+    if embedding is not None and not _held:
+        _held.extend(embedding.loaded.values())
 
 
 @pytest.hookimpl(trylast=True)

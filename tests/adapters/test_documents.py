@@ -215,13 +215,14 @@ def test_a_damaged_pdf_is_refused(data):
 
 
 @pytest.mark.parametrize(
-    "data",
-    [pdfs.inflating(60), pdfs.inflating(200), pdfs.doubling_tree(30)],
+    ("made", "size"),
+    [(pdfs.inflating, 60), (pdfs.inflating, 200), (pdfs.doubling_tree, 30)],
     ids=["large once unpacked", "huge once unpacked", "2^30 pages"],
 )
-def test_a_pdf_that_asks_for_too_much_is_refused_and_harms_nobody(data):
+def test_a_pdf_that_asks_for_too_much_is_refused_and_harms_nobody(made, size):
+    data = made(size)
     assert len(data) < MOST_BYTES
-    assert refusal(data) == "the PDF takes too much time or memory to read"
+    assert refusal(data).startswith("the PDF takes too ")
 
 
 @pytest.mark.parametrize(

@@ -1,50 +1,65 @@
-"""Hermes on the command line, a process for each prompt, remembers."""
+"""Hermes on the command line, a process for each prompt, remembers; and its own commands tell of that."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
-from hermes_host.host import a_host, stored
+from environments import client_program
+from hermes_host.host import a_host, reconfigure, stored
 from mnemon.surfaces.cli.demo.hermes_model import LINE
 
 TOLD = "My trip goes to Chengdu, May 25–29."
 ASKED = "Where does my trip go?"
 
 
+def test_mnemon_and_hermes_agree_about_what_they_need():
+    checked = subprocess.run(
+        [client_program("hermes-0.19.0"), "-m", "pip", "check"], capture_output=True, text=True, timeout=60
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def memory_of(host):
+    """Where the store lies: outside the host's home, but in the user's."""
+    return host.user / "memory"
+
+
 @pytest.fixture(scope="module")
 def host(tmp_path_factory, model):
     """A host that was told of a trip."""
-    host = a_host(tmp_path_factory.mktemp("host"), model, {"sessionStrategy": "per-session"})
+    folder = tmp_path_factory.mktemp("host")
+    known = {"sessionStrategy": "per-session", "store": str(folder / "user" / "memory")}
+    host = a_host(folder, model, known)
     assert host.once(TOLD) == LINE
     [told] = model.turns()
     assert "Chengdu" not in told.memory
     return host
 
 
-def test_a_new_process_is_asked_and_the_model_s_request_holds_what_another_was_told(host, model, store):
-    [line] = [row.lines[0] for row in store.log() if row.operation == "messages.add"]
-    before = len(store.log())
-    assert host.once(ASKED) == LINE
-    *_, asked = model.turns()
-    assert asked.said == ASKED
-    assert "Chengdu" in asked.memory
-    read = [row for row in store.log()[before:] if line in row.lines]
-    assert {(row.actor, row.outcome) for row in read} == {("ann", "ok")}
+@pytest.fixture
+def store(host):
+    with stored(memory_of(host)) as store:
+        yield store
 
 
-def test_a_fresh_home_on_the_same_store_recalls_on_the_very_turn_on_which_a_chat_is_resumed(
+def test_a_fresh_home_recalls_what_another_process_was_told_on_the_very_turn_on_which_a_chat_is_resumed(
     host, model, store, folder
 ):
     """And the title that the chat was given meanwhile moves it to no other session."""
-    fresh = a_host(folder, model, {"store": str(host.store)})
+    [line] = [row.lines[0] for row in store.log() if row.operation == "messages.add"]
+    fresh = a_host(folder, model, {"store": str(memory_of(host))})
     begun = fresh.chat("Good morning.")
     assert fresh.run("sessions", "rename", begun.session, "A trip").exit_code == 0
+    before = len(store.log())
     assert fresh.chat(ASKED, resume=begun.session) == (LINE, begun.session)
     *_, asked = model.turns()
     assert len([one for one in asked.body["messages"] if one["role"] == "user"]) == 2
     assert "Chengdu" in asked.memory
+    read = [row for row in store.log()[before:] if line in row.lines]
+    assert {(row.actor, row.outcome) for row in read} == {("ann", "ok")}
     assert not (fresh.store / "mnemon.db").exists()
     said = [message.text for message in store.sessions()[fresh.project.name]]
     assert said[-4:] == ["Good morning.", LINE, ASKED, LINE]
@@ -62,3 +77,24 @@ def test_a_profile_has_a_memory_of_its_own(host, model):
     assert "Chengdu" not in asked.memory
     with stored(home / "mnemon", "hermes_coder") as store:
         assert ASKED in store.said()
+
+
+def test_the_host_sees_the_provider_and_its_state(host):
+    seen = host.run("memory", "status")
+    assert seen.exit_code == 0
+    assert "mnemon" in seen.out
+    assert "available ✓" in seen.out
+    status = host.run("mnemon", "status")
+    assert status.exit_code == 0, status
+    assert "outbox      0 waiting" in status.out
+
+
+def test_a_home_restored_from_a_backup_remembers(host, model, folder):
+    archive = host.user / "backup.zip"
+    assert host.run("backup", "-o", str(archive)).exit_code == 0
+    restored = a_host(folder, model)
+    assert restored.run("import", "--force", str(archive)).exit_code == 0
+    reconfigure(restored, store=str(memory_of(restored)))
+    restored.once(ASKED)
+    *_, asked = model.turns()
+    assert "Chengdu" in asked.memory

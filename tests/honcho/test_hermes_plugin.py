@@ -3,58 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-from pathlib import Path
-
-import pytest
 
 from conversation.world import speaking
-from environments import client_program
-from mnemon.surfaces.cli.demo.hermes_model import LINE, Model, ToolCall, a_model
+from hermes_host.host import a_host
+from mnemon.surfaces.cli.demo.hermes_model import LINE, ToolCall, a_model
 from processes import until
 from surfaces.door import Server, serving
 
-PATIENCE_SECONDS = 180
 TOLD = "My name is Ann and I live in Lisbon. I am allergic to peanuts."
 ASKED = "Please help me to plan a dinner for my friends."
-
-
-class Hermes:
-    """Hermes in a home of its own, one process for each prompt."""
-
-    def __init__(self, home: Path, model: Model, honcho: dict[str, object]) -> None:
-        self._home = home
-        home.mkdir()
-        settings = {
-            "model": {
-                "default": "parrot",
-                "provider": "custom",
-                "base_url": model.url,
-                "api_key": "not-needed",
-                "context_length": 131072,
-            },
-            "memory": {"provider": "honcho", "memory_enabled": True, "user_profile_enabled": True},
-        }
-        (home / "config.yaml").write_text(json.dumps(settings))
-        (home / "honcho.json").write_text(json.dumps(honcho))
-
-    def ask(self, prompt: str) -> str:
-        finished = subprocess.run(
-            [client_program("hermes-0.19.0", "hermes"), "-z", prompt],
-            cwd=self._home,
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(self._home),
-                "HERMES_HOME": str(self._home),
-                "NO_COLOR": "1",
-            },
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-        )
-        assert finished.returncode == 0, (finished.stdout, finished.stderr)
-        return finished.stdout.strip()
 
 
 def plain(server: Server) -> dict[str, object]:
@@ -69,18 +26,21 @@ def with_a_key(server: Server) -> dict[str, object]:
     return {**plain(server), "hosts": {"hermes": {"apiKey": minted.json()["key"], "workspace": "hermes"}}}
 
 
-@pytest.mark.parametrize(
-    ("configure", "arguments"), [(plain, ["--trust-loopback"]), (with_a_key, [])], ids=["local", "key"]
-)
-def test_hermes_remembers_in_a_new_process_what_it_was_told_in_another(tmp_path, configure, arguments):
-    with serving(tmp_path / "home", *arguments) as server, a_model() as model:
-        hermes = Hermes(tmp_path / "hermes", model, configure(server))
-        assert hermes.ask(TOLD) == LINE
-        assert all("Lisbon" in asked.said for asked in model.turns())
-        with speaking(server, "hermes") as owner:
-            until(owner.is_served)
+def test_what_hermes_was_told_on_a_trusted_machine_it_remembers_in_a_new_process_with_a_key(tmp_path):
+    home = tmp_path / "home"
+    with a_model() as model:
+        hermes = a_host(tmp_path / "hermes", model, memory={"provider": "honcho"})
+        configuration = hermes.home / "honcho.json"
+        with serving(home, "--trust-loopback") as server:
+            configuration.write_text(json.dumps(plain(server)))
+            assert hermes.once(TOLD) == LINE
+            assert all("Lisbon" in asked.said for asked in model.turns())
+            with speaking(server, "hermes") as owner:
+                until(owner.is_served)
         model.answer(ASKED, ToolCall("honcho_search", {"query": "peanuts"}))
-        assert hermes.ask(ASKED) == LINE
+        with serving(home) as server:
+            configuration.write_text(json.dumps(with_a_key(server)))
+            assert hermes.once(ASKED) == LINE
     first, last = (asked for asked in model.turns() if ASKED in asked.said)
     assert "Lisbon" in first.memory
     assert "peanuts" in first.memory
