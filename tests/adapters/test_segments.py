@@ -1,0 +1,61 @@
+"""A room's tokens in memory: which lines hold each."""
+
+from array import array
+
+import pytest
+
+from mnemon.adapters.index.segments import loaded, merged
+from mnemon.ports.book import Feed
+
+FAR = [3 << 60, 1 << 60, 2 << 60, 7]
+CLOSE = [(1 << 40) + last for last in (3, 0, 2, 1)]
+"""They differ in nothing but the bits that a place is written over while they are sorted."""
+
+
+def segment(tokens, first=0):
+    """Lines of which each holds two of the tokens that follow each other."""
+    held = [(tokens[at], tokens[(at + 1) % len(tokens)]) for at in range(len(tokens))]
+    ids = [f"{first + at:026}" for at in range(len(tokens))]
+    feed = Feed(
+        range(len(ids)),
+        ids,
+        [array("Q", both).tobytes() for both in held],
+        [b"\1\2"] * len(ids),
+        ["s"] * len(ids),
+        range(len(ids)),
+        [0] * len(ids),
+    )
+    return loaded(feed, lambda name: 0)
+
+
+@pytest.mark.parametrize("tokens", [FAR, CLOSE], ids=["far", "close"])
+def test_each_token_is_held_by_its_lines(tokens):
+    made = segment(tokens)
+    found = made.holding(tokens)
+    assert [sorted(lines.tolist()) for lines in found] == [[0, 3], [0, 1], [1, 2], [2, 3]]
+    assert made.holding([5]) == [None]
+    assert made.lines.lengths.tolist() == [3.0] * 4
+
+
+@pytest.mark.parametrize("tokens", [FAR, CLOSE], ids=["far", "close"])
+def test_segments_that_are_merged_hold_what_both_held(tokens):
+    found = merged(segment(tokens), segment(tokens, first=4)).holding(tokens)
+    assert [sorted(lines.tolist()) for lines in found] == [
+        [0, 3, 4, 7],
+        [0, 1, 4, 5],
+        [1, 2, 5, 6],
+        [2, 3, 6, 7],
+    ]
+
+
+def test_a_line_without_tokens_has_no_length():
+    feed = Feed(
+        [1, 2],
+        ["0" * 26, "1" * 26],
+        [b"", array("Q", [9]).tobytes()],
+        [b"", b"\5"],
+        [None] * 2,
+        [None] * 2,
+        [0, 0],
+    )
+    assert loaded(feed, lambda name: 0).lines.lengths.tolist() == [0.0, 5.0]
