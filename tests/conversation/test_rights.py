@@ -366,3 +366,15 @@ def test_a_narrow_key_can_not_tell_what_is_not_there_from_what_it_may_not_see(
             answer = stage.speaker(key).ask(method, path.format(name), filled)
             seen.append((answer.status_code, answer.text))
         assert seen[0] == seen[1]
+
+
+def test_who_asks_for_summaries_if_there_are_any_is_not_refused_and_can_not_tell_why_there_are_none():
+    with staged() as stage:
+        furnished(stage)
+        for key in (stage.key(peer_id="alice"), stage.key(session_id="s"), stage.key()):
+            before, speaker = len(stage.outcomes()), stage.speaker(key)
+            seen = {name: speaker.told("GET", f"/sessions/{name}/summaries?if_any=true") for name in "st"}
+            seen["none"] = speaker.told("GET", "/sessions/none/summaries?if_any=true")
+            for name, answer in seen.items():
+                assert answer == {"id": name, "short_summary": None, "long_summary": None}
+            assert stage.outcomes()[before:] == [("sessions.summaries", "ok")] * 3

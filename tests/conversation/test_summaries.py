@@ -144,3 +144,11 @@ def test_summaries_of_one_session_tell_nothing_of_another_and_clones_begin_witho
     made = owner.told("POST", "/sessions/s/clone")["id"]
     assert owner.code("GET", f"/sessions/{made}/summaries") == 200
     assert owner.code("GET", "/sessions/none/summaries") == (404, "not_found")
+
+
+def test_who_asks_if_there_are_any_is_given_what_there_is(stage, owner):
+    talk(owner, 1, 20)
+    stage.rest()
+    asked = owner.told("GET", "/sessions/s/summaries?if_any=true")
+    assert asked == owner.told("GET", "/sessions/s/summaries")
+    assert asked["short_summary"] is not None

@@ -240,10 +240,10 @@ def test_a_file_is_read_or_refused_alike_here_and_from_afar(local, remote, owner
 
 
 REFUSED = {
-    "an unknown session": (o.SUMMARIES, lambda w: q.OfSession(workspace_id=w, session_id="nobody"), NotFound),
+    "an unknown session": (o.SUMMARIES, lambda w: q.Summaries(workspace_id=w, session_id="nobody"), NotFound),
     "a name of any characters": (
         o.SUMMARIES,
-        lambda w: q.OfSession(workspace_id=w, session_id="a b?#%2e ü"),
+        lambda w: q.Summaries(workspace_id=w, session_id="a b?#%2e ü"),
         NotFound,
     ),
     "an unknown conclusion": (

@@ -228,7 +228,7 @@ class GatedMemory:
             newest = None if found is None else found.short_summary or found.long_summary
             return "" if newest is None else newest.content
 
-        asked = q.OfSession(workspace_id=self._seat.workspace, session_id=self._seat.session)
+        asked = q.Summaries(workspace_id=self._seat.workspace, session_id=self._seat.session, if_any=True)
         return Look(o.SUMMARIES, asked, read)
 
     def _portrait(self, peer: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:

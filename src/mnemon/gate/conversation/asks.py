@@ -225,6 +225,11 @@ class OfSession(Ask, frozen=True, kw_only=True):
     session_id: AnyName
 
 
+class Summaries(OfSession, frozen=True, kw_only=True):
+    if_any: bool = False
+    """Whether a session that is not there, or not for this cap, has none, rather than being refused."""
+
+
 class CloneSession(OfSession, frozen=True, kw_only=True):
     message_id: AnyName | None = None
 

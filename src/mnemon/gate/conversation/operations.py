@@ -80,6 +80,11 @@ def _reads_session(rights: Rights, request: Any) -> None:
     rights.reads(request.session_id)
 
 
+def _sums_up(rights: Rights, request: q.Summaries) -> None:
+    if not request.if_any:
+        rights.reads(request.session_id)
+
+
 def _reads_member(rights: Rights, request: q.OfMember) -> None:
     """A cap of peers may look at their own settings only."""
     rights.reads(request.session_id)
@@ -311,7 +316,7 @@ CONTEXT = _operation(
     "sessions.context", "get", q.SessionContext, a.SessionContext, speech.context, _reads_session
 )
 SUMMARIES = _operation(
-    "sessions.summaries", "get", q.OfSession, a.SessionSummaries, speech.summaries, _reads_session
+    "sessions.summaries", "get", q.Summaries, a.SessionSummaries, speech.summaries, _sums_up
 )
 ADD_MESSAGES = _operation(
     "messages.add",

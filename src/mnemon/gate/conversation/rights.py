@@ -133,13 +133,15 @@ class Rights:
 
     def reads(self, session: str) -> None:
         """Raises: CapScopeMismatch."""
-        if self.opens(session):
-            return
-        limits = self._grant.sessions
-        known = (limits is None or session in limits) and self.known(SESSION, session)
-        if known and any(self._grant.reaches(peer) for peer in members(self._desk, session)):
-            return
-        raise CapScopeMismatch("the cap does not reach that session")
+        if not self.opens(session) and not self.finds(session):
+            raise CapScopeMismatch("the cap does not reach that session")
+
+    def finds(self, session: str) -> bool:
+        """Whether there is such a session, and the cap may read it."""
+        opened, limits = self.opens(session), self._grant.sessions
+        if not self.known(SESSION, session) or not (opened or limits is None or session in limits):
+            return False
+        return opened or any(map(self._grant.reaches, members(self._desk, session)))
 
     def known(self, kind: str, name: str) -> bool:
         return find(self._desk, kind, name) is not None

@@ -218,7 +218,9 @@ def _asked(case: Case, request: q.SessionContext) -> core.Asked | None:
     )
 
 
-def summaries(case: Case, request: q.OfSession) -> Outcome:
+def summaries(case: Case, request: q.Summaries) -> Outcome:
+    if request.if_any and not case.rights.finds(request.session_id):
+        return Outcome(a.SessionSummaries(request.session_id, None, None), reading(()))
     directory.need(case.desk, SESSION, request.session_id)
     trace = reading(_where(case, request.session_id))
     found = {one.long: shown.summary(one) for one in core.summaries(case.desk, request.session_id)}
