@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import logging
-import secrets
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec import Struct
 
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
-from mnemon.adapters.documents import Documents
 from mnemon.adapters.embed.choice import choose, describe
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, write_private
 from mnemon.adapters.reason.extractive import Extractive
@@ -25,19 +24,19 @@ from mnemon.adapters.sql.opening import in_database, in_file
 from mnemon.adapters.system import SystemClock, SystemEntropy
 from mnemon.adapters.thesaurus import PackagedThesaurus
 from mnemon.adapters.tokens import Tokens
-from mnemon.adapters.when_asked import CourierWhenAsked, IndexWhenAsked
+from mnemon.adapters.when_asked import CourierWhenAsked, IndexWhenAsked, ReaderWhenAsked
 from mnemon.config import ModelEndpoint, Settings
 from mnemon.core.desk import Tools
 from mnemon.core.meaning import Meaning
 from mnemon.core.mirroring import mirrored
 from mnemon.core.vault import Vault
 from mnemon.domain import cap, ulid
+from mnemon.domain.base64url import b64
 from mnemon.domain.cap import HolderKey
 from mnemon.domain.embedding import NONE
 from mnemon.errors import Misconfigured, MnemonError
 from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
-from mnemon.gate.reception import Reception
 from mnemon.gate.workshop import Workshop
 from mnemon.ports.book import Book
 from mnemon.ports.clock import Clock
@@ -50,11 +49,13 @@ if TYPE_CHECKING:
     from mnemon.gate.carrier import Carrier
     from mnemon.gate.mended import Mended
     from mnemon.gate.mending import Mender
+    from mnemon.gate.reception import Reception
 
 _DAY = 24 * 3600
 _OWNER_TTL = 365 * _DAY
 _RENEW_BEFORE = 30 * _DAY
 _SETTLING_STEP_SECONDS = 0.01
+_SECRET_BYTES = 32
 _PATIENCE = 10.0
 _FOREIGN = "the database's lines are sealed with keys that are not in this data folder"
 _BRING_KEYS = (
@@ -64,8 +65,7 @@ _CARRYING_SECONDS = 60.0
 _NO_VECTORS = "none: search is by words alone (MNEMON_VECTORS=none)"
 
 
-@dataclass(frozen=True, slots=True)
-class House:
+class House(Struct, frozen=True, eq=False):
     """An open data folder: its gate, and the cap of its owner."""
 
     gate: Gate
@@ -73,7 +73,7 @@ class House:
     settings: Settings
     made: bool
     workshop: Workshop
-    reception: Reception
+    _reception: Callable[[], Reception]
     _book: SqlBook
     _meaning: Meaning
     _model: Model | None = None
@@ -111,6 +111,11 @@ class House:
             for worker in workers:
                 if worker.ident is not None:
                     worker.join()
+
+    @property
+    def reception(self) -> Reception:
+        """Where people and clients sign in."""
+        return self._reception()
 
     def observe(self, observer: Observer) -> None:
         """Have every request, and the work behind the requests, watched from now on."""
@@ -233,7 +238,7 @@ def _furnished(
         entropy=entropy,
         tokenizer=tokenizer,
         reasoner=reasoner,
-        reader=Documents(),
+        reader=ReaderWhenAsked(),
         courier=CourierWhenAsked(allow_private=settings.webhook_private),
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
@@ -253,7 +258,13 @@ def _furnished(
     if book.scrub_pending():
         book.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
-    reception = Reception(gate, book=book, keyring=keyring, clock=clock, entropy=entropy)
+
+    @cache
+    def reception() -> Reception:
+        from mnemon.gate.reception import Reception
+
+        return Reception(gate, book=book, keyring=keyring, clock=clock, entropy=entropy)
+
     meaning, model = tools.meaning, tools.model
     return House(gate, owner_cap, settings, made, workshop, reception, store, meaning, model, mender)
 
@@ -387,7 +398,7 @@ def _webhook_secret(settings: Settings) -> bytes:
     path = settings.webhook_key
     with locked(path.parent):
         if not exists(path):
-            write_private(path, secrets.token_urlsafe(32) + "\n")
+            write_private(path, b64(SystemEntropy().take(_SECRET_BYTES)) + "\n")
     return read_private(path).strip().encode()
 
 

@@ -11,12 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mnemon.hermes.configuration import Configuration
-from mnemon.hermes.files import Configurations
-from mnemon.hermes.interpretation import Complaint
-from mnemon.hermes.provider import Provider, Surroundings
-from mnemon.hermes.station import Station
-from mnemon.ways import inspect, notebook_of, station_of
+from mnemon.hermes.undisturbed import undisturbed
+
+with undisturbed():
+    from mnemon.hermes.configuration import Configuration
+    from mnemon.hermes.files import Configurations
+    from mnemon.hermes.interpretation import Complaint
+    from mnemon.hermes.provider import Provider, Surroundings
+    from mnemon.hermes.station import Station
+    from mnemon.ways import inspect, notebook_of, station_of
 
 _LAST_FLUSH_SECONDS = 2.0
 

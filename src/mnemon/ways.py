@@ -18,11 +18,11 @@ from mnemon.errors import Misconfigured, MnemonError, NotFound
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.interpretation import HOST_VARIABLE
 from mnemon.hermes.notebook import Notebook
-from mnemon.hermes.setup.inspection import Findings
 from mnemon.hermes.station import Station, Way
 
 if TYPE_CHECKING:
     from mnemon.hermes.oauth import Upkeep
+    from mnemon.hermes.setup.inspection import Findings
 
 _LOOK_SECONDS = 3.0
 _FIRST_QUESTION_SECONDS = 1.0
@@ -99,6 +99,7 @@ def open_way(configuration: Configuration, token: Callable[[], str] | None = Non
 def inspect(configuration: Configuration) -> Findings:
     """How memory is, from outside of any conversation."""
     from mnemon.adapters.outbox import SealedOutbox
+    from mnemon.hermes.setup.inspection import Findings
 
     outbox = SealedOutbox(_folder_of(configuration) / "outbox")
     try:

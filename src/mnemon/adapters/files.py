@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,7 +53,7 @@ def sweep(folder: Path) -> None:
 
 def write_private(path: Path, text: str) -> None:
     """Make or replace the file. To be called in `locked`. Raises: StorageUnavailable."""
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
+    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}{_UNFINISHED}")
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mnemon.adapters.files import locked
+from mnemon.domain.pattern import pattern
 from mnemon.errors import StorageUnavailable
 
 LOCK_FILE = "serve.lock"
 
 _MOST_BYTES = 256
-_URL = re.compile(r"(http://(?:127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5})\n")
+_URL = pattern(r"(http://(?:127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5})\n")
 """Who reads it will send a cap there: to this machine, and past every proxy."""
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -67,7 +66,7 @@ def _is_ours(status: os.stat_result) -> bool:
 
 def _announced(home: Path, url: str) -> int | None:
     """The descriptor that holds the lock; None if there is another server, or no way to announce this one."""
-    fresh = home / f".{LOCK_FILE}.{secrets.token_hex(8)}.tmp"
+    fresh = home / f".{LOCK_FILE}.{os.urandom(8).hex()}.tmp"
     try:
         with locked(home):
             if served_at(home) is not None:

@@ -2,7 +2,7 @@
 
 `thesaurus.bin` beside this module holds, little-endian:
 
-    number of terms (4 bytes) | bytes of the next part (4) | the terms, separated by line feeds
+    number of terms (4 bytes) | bytes of the next part (4) | the terms in order, separated by line feeds
     | for each term how many kin it has (1 byte) | for each of those its term's number (2 bytes)
     | and for each how close it is, in hundredths (1 byte)
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -37,7 +38,6 @@ class Table:
         count, width = _HEAD.unpack_from(content)
         end = _HEAD.size + width
         self._terms = content[_HEAD.size : end].decode().split("\n")
-        self._places = {term: place for place, term in enumerate(self._terms)}
         self._starts = [0, *accumulate(content[end : end + count])]
         self._kin = array("H", content[end + count : end + count + 2 * self._starts[-1]])
         if sys.byteorder == "big":
@@ -45,8 +45,8 @@ class Table:
         self._closeness = content[end + count + 2 * self._starts[-1] :]
 
     def kin(self, term: str) -> list[tuple[str, float]]:
-        place = self._places.get(term)
-        if place is None:
+        place = bisect_left(self._terms, term)
+        if self._terms[place : place + 1] != [term]:
             return []
         span = range(self._starts[place], self._starts[place + 1])
         return [(self._terms[self._kin[at]], self._closeness[at] / 100) for at in span]

@@ -18,13 +18,13 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache
-from importlib import resources
 from itertools import accumulate, groupby, pairwise
+from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 from zlib import crc32
 
-_TABLE = "o200k.table"
+_TABLE = Path(__file__).with_name("o200k.table")
 _BUCKETS = 1 << 16
 _NEVER = 1 << 32
 _SLICE = 128
@@ -44,7 +44,7 @@ class Tokens:
 
     def count(self, text: str) -> int:
         costs = self._load() if self._costs is None else self._costs
-        split = _split_ascii if text.isascii() else _wide_split()
+        split = _ascii_split() if text.isascii() else _wide_split()
         return sum(map(costs.__getitem__, split(text)))
 
     def _load(self) -> _Costs:
@@ -114,7 +114,7 @@ def _merged(table: _Table, parts: list[bytes]) -> int:
 
 
 def _read_table() -> _Table:
-    data = (resources.files(__package__) / _TABLE).read_bytes()
+    data = _TABLE.read_bytes()
     size = (len(data) - _BUCKETS) // 6
     tails, ranks = array("H"), array("I")
     tails.frombytes(data[_BUCKETS : _BUCKETS + 2 * size])
@@ -139,7 +139,10 @@ def _splitter(upper: str, lower: str, letter: str, mark: str, number: str) -> Sp
     ).findall
 
 
-_split_ascii = _splitter("A-Z", "a-z", "", "", "0-9")
+@cache
+def _ascii_split() -> Split:
+    return _splitter("A-Z", "a-z", "", "", "0-9")
+
 
 _BEYOND = {
     "letter": "\U00010000-\U0001cfff\U0001d400-\U0001d7cb\U0001e000-\U0001efff\U00020000-\U000323af",

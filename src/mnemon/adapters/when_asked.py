@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cached_property
 
-from mnemon.domain.destination import destination
-from mnemon.ports.book import Transaction
+from mnemon.domain.names import Room
+from mnemon.ports.book import Book, Transaction
 from mnemon.ports.courier import Courier, Parcel
 from mnemon.ports.index import Hit, Index, Inquiry
+from mnemon.ports.reader import Reader
 
 
 class IndexWhenAsked:
@@ -39,6 +40,19 @@ class CourierWhenAsked:
 
     def check(self, url: str) -> str:
         return destination(url, allow_private=self._allow_private).url
+class ReaderWhenAsked:
+    """The reader of files: a conversation has few."""
+
+    def read(self, data: bytes, media_type: str, filename: str | None) -> str:
+        return self._reader.read(data, media_type, filename)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        from mnemon.adapters.documents import Documents
+
+        return Documents()
+
+
 
     def deliver(self, parcel: Parcel) -> None:
         self._courier.deliver(parcel)
@@ -46,5 +60,7 @@ class CourierWhenAsked:
     @cached_property
     def _courier(self) -> Courier:
         from mnemon.adapters.courier import HttpCourier
+        from mnemon.domain.destination import destination
+
 
         return HttpCourier(allow_private=self._allow_private)

@@ -25,7 +25,7 @@ wiedersehen y привет спасибо здравствуйте как дел
 merhaba tesekkurler teşekkürler selam nasilsin nasılsın iyi evet hayir hayır hmm hm thx ty np second
 never beaucoup geht's war
 """
-_COURTEOUS = frozenset(word for spoken in _SPOKEN.split() for word in words.words(spoken))
+_COURTEOUS = frozenset(words.words(_SPOKEN))
 _UNSPACED = (
     "你好", "谢谢", "您好", "再见", "早上好", "晚安", "好的", "こんにちは",
     "ありがとう", "おはよう", "おやすみ", "안녕", "감사", "고마", "नमस्ते", "धन्यवाद",

@@ -57,6 +57,7 @@ from typing import Any, NoReturn
 from msgspec import Struct
 
 from mnemon.domain.moments import to_ms
+from mnemon.domain.pattern import pattern
 from mnemon.errors import InvalidInput
 
 MAX_DEPTH = 5
@@ -139,10 +140,10 @@ def _listed(names: Iterable[str]) -> str:
 
 _MAX_INT = (1 << 63) - 1
 _MIN_INT = -(1 << 63)
-_NUMERAL = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*\Z", re.ASCII | re.IGNORECASE)
+_NUMERAL = pattern(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*\Z", re.ASCII | re.IGNORECASE)
 _MAX_NUMERAL = 400
-_INTEGER = re.compile(r"\s*[+-]?\d{1,40}\s*\Z", re.ASCII)
-_MOMENT = re.compile(
+_INTEGER = pattern(r"\s*[+-]?\d{1,40}\s*\Z", re.ASCII)
+_MOMENT = pattern(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?\Z", re.ASCII
 )
 _MOMENT_HINT = "Write 2026-11-15, 2026-11-15 08:30:00 or 2026-11-15T08:30:00.250+01:00."

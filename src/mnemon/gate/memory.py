@@ -8,7 +8,6 @@ from mnemon.core.browse import list_lines, read_line, snapshot
 from mnemon.core.conversation.dream import stock
 from mnemon.core.correct import correct
 from mnemon.core.desk import Desk, Trace
-from mnemon.core.explaining import Explanation
 from mnemon.core.forget import forget_line, forget_rooms
 from mnemon.core.portable.noting import unfinished
 from mnemon.core.recall import Wish, recall
@@ -17,10 +16,11 @@ from mnemon.domain.audit import Row
 from mnemon.domain.embedding import NONE, PGVECTOR, SEALED
 from mnemon.domain.line import Line
 from mnemon.domain.moments import to_datetime, to_ms
-from mnemon.domain.spending import Allowance, Spent
 from mnemon.errors import Tampered
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
+from mnemon.gate.explaining import explanation
+from mnemon.gate.vitals import budget_left
 
 
 def put(case: Case, request: m.Put) -> Outcome:
@@ -67,14 +67,6 @@ def get(case: Case, request: m.Get) -> Outcome:
         for one in found
     ]
     return Outcome(m.GetAnswer(lines), Trace(_asked(case), [line.id for line in lines]))
-
-
-def explanation(told: Explanation | None) -> m.Explanation | None:
-    """Why a line came, as it is answered; None if nobody asked."""
-    if told is None:
-        return None
-    signals = {name: m.Signal(one.value, one.weight, one.added) for name, one in told.signals.items()}
-    return m.Explanation(told.rank, told.by, signals, told.score, told.space)
 
 
 def get_line(case: Case, request: m.GetLine) -> Outcome:
@@ -214,15 +206,6 @@ def _model(desk: Desk) -> m.ModelStatus | None:
         budget_left(standing.allowance, standing.spent),
         budget_left(standing.allowance_here, standing.spent_here),
         standing.trouble,
-    )
-
-
-def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
-    return m.Budget(
-        max(0, allowance.calls_per_hour - spent.calls_this_hour),
-        max(0, allowance.calls_per_day - spent.calls_today),
-        max(0, allowance.tokens_per_hour - spent.tokens_this_hour),
-        max(0, allowance.tokens_per_day - spent.tokens_today),
     )
 
 

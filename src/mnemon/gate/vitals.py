@@ -5,9 +5,9 @@ from __future__ import annotations
 from mnemon.core.desk import Tools
 from mnemon.domain.names import ALL
 from mnemon.domain.policy import Need
+from mnemon.domain.spending import Allowance, Spent
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
-from mnemon.gate.memory import budget_left
 from mnemon.gate.operation import Operation
 from mnemon.ports.book import Transaction
 
@@ -46,6 +46,15 @@ def look(tx: Transaction, tools: Tools, now: int) -> Vitals:
         model=standing is not None,
         model_rests=standing is not None and bool(standing.trouble),
         left=None if standing is None else budget_left(standing.allowance, standing.spent),
+    )
+
+
+def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
+    return m.Budget(
+        max(0, allowance.calls_per_hour - spent.calls_this_hour),
+        max(0, allowance.calls_per_day - spent.calls_today),
+        max(0, allowance.tokens_per_hour - spent.tokens_this_hour),
+        max(0, allowance.tokens_per_day - spent.tokens_today),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from mnemon.domain.pattern import pattern
 from mnemon.errors import MnemonError
 from mnemon.hermes.configuration import LEVELS, Configuration, Level
 from mnemon.turns.budget import cut
@@ -35,7 +36,7 @@ _RAISES = ((400, 2), (120, 1))
 """From how many characters on a message is worth how many levels more."""
 _STRONG = 300
 _STRONG_IF_STRUCTURED = 100
-_STRUCTURE = re.compile(r"^\s*(?:#{1,6}\s|[-*•]\s|\d{1,3}[.)]\s|\*\*[^*\n]+\*\*:?\s*$)", re.MULTILINE)
+_STRUCTURE = pattern(r"^\s*(?:#{1,6}\s|[-*•]\s|\d{1,3}[.)]\s|\*\*[^*\n]+\*\*:?\s*$)", re.MULTILINE)
 
 
 def levels(configuration: Configuration, message: str) -> tuple[Level, ...]:

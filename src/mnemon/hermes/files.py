@@ -6,7 +6,6 @@ import errno
 import fcntl
 import json
 import os
-import secrets
 import stat
 import threading
 import time
@@ -285,7 +284,7 @@ def _mixed_up(values: dict[str, Any], home: Path, host: str) -> set[Complaint]:
 def _replace(path: Path, content: bytes) -> None:
     for left in path.parent.glob(f".{path.name}.*{_UNFINISHED}"):
         left.unlink(missing_ok=True)
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
+    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}{_UNFINISHED}")
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:

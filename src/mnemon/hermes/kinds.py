@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import re
@@ -62,6 +61,8 @@ class Kind(Struct, frozen=True):
 
 def nearest(name: str, among: Iterable[str]) -> str | None:
     """The one that was probably meant."""
+    import difflib
+
     folded = {_folded(one): one for one in among}
     found = difflib.get_close_matches(_folded(name), folded, n=1, cutoff=0.7) if len(name) <= 64 else []
     return folded[found[0]] if found else None

@@ -9,16 +9,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from mnemon.domain.pattern import pattern
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.host import PERSONAL, Conversation
 from mnemon.hermes.identity import HTTP, Person
 from mnemon.turns.naming import MOST_CHARS, digest, sanitised
 
 _DIGITS = 16
-_MARKED = re.compile(r".--[0-9a-f]{16}\Z")
-_NAME = re.compile(r"[a-zA-Z0-9_-]+\Z")
-_GATEWAY_KEY = re.compile(r"agent(?::-?[a-zA-Z0-9_]+){3,}\Z")
-_GATEWAY_NAME = re.compile(r"agent(?:--?[a-zA-Z0-9_]+){3,}\Z")
+_MARKED = pattern(r".--[0-9a-f]{16}\Z")
+_NAME = pattern(r"[a-zA-Z0-9_-]+\Z")
+_GATEWAY_KEY = pattern(r"agent(?::-?[a-zA-Z0-9_]+){3,}\Z")
+_GATEWAY_NAME = pattern(r"agent(?:--?[a-zA-Z0-9_]+){3,}\Z")
 
 
 class _Source(Struct, frozen=True):

@@ -7,14 +7,13 @@ the conversations of late.
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, TypeVar
 
@@ -37,6 +36,7 @@ from mnemon.hermes.letters import Carrier, Content, body_of, lane_of
 from mnemon.hermes.live import Live
 from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.postman import Postman
+from mnemon.hermes.undisturbed import undisturbed
 from mnemon.ports.outbox import Letter, Outbox, Refused, Standing
 from mnemon.turns.gated import Gate, GatedMemory, Together, answer_or_error
 from mnemon.turns.passes import Passes
@@ -49,18 +49,6 @@ _LOADING_SECONDS = 3.0
 
 _log = logging.getLogger("mnemon.hermes")
 _T = TypeVar("_T")
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let no garbage be looked for while much is loaded that stays: that took a tenth of the first answer."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 class Way(Struct):
@@ -143,7 +131,7 @@ class Station:
             return self._way is not None or self._opening
 
     def _get_ready(self) -> None:
-        with _undisturbed():
+        with undisturbed():
             self._load()
         self._loaded.set()
         try:
@@ -184,7 +172,7 @@ class Station:
         try:
             memory = self._memory(seat)
             began = time.monotonic()
-            with nullcontext() if self._answered else _undisturbed():
+            with nullcontext() if self._answered else undisturbed():
                 found = question(memory)
         except MnemonError as error:
             if patience is not None or not isinstance(error, Denied):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 
+from mnemon.domain.pattern import pattern
 from mnemon.domain.representation import fitting
 from mnemon.errors import Disabled, InvalidInput, MnemonError, NotFound, Unauthenticated
 from mnemon.hermes.configuration import LEVELS, Configuration, Level
@@ -36,7 +36,7 @@ _RESULTS_AT_LEAST = 4
 _MOST_OF_A_NAME = 100
 _MOST_OF_A_COMPLAINT = 300
 
-_NUMBER = re.compile(r"\d{1,9}")
+_NUMBER = pattern(r"\d{1,9}")
 _TRANSCRIPT = (
     "Gone from memory. The host's own transcript (state.db) may still hold what was recalled of it before."
 )

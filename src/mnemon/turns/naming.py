@@ -7,6 +7,7 @@ from collections.abc import Set
 from hashlib import sha256
 
 from mnemon.domain.framing import frame
+from mnemon.domain.pattern import pattern
 
 MOST_CHARS = 100
 """Of the name of a peer or of a session."""
@@ -14,8 +15,8 @@ MOST_CHARS = 100
 _DIGITS = (16, 24, 32, 64)
 """Of a digest in a name. Eight would let chance merge people whose names are all hyphens once sanitised; with
 twelve, every UUID would look escalated."""
-_ESCALATED = re.compile(r".-(?:[0-9a-f]{16}|[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{64})\Z")
-_PLAIN = re.compile(r"[a-zA-Z0-9_-]{1,100}\Z")
+_ESCALATED = pattern(r".-(?:[0-9a-f]{16}|[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{64})\Z")
+_PLAIN = pattern(r"[a-zA-Z0-9_-]{1,100}\Z")
 
 
 def is_plain(text: str) -> bool:

@@ -1,10 +1,12 @@
-"""The reasoner that needs no model: it selects, dates and cites, and never invents."""
+"""The reasoner that needs no model: it selects, dates and cites, and never invents.
+
+Each of its arts is loaded when it is first asked for: to recall takes none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mnemon.adapters.reason import answer, card, statements, summary
 from mnemon.ports.reasoner import Entry, Fact, Statement, Told, Turn
 
 
@@ -22,15 +24,23 @@ class Extractive:
         self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = (), wishes: str = ""
     ) -> list[Fact]:
         """Rules read no wishes: what they note is the same with any."""
+        from mnemon.adapters.reason import statements
+
         return statements.derive(turns, about, before)
 
     def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
+        from mnemon.adapters.reason import card
+
         return card.updated(entries, news, most)
 
     def summarise(
         self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
     ) -> str:
+        from mnemon.adapters.reason import summary
+
         return summary.summarise(earlier, turns, most_tokens, count)
 
     def answer(self, question: str, statements: Sequence[Statement], about: str | None) -> Told:
+        from mnemon.adapters.reason import answer
+
         return answer.answer(question, statements, about)

@@ -21,7 +21,7 @@ from mnemon.domain.register import Entry
 from mnemon.errors import InvalidInput
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
-from mnemon.gate.memory import explanation
+from mnemon.gate.explaining import explanation
 from mnemon.gate.messages import Answer, Explanation
 
 MOST_METADATA_KEYS = 100
