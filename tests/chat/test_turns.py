@@ -7,7 +7,8 @@ import json
 import pytest
 
 from chat.stage import KEY, MODEL, a_stage
-from model.stand_in import Fails, Says, Sends
+from mnemon.domain.upstream import Upstream
+from model.stand_in import Fails, Says, Sends, a_stand_in
 
 
 def chat(client, *messages, **more):
@@ -101,6 +102,28 @@ def test_neither_the_cap_nor_who_speaks_reaches_the_model_s_endpoint(stage, fron
     sent = str(asked.headers) + asked.raw.decode()
     assert front[:40] not in sent
     assert not [name for name in asked.headers if name.startswith("x-hermes") or name == "cookie"]
+
+
+def test_a_cookie_of_the_endpoint_comes_with_nobody_else_s_request(stage, front):
+    stage.model.plays(Fails(503, headers={"set-cookie": "talk=ann; Path=/"}), "Hello.")
+    refused = chat(stage.client(front, user_id="ann"), user("hello"))
+    assert refused.status_code == 503
+    assert "set-cookie" not in refused.headers
+    assert chat(stage.client(front, user_id="bob"), user("hello")).status_code == 200
+    assert "cookie" not in stage.model.asked[-1].headers
+
+
+@pytest.mark.parametrize(("beyond", "asked"), [("", True), ("models.test", False)])
+def test_a_far_endpoint_is_asked_by_way_of_the_proxy_that_the_environment_names(
+    home, monkeypatch, beyond, asked
+):
+    with a_stand_in() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
+        monkeypatch.setenv("no_proxy", f"127.0.0.1,{beyond}")
+        with a_stage(home, upstreams=(Upstream("http://models.test/v1", KEY),)) as stage:
+            answer = stage.say(stage.front(), "hello", user="ann")
+        assert answer.status_code == (200 if asked else 502)
+        assert [one.path for one in proxy.asked] == ["http://models.test/v1/chat/completions"] * asked
 
 
 def test_what_is_not_ours_passes_through_byte_for_byte(stage, front):

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -174,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["content-length"]))
         body = msgspec.json.decode(raw)
-        if self.path not in ("/v1/chat/completions", "/v1/responses"):
+        if urlsplit(self.path).path not in ("/v1/chat/completions", "/v1/responses"):
             self._whole(404, b"{}")
             return
         asked = Asked(body, {name.lower(): value for name, value in self.headers.items()}, raw, self.path)

@@ -30,7 +30,8 @@ class Admission:
         credentials = credentials_of(request, body)
         judged = True
         try:
-            grant = await asyncio.wait_for(self._judged(credentials), self._patience)
+            async with asyncio.timeout(self._patience):
+                grant = await self._judged(credentials)
         except (TimeoutError, Unavailable) as error:
             grant = told(await asyncio.to_thread(self._gate.recognise, credentials))
             self._complaints.add("nothing was recalled", error)

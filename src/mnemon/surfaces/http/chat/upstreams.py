@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from starlette.datastructures import Headers
 
@@ -18,7 +19,16 @@ from mnemon.version import __version__
 if TYPE_CHECKING:
     import httpx
 
+PATHS = ("/chat/completions", "/responses", "/models")
+"""What endpoints are asked for."""
+
 _CONNECT_SECONDS = 10.0
+_HEADERS = {
+    "accept": "*/*",
+    "accept-encoding": "identity",
+    "connection": "keep-alive",
+    "user-agent": f"mnemon/{__version__}",
+}
 _SENT_ON = ("accept", "content-type", "idempotency-key", "openai-beta", "x-client-request-id")
 """Headers of a client that its endpoint may see. All else is between the client and us."""
 _BETWEEN_US = """
@@ -31,10 +41,15 @@ _KEPT_BACK = frozenset(_BETWEEN_US.split())
 
 
 class Upstreams:
+    """No cookies: what an endpoint gives to one person's request must not come with another's."""
+
     def __init__(self, settings: ChatSettings, key: Callable[[str], str]) -> None:
         self._settings = settings
         self._key = key
-        self._clients: dict[Upstream, httpx.AsyncClient] = {}
+        self._transports: dict[Upstream, httpx.AsyncHTTPTransport] = {}
+        self._headers: dict[Upstream, dict[str, str]] = {}
+        self._addresses: dict[tuple[Upstream, str], httpx.URL] = {}
+        self._extensions: dict[str, object] = {}
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -47,29 +62,51 @@ class Upstreams:
                 hint="Run: pip install 'mnemon[client]'",
             ) from None
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS, pool=None)
+        self._extensions = {"timeout": timeout.as_dict()}
         async with AsyncExitStack() as stack:
             for one in self._settings.upstreams:
-                headers = {"user-agent": f"mnemon/{__version__}", "accept-encoding": "identity"}
-                if one.key is not None:
-                    headers["authorization"] = f"Bearer {self._key(one.key)}"
-                client = httpx.AsyncClient(
-                    headers=headers,
-                    timeout=timeout,
+                transport = httpx.AsyncHTTPTransport(
                     limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
-                    trust_env=not is_loopback(urlsplit(one.url).hostname or ""),
+                    trust_env=not _is_near(one.url),
+                    proxy=_proxy(one.url),
                 )
-                self._clients[one] = await stack.enter_async_context(client)
+                self._transports[one] = await stack.enter_async_context(transport)
+                self._headers[one] = dict(_HEADERS)
+                if one.key is not None:
+                    self._headers[one]["authorization"] = f"Bearer {self._key(one.key)}"
+                for path in PATHS:
+                    self._addresses[one, path] = httpx.URL(f"{one.url}{path}")
             yield
 
     async def ask(
         self, upstream: Upstream, method: str, path: str, headers: Headers, body: bytes | None = None
     ) -> httpx.Response:
         """The endpoint's answer, whatever it is, as far as its headers. Raises: UpstreamUnreachable."""
-        client = self._clients[upstream]
-        sent = {**{name: headers[name] for name in _SENT_ON if name in headers}, **onward()}
-        request = client.build_request(method, f"{upstream.url}{path}", headers=sent, content=body)
+        import httpx
+
+        sent = {name: headers[name] for name in _SENT_ON if name in headers}
+        request = httpx.Request(
+            method,
+            self._addresses[upstream, path],
+            headers={**self._headers[upstream], **sent, **onward()},
+            content=body,
+            extensions=self._extensions,
+        )
         with reaching():
-            return await client.send(request, stream=True)
+            return await self._transports[upstream].handle_async_request(request)
+
+
+def _is_near(url: str) -> bool:
+    return is_loopback(urlsplit(url).hostname or "")
+
+
+def _proxy(url: str) -> str | None:
+    """What the environment names to be asked in the endpoint's place."""
+    if _is_near(url) or proxy_bypass(urlsplit(url).netloc):
+        return None
+    known = getproxies()
+    found = known.get(urlsplit(url).scheme) or known.get("all")
+    return found if not found or "://" in found else f"http://{found}"
 
 
 class reaching:  # noqa: N801 - it reads as a word of the with statement
