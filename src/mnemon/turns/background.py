@@ -43,7 +43,7 @@ class Remark(Struct, frozen=True):
         text = cut(self.text, min(room, MOST_OF_A_REMARK))
         if not text or (room < _LEAST and text != self.text):
             return None
-        return Remark(text, self.day, self.origin)
+        return self if text == self.text else Remark(text, self.day, self.origin)
 
     @property
     def _label(self) -> str:
@@ -57,13 +57,20 @@ class Told:
     def __init__(self, *texts: str) -> None:
         self._said = "\n".join(map(_plain, texts))
 
-    def add(self, text: str) -> None:
-        self._said = f"{self._said}\n{_plain(text)}"
+    def take(self, text: str, part: str | None = None) -> bool:
+        """Whether the text is news; then it has been told from now on, or that part of it."""
+        plain = _plain(text)
+        if self._has(plain):
+            return False
+        self._said = f"{self._said}\n{plain if part in (None, text) else _plain(part)}"
+        return True
 
     def __contains__(self, text: str) -> bool:
         """Also true of what has no word."""
-        plain = _plain(text)
-        return not plain.strip() or plain in self._said
+        return self._has(_plain(text))
+
+    def _has(self, plain: str) -> bool:
+        return plain.isspace() or plain in self._said
 
 
 def remarks(view: str, about: Sequence[str] = ()) -> Iterator[Remark]:
@@ -101,8 +108,7 @@ def _parsed(view: str) -> list[Remark]:
 
 def _score(text: str, about: Sequence[str]) -> int:
     """How many of the terms the text has."""
-    held = terms(text)
-    return sum(term in held for term in about)
+    return sum(map(terms(text).__contains__, about))
 
 
 def lines(text: str) -> Iterator[Remark]:

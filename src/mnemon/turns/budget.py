@@ -81,4 +81,4 @@ def _ends_word(text: str, end: int) -> bool:
     if after.isspace() or before.isspace():
         return True
     goes_on = unicodedata.category(after)[0] == "M" or after == "\u200d"
-    return bool(_UNSPACED.match(before)) and not goes_on
+    return not before.isascii() and bool(_UNSPACED.match(before)) and not goes_on

@@ -84,7 +84,9 @@ _BLOCK = pattern(r"#{1,6}(?=\s|$)|-{3}|={3}|\*{3}|_{3}|`{3}|~{3}|<!--")
 """How Markdown begins a section, a rule or a block of code."""
 
 
-_MARKS = frozenset("<&\\%[#:")
+_BRACKETS = frozenset("<&\\%")
+"""With one of these a tag of the fence begins."""
+_MARKS = _BRACKETS | frozenset("[#:")
 """Without one of these, nothing ends the fence or poses as anybody."""
 _ORDINARY = pattern(r"[ !\"$'-9;=-Z\]-~]*")
 """What is seen on one line and is none of the marks: most of what people say."""
@@ -101,8 +103,11 @@ def defuse(text: str) -> str:
 
 
 def _defused(text: str) -> str:
-    lines = (line.strip() for line in _seen("\n".join(text.splitlines())).split("\n"))
-    text = "\n".join(line for line in lines if line)
+    if text.isascii() and text.isprintable():
+        text = text.strip()
+    else:
+        lines = (line.strip() for line in _seen("\n".join(text.splitlines())).split("\n"))
+        text = "\n".join(line for line in lines if line)
     shape = _shape(text)
     if not _MARKS.isdisjoint(shape):
         text = _with(text, _posing(text, shape))
@@ -116,8 +121,9 @@ def unmarked(text: str) -> str:
 
 def _posing(text: str, shape: str) -> Iterator[tuple[int, int, str]]:
     """The spans that may not stay, and what stands there instead."""
-    for tag in _TAG.finditer(shape):
-        yield tag.start(), tag.end(), _MENTION
+    if not _BRACKETS.isdisjoint(shape):
+        for tag in _TAG.finditer(shape):
+            yield tag.start(), tag.end(), _MENTION
     for found in _POSING.finditer(shape):
         kind = found.lastgroup or ""
         start, end = found.span() if kind in ("token", "tag", "pair") else found.span(kind)

@@ -99,10 +99,9 @@ def _section(heading: str, found: Iterable[Remark], told: Told, room: int) -> st
         if room < _LEAST_ROOM:
             break
         fitting = remark.within(room - len("- \n"))
-        if fitting is not None and remark.text not in told:
-            told.add(fitting.text)
+        if fitting is not None and told.take(remark.text, fitting.text):
             shown.append(f"- {fitting}")
-            room -= len(f"- {fitting}\n")
+            room -= len(shown[-1]) + len("\n")
     return "\n".join((heading, *shown)) if shown else ""
 
 

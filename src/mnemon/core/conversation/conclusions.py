@@ -270,10 +270,12 @@ def query_views(
     distance: float | None = None,
     wanted: Predicate | None = None,
     outdating: _Outdating | None = None,
+    cited: bool = True,
 ) -> list[View]:
     """Those of all these conclusions that answer a question best.
 
-    `distance` is the share of the question's terms that a conclusion may lack.
+    `distance` is the share of the question's terms that a conclusion may lack; `cited` is whether each is
+    to tell its sources.
 
     Raises: Tampered.
     """
@@ -290,7 +292,7 @@ def query_views(
         for line, hit in _answering(desk, some, question, passes, limit):
             found.setdefault((line.room, line.id), (line, hit))
     best = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[:limit]
-    return _latest_first(_views(desk, [line for line, _ in best], outdating))
+    return _latest_first(_views(desk, [line for line, _ in best], outdating, cited=cited))
 
 
 def _answering(
@@ -347,11 +349,13 @@ def representation(
     distance: float | None,
     frequent: bool,
     most: int,
+    cited: bool = True,
 ) -> list[View]:
     """What answers the question, what was concluded most often, and the newest: at most so many together.
 
     What answers comes before the rest, what was said before what is only quoted, and what is outdated last;
     what reads like orders is left out. What was concluded in several sessions is told once, with the latest.
+    Each tells its sources if `cited` says so.
 
     Raises: Tampered.
     """
@@ -370,15 +374,17 @@ def representation(
     if query:
         asked = replace(whose, kinds=(*whose.kinds, *quoted.kinds))
         limit = top_k or max(1, most // 3)
-        for view in query_views(desk, (asked,), query, limit, distance=distance, outdating=outdating):
-            found[view.line.id] = view
+        answers = query_views(
+            desk, (asked,), query, limit, distance=distance, outdating=outdating, cited=cited
+        )
+        found = {view.line.id: view for view in answers}
 
     def rank(line: SealedLine) -> tuple[bool, bool, int]:
         return outdating.of(line) is not None, line.id not in found, -trust.of_conclusion(line.kind)
 
     chosen = {line.id: line for line in (*(view.line for view in found.values()), *lines)}
     best = sorted(chosen.values(), key=rank)[:most]
-    views = _views(desk, [line for line in best if line.id not in found], outdating)
+    views = _views(desk, [line for line in best if line.id not in found], outdating, cited=cited)
     told = [*(found[line.id] for line in best if line.id in found), *views]
     told.sort(key=lambda view: (view.at, view.line.id))
     return list({(view.level, gist(view.text)): view for view in told}.values())
@@ -423,9 +429,11 @@ def _common_sessions(whose: Sequence[Whose]) -> Collection[str] | None:
     return found
 
 
-def _views(desk: Desk, lines: Sequence[SealedLine], outdating: _Outdating | None = None) -> list[View]:
+def _views(
+    desk: Desk, lines: Sequence[SealedLine], outdating: _Outdating | None = None, *, cited: bool = True
+) -> list[View]:
     opener, outdating = Opener(desk), outdating or _Outdating(desk)
-    sources = desk.tx.lines.cited(desk.scope.workspace, [line.id for line in lines])
+    sources = desk.tx.lines.cited(desk.scope.workspace, [line.id for line in lines] if cited else ())
     return [
         View(
             line,

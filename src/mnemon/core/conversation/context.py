@@ -56,7 +56,8 @@ class Picture(Struct, frozen=True):
 
     text: str
     card: list[str] | None
-    views: list[View]
+    lines: list[SealedLine]
+    """What it was made of, beside the card."""
 
 
 class Summary(Struct, frozen=True):
@@ -95,12 +96,13 @@ def picture(desk: Desk, asked: Asked, session: str | None = None) -> Picture:
         distance=asked.distance,
         frequent=asked.frequent,
         most=asked.most,
+        cited=False,
     )
     card = None
     if not limited and uses_cards(*directory.habits(desk, session)):
         entries = read_card(desk, asked.observer, asked.observed)
         card = None if entries is None else [entry.text for entry in entries]
-    return Picture(render([shown(view) for view in views]), card, views)
+    return Picture(render([shown(view) for view in views]), card, [view.line for view in views])
 
 
 def shown(view: View) -> Conclusion:
@@ -120,7 +122,7 @@ def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, aske
     if directory.find(desk, SESSION, session) is None:
         return Context([], None, seen)
     if seen is not None:
-        budget -= sum((view.line.tokens or 0) + _STAMP_TOKENS for view in seen.views)
+        budget -= sum((line.tokens or 0) + _STAMP_TOKENS for line in seen.lines)
         budget -= sum(count(entry) for entry in seen.card or ())
     chosen = _fitting_summary(summaries(desk, session), budget) if summary else None
     first = 0

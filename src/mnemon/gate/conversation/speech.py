@@ -173,7 +173,7 @@ def context(case: Case, request: q.SessionContext) -> Outcome:
         peer_representation=None if found.picture is None else found.picture.text,
         peer_card=None if found.picture is None else found.picture.card,
     )
-    views = [] if found.picture is None else [view.line.id for view in found.picture.views]
+    views = [] if found.picture is None else [line.id for line in found.picture.lines]
     limited = asked is None or asked.sessions == {request.session_id}
     namespaces = _where(case, request.session_id) if limited else everywhere(case.desk)
     return Outcome(answer, reading(namespaces, [*(one.line.id for one in found.messages), *views]))

@@ -77,7 +77,7 @@ def _allowed(filters: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _seen(case: Case, found: Picture) -> Trace:
-    return _read(case, [view.line.id for view in found.views])
+    return _read(case, [line.id for line in found.lines])
 
 
 def _read(case: Case, lines: Sequence[str] = ()) -> Trace:

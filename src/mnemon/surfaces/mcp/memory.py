@@ -381,16 +381,14 @@ def _once(lines: Iterable[r.Cited | None]) -> Iterator[r.Cited]:
     """Each line once, and what says the same as one before not at all."""
     told = Told()
     for one in lines:
-        if one is not None and one.text not in told:
-            told.add(one.text)
+        if one is not None and told.take(one.text):
             yield one
 
 
 def _new(told: Told, remarks: Iterable[Remark]) -> Iterator[str]:
     """What is not told yet, each with its day."""
     for one in remarks:
-        if one.text not in told:
-            told.add(one.text)
+        if told.take(one.text):
             yield str(one)
 
 
