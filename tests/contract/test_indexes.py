@@ -5,6 +5,7 @@ from random import Random
 import pytest
 
 from mnemon.adapters.index.ranked import RankedIndex
+from mnemon.adapters.index.room import RoomIndex
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
 from mnemon.adapters.sql.book import SqlBook
@@ -72,7 +73,7 @@ class TestRankedIndexThatCanCacheNothing(Contract):
 
 
 class Followed:
-    """A transaction that notes which rooms are read from their beginning, and how many vectors are read."""
+    """A transaction that notes which rooms are read from their beginning, and how much of them."""
 
     def __init__(self, tx):
         self._tx = tx
@@ -80,12 +81,15 @@ class Followed:
         self.terms = self
         self.comparing = None
         self.loaded = []
+        self.followed = 0
         self.opened = 0
 
     def since(self, room, seq):
         if seq <= 0:
             self.loaded.append(room)
-        return self._tx.terms.since(room, seq)
+        feed = self._tx.terms.since(room, seq)
+        self.followed += len(feed.ids)
+        return feed
 
     def vectors(self, room, space, seq):
         found = self._tx.terms.vectors(room, space, seq)
@@ -129,6 +133,87 @@ def test_what_was_read_once_is_not_read_again():
         following = Followed(tx)
         index.search(following, inquiry, 20)
     assert following.opened == 1
+
+
+class Writing:
+    """A room that is written to behind an index, line by line."""
+
+    def __init__(self):
+        self.book, self.index = MemoryBook(), RankedIndex()
+        self._ids = iter(IDS)
+
+    def write(self, room=WORK, session="talk"):
+        line_id = next(self._ids)
+        with self.book.write() as tx:
+            add(tx, room, line_id, {TEA: 1}, Saying(session, IDS.index(line_id) + 1))
+            self.index.touch(room)
+        return line_id
+
+    def keep_up(self):
+        self.index.keep_up(self.book)
+
+    def ask(self, **bounds):
+        """What is found, and how many lines had to be read for it."""
+        with self.book.read() as tx:
+            following = Followed(tx)
+            found = self.index.search(following, about(TEA, **bounds), 20)
+        return [hit.id for hit in found], following.followed
+
+
+@pytest.mark.parametrize("bounds", [{}, {"sessions": {"talk"}}])
+def test_who_asks_again_need_not_wait_for_what_was_kept_up_with(bounds):
+    room = Writing()
+    first = room.write()
+    assert room.ask(**bounds) == ([first], 1)
+    second = room.write()
+    room.keep_up()
+    assert room.ask(**bounds) == ([second, first], 0)
+
+
+def test_what_is_not_committed_yet_is_kept_up_with_when_it_is():
+    room = Writing()
+    first = room.write()
+    room.ask()
+    room.index.touch(WORK)
+    room.keep_up()
+    second = room.write()
+    room.keep_up()
+    assert room.ask() == ([second, first], 0)
+
+
+def test_nobody_keeps_up_for_whom_nobody_asked_since():
+    room = Writing()
+    lines = [room.write()]
+    room.ask()
+    for _ in range(3):
+        lines.append(room.write())
+        room.keep_up()
+    assert room.ask() == (lines[::-1], 2)
+
+
+def test_a_room_that_nobody_asked_about_is_not_read():
+    room = Writing()
+    room.write()
+    room.keep_up()
+    assert room.ask()[1] == 1
+
+
+def test_a_session_changes_with_its_own_lines_and_not_with_those_of_others():
+    book, index, codes = MemoryBook(), RoomIndex(mark=0), {"mine": 0, "theirs": 1}
+
+    def change(write):
+        before = {name: index.changed({code}) for name, code in codes.items()} | {"any": index.changed(None)}
+        with book.write() as tx:
+            write(tx)
+        with book.read() as tx:
+            index.follow(tx.terms.since(WORK, index.seq), codes.__getitem__)
+        after = {name: index.changed({code}) for name, code in codes.items()} | {"any": index.changed(None)}
+        return {name for name in after if after[name] > before[name]}
+
+    assert change(lambda tx: add(tx, WORK, IDS[0], {TEA: 1}, Saying("mine", 1))) == {"mine", "any"}
+    assert change(lambda tx: add(tx, WORK, IDS[1], {TEA: 1}, Saying("theirs", 1))) == {"theirs", "any"}
+    assert change(lambda tx: add(tx, WORK, IDS[2], {TEA: 1}, Saying("mine", 2))) == {"mine", "any"}
+    assert change(lambda tx: tx.terms.remove(WORK, (IDS[0],))) >= {"mine", "any"}
 
 
 def test_a_room_larger_than_the_cache_is_searched_all_the_same():

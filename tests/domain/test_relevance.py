@@ -36,7 +36,7 @@ def test_a_sign_that_counts_by_itself_is_a_signal_of_the_same_name():
 
 def test_only_asking_length_and_being_astray_speak_against_a_line():
     against = {name for name, weight in relevance.WEIGHTS.items() if weight < 0}
-    assert against == {relevance.ASKS, relevance.ASTRAY, relevance.LONG, relevance.SPRAWL}
+    assert against == {relevance.ASKS, relevance.ASTRAY, relevance.STRAY, relevance.LONG, relevance.SPRAWL}
     assert all(relevance.WEIGHTS.values())
 
 
@@ -51,6 +51,15 @@ def test_a_term_tells_something_and_the_less_the_more_lines_hold_it(lines, data)
     holding = data.draw(st.integers(0, lines - 1))
     assert relevance.idf(lines, holding) > relevance.idf(lines, holding + 1) > 0
     assert relevance.idf(lines + 1, holding) > relevance.idf(lines, holding)
+
+
+@steady
+@given(st.integers(1, 10**6), st.data())
+def test_a_time_tells_the_less_the_more_lines_are_of_it_and_nothing_if_all_are(lines, data):
+    in_time = data.draw(st.floats(0, lines - 1))
+    assert 1 >= relevance.seldom(lines, in_time) > relevance.seldom(lines, in_time + 1) >= 0
+    assert relevance.seldom(lines, 0) == 1
+    assert relevance.seldom(lines, lines) == relevance.seldom(0, 0) == 0
 
 
 @pytest.mark.parametrize(

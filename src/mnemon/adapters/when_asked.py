@@ -27,19 +27,19 @@ class IndexWhenAsked:
             self._index = RankedIndex()
         return self._index.search(tx, inquiry, k, within)
 
+    def touch(self, room: Room) -> None:
+        if self._index is not None:
+            self._index.touch(room)
+
+    def keep_up(self, book: Book) -> None:
+        if self._index is not None:
+            self._index.keep_up(book)
+
     def forget(self) -> None:
         if self._index is not None:
             self._index.forget()
 
 
-class CourierWhenAsked:
-    """The courier: few installations have a webhook, and what speaks HTTP and TLS takes long to load."""
-
-    def __init__(self, *, allow_private: bool) -> None:
-        self._allow_private = allow_private
-
-    def check(self, url: str) -> str:
-        return destination(url, allow_private=self._allow_private).url
 class ReaderWhenAsked:
     """The reader of files: a conversation has few."""
 
@@ -53,6 +53,16 @@ class ReaderWhenAsked:
         return Documents()
 
 
+class CourierWhenAsked:
+    """The courier: few installations have a webhook, and what speaks HTTP and TLS takes long to load."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+
+    def check(self, url: str) -> str:
+        from mnemon.domain.destination import destination
+
+        return destination(url, allow_private=self._allow_private).url
 
     def deliver(self, parcel: Parcel) -> None:
         self._courier.deliver(parcel)
@@ -60,7 +70,5 @@ class ReaderWhenAsked:
     @cached_property
     def _courier(self) -> Courier:
         from mnemon.adapters.courier import HttpCourier
-        from mnemon.domain.destination import destination
-
 
         return HttpCourier(allow_private=self._allow_private)

@@ -76,6 +76,7 @@ def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
     said = Saying(line.session, line.turn, at)
     desk.tx.terms.add(line.room, line.id, tokens, counts, said)
     desk.tools.meaning.touch((line.room,))
+    desk.tools.index.touch(line.room)
 
 
 def tokens_of(line: Place, text: str, keys: RoomKeys) -> tuple[bytes, bytes]:

@@ -43,8 +43,12 @@ WHO = "who"
 """The question asks for a name or a place, and the line has a name."""
 WHEN = "when"
 """The line was said in, or soon after, the time that the question speaks of."""
+SELDOM = "seldom"
+"""The same, by how few lines were: a time that half of all lines are of says little of any."""
 ASTRAY = "astray"
-"""The line was said in that time, but its session has little of what is asked, beside the best."""
+"""That, but the line's session has little of what is asked, beside the best."""
+STRAY = "stray"
+"""As `KIN_SESSION`, where the session is not half as near in meaning as the nearest, by how far from that."""
 THEN = "then"
 """The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
 NAMED = "named"
@@ -78,8 +82,10 @@ WEIGHTS: Mapping[str, float] = {
     MOMENT: 1.25,
     COUNT: 0.9,
     WHO: 0.55,
-    WHEN: 4.85,
-    ASTRAY: -4.1,
+    WHEN: 0.1,
+    SELDOM: 12.0,
+    ASTRAY: -10.0,
+    STRAY: -3.0,
     THEN: 3.0,
     NAMED: 0.5,
     ORDER: 1.0,
@@ -98,6 +104,8 @@ LEAST_MEANING = 0.1
 NEAR_DAY = 0.5
 APT = 0.4
 """A session has enough of what is asked if it has this much of what the one that has most of it has."""
+NEAR_ENOUGH = 0.5
+"""Terms stand where they are meant if their session is this near, beside the nearest."""
 RIVAL = 0.5
 """Lines answer a question about as well if they hold this much of what the best holds of its terms."""
 TALK = 4.5
@@ -132,6 +140,11 @@ class Wants(Struct, frozen=True):
 def idf(lines: int, holding: Any) -> float:
     """How telling a term is that `holding` of `lines` lines hold."""
     return log(1 + (lines - holding + 0.5) / (holding + 0.5))
+
+
+def seldom(lines: int, in_time: float) -> float:
+    """How telling a time is that so many of the lines are of: 1 if it is next to none, 0 if all are."""
+    return log((lines + 1) / (in_time + 1)) / log(lines + 1) if lines else 0.0
 
 
 def worth_showing(

@@ -135,13 +135,16 @@ class Workshop:
                 self._tools.meaning.touch(every_room(tx))
 
     def work_once(self) -> bool:
-        """Do the next piece of work; whether there was one.
+        """Do the next piece of work; whether there was one. Without any, let the index keep up.
 
         Raises: Unavailable if the book is out of reach.
         """
         self.busy = True
         try:
-            return self._work_once()
+            found = self._work_once()
+            if not found:
+                self._tools.index.keep_up(self._book)
+            return found
         finally:
             self.busy = False
 
@@ -156,10 +159,10 @@ class Workshop:
             tasks = tx.work.claim(self._name, now=now, until=until, most=MOST_AT_ONCE, after=after)
         if not tasks:
             return False
+        self._after = tasks[0].workspace
         if tasks[0].kind == DELIVER:
             self._couriers.submit(self._attempt, tasks)
         else:
-        self._after = tasks[0].workspace
             self._attempt(tasks)
         return True
 

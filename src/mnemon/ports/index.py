@@ -20,7 +20,7 @@ from msgspec import Struct
 from mnemon.domain.names import Room
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
-from mnemon.ports.book import Transaction
+from mnemon.ports.book import Book, Transaction
 
 
 class Asked(NamedTuple):
@@ -77,6 +77,17 @@ class Index(Protocol):
     def search(
         self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
     ) -> list[Hit]: ...
+
+    def touch(self, room: Room) -> None:
+        """Know that something is being written to the room; whether that lasts is not known yet."""
+        ...
+
+    def keep_up(self, book: Book) -> None:
+        """Do for rooms that were touched what the next question would have to wait for. It changes no answer.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        ...
 
     def forget(self) -> None:
         """Drop everything cached."""

@@ -25,6 +25,8 @@ _TOKENS = (0, TEA, 2, 3, 4, CITY, MILK)
 _SPACES = {"flat": 2, "deep": 3}
 """Spaces, and how many dimensions they have."""
 _DAY = 86_400_000
+_ASKED_AGAIN = 2
+"""How many of the questions that were asked last are asked again after the next write."""
 _runs = count()
 
 _Place = tuple[int, int]
@@ -70,7 +72,7 @@ class _Ask(Struct, frozen=True):
 
 
 class Batch(Struct, frozen=True):
-    """What one write does to the rooms, and what is asked after it."""
+    """What one write does to the rooms, and what is asked after it; the index may keep up in between."""
 
     removed: Sequence[_Place]
     put: Sequence[_Put]
@@ -79,6 +81,7 @@ class Batch(Struct, frozen=True):
     left: str | None
     asked: Sequence[_Ask]
     forget: bool
+    kept_up: bool
 
 
 _ROOMS = st.integers(0, 3)
@@ -127,6 +130,7 @@ BATCHES = st.lists(
         st.none() | st.none() | st.none() | _SOME_SPACE,
         st.lists(_ASKED, min_size=1, max_size=2),
         st.sampled_from([False, False, False, True]),
+        st.booleans(),
     ).map(lambda drawn: Batch(*drawn)),
     min_size=1,
     max_size=6,
@@ -141,6 +145,7 @@ class Agreement:
         places = (("", "ann", "x"), ("", "ann", "y"), ("", "bob", "x"), ("-other", "ann", "x"))
         self._rooms = [Room(f"run-{run}{end}", owner, namespace) for end, owner, namespace in places]
         self._said: dict[_Place, Saying] = {}
+        self._asked: list[_Ask] = []
         self._book = book
         self._index = index
         self._reference = reference
@@ -150,13 +155,17 @@ class Agreement:
             self._write(tx, batch)
         if batch.forget:
             self._index.forget()
-        for ask in batch.asked:
+        if batch.kept_up:
+            self._index.keep_up(self._book)
+        self._asked = [*self._asked[-_ASKED_AGAIN:], *batch.asked]
+        for ask in self._asked:
             within = None if ask.within is None else {IDS[line] for line in ask.within}
             with self._book.read() as tx:
                 expect_same(self._index, self._reference, tx, self._inquiry(ask), ask.k, within)
 
     def _write(self, tx: Transaction, batch: Batch) -> None:
         for room, line in batch.removed:
+            self._index.touch(self._rooms[room])
             tx.terms.remove(self._rooms[room], (IDS[line],))
             self._said.pop((room, line), None)
         for put in batch.put:
@@ -184,6 +193,7 @@ class Agreement:
         if said.turn is not None and said[:2] in taken:
             said = said._replace(turn=None)
         tokens = self._blinded(number, put.terms)
+        self._index.touch(room)
         add(tx, room, IDS[line], dict(zip(tokens, put.terms.values(), strict=True)), said)
         self._said[put.place] = said
 

@@ -141,6 +141,23 @@ class KindsContract:
         )
         assert search(book, index, about(TEA, spans=(span,)))[:5] == [IDS[2], IDS[1], IDS[0], IDS[4], IDS[3]]
 
+    def test_a_time_says_the_less_the_more_lines_are_of_it(self, book: Book, index: Index) -> None:
+        _spoken(book, 0, 10, 10, 100)
+        few, all_of_them = (about(TEA, spans=(Span(0, days * _DAY),)) for days in (1, 101))
+        when = signal(book, index, few, r.WHEN)
+        told = signal(book, index, few, r.SELDOM)
+        telling = r.seldom(len(when), sum(when.values()))
+        assert told == pytest.approx({line_id: telling * near for line_id, near in when.items()})
+        assert set(signal(book, index, all_of_them, r.WHEN).values()) == {1.0}
+        assert set(signal(book, index, all_of_them, r.SELDOM).values()) == {0.0}
+
+    def test_only_lines_that_may_be_found_make_a_time_common(self, book: Book, index: Index) -> None:
+        _spoken(book, 0, 10, 10, 100)
+        with book.read() as tx:
+            found = index.search(tx, about(TEA, spans=(Span(0, _DAY),)), 10, within=(IDS[0], IDS[3]))
+        told = {hit.id: hit.signals.get(r.SELDOM, 0.0) for hit in found}
+        assert told == pytest.approx({IDS[0]: r.seldom(2, 1.0), IDS[3]: 0.0}, abs=1e-9)
+
     def test_the_time_says_less_of_a_session_that_has_little_of_what_is_asked(
         self, book: Book, index: Index
     ) -> None:
@@ -151,8 +168,10 @@ class KindsContract:
             add(tx, WORK, IDS[2], {9: 1}, Saying("sunday", 1, at=10 * _DAY))
             add(tx, WORK, IDS[3], {9: 1}, Saying("winter", 1, at=900 * _DAY))
         rooms = [Asked(WORK, [TEA], days=[9])]
-        told = signal(book, index, Inquiry(rooms, [0], [1.0], spans=(span,)), r.ASTRAY)
-        assert told == pytest.approx({IDS[0]: 0.0, IDS[1]: 0.0, IDS[2]: 1.0, IDS[3]: 0.0}, abs=1e-9)
+        inquiry = Inquiry(rooms, [0], [1.0], spans=(span,))
+        told = signal(book, index, inquiry, r.ASTRAY)
+        seldom = signal(book, index, inquiry, r.SELDOM)[IDS[2]]
+        assert told == pytest.approx({IDS[0]: 0.0, IDS[1]: 0.0, IDS[2]: seldom, IDS[3]: 0.0}, abs=1e-9)
         of_the_time_alone = Inquiry([Asked(WORK, [], days=[9])], [], [], spans=(span,))
         assert set(signal(book, index, of_the_time_alone, r.ASTRAY).values()) == {0.0}
 

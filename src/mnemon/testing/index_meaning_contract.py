@@ -93,6 +93,20 @@ class MeaningContract:
         lie(book, dict.fromkeys(ids, vector))
         assert search(book, index, meaning(question, TEA), k=100) == ids[::-1]
 
+    def test_terms_that_stand_far_from_what_is_meant_count_against_their_session(
+        self, book: Book, index: Index
+    ) -> None:
+        with book.write() as tx:
+            for day, line_id in enumerate(IDS[:5]):
+                add(tx, WORK, line_id, {TEA: 1}, Saying(f"day {day % 4}", day))
+        steps = (64, 32, 16, 0, 8)
+        lie(book, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
+        told = signal(book, index, meaning(TO_EAST, TEA), r.STRAY)
+        assert told == {IDS[0]: 0.0, IDS[1]: 0.0, IDS[2]: 0.5, IDS[3]: 1.0, IDS[4]: 0.0}
+        of_two_terms = signal(book, index, meaning(TO_EAST, TEA, 7), r.STRAY)
+        assert 0 < of_two_terms[IDS[3]] == 2 * of_two_terms[IDS[2]] < 0.5
+        assert set(signal(book, index, about(TEA), r.STRAY).values()) == {0.0}
+
     def test_what_lies_too_far_or_on_the_other_side_finds_nothing(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, *[{5: 1}] * 4)
         lie(book, {IDS[0]: packed(7, 0), IDS[1]: packed(6, 0), IDS[2]: WEST, IDS[3]: NORTH})

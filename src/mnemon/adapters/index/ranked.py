@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+from weakref import ref
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.adapters.index.room import Meanings, RoomIndex, Told
-from mnemon.adapters.index.view import View
+from mnemon.adapters.index.view import Bounds, ByRoom, View
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
 from mnemon.domain.names import Room
-from mnemon.ports.book import Comparing, Transaction
+from mnemon.ports.book import Book, Comparing, Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 _MOST_VIEWED = 250_000
 """How many lines the views may have that are kept, all together."""
 _MOST_VIEWS = 256
+_MOST_KEPT_UP = 20_000
+"""How many lines a view may have that is kept up with what is written before anybody asks again."""
 MOST_COMPARED = 20_000
 NEAREST = 2_000
 
@@ -39,6 +43,26 @@ _BESIDE = {
 """What a line holds with those beside it: at least what it holds itself, at most what its session does."""
 
 Array = NDArray[np.float64]
+
+
+class _Sight(NamedTuple):
+    """What is looked at: some rooms, and in them some sessions, or all."""
+
+    rooms: tuple[Room, ...]
+    sessions: frozenset[int] | None
+
+
+class _Seen(NamedTuple):
+    """A view, and of what it was made: each room, and how far its sessions had changed."""
+
+    view: View
+    made_of: tuple[tuple[ref[RoomIndex], int], ...]
+    asked: bool
+    """Whether it is there because it was asked for, and not kept up for whoever asks next."""
+
+    def shows(self, rooms: Sequence[RoomIndex], sessions: frozenset[int] | None) -> bool:
+        pairs = zip(self.made_of, rooms, strict=True)
+        return all(one() is room and room.changed(sessions) == upto for (one, upto), room in pairs)
 
 
 class RankedIndex:
@@ -58,7 +82,9 @@ class RankedIndex:
         self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
         self._size = 0
         """Of all rooms, in bytes."""
-        self._views: OrderedDict[tuple[tuple[Room, ...], frozenset[int] | None], View] = OrderedDict()
+        self._views: OrderedDict[_Sight, _Seen] = OrderedDict()
+        self._touched: set[Room] = set()
+        """Rooms in memory that something is being written to."""
         self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
 
@@ -67,37 +93,67 @@ class RankedIndex:
     ) -> list[Hit]:
         question = None if inquiry.vector is None else np.frombuffer(inquiry.vector, dtype="<f4")
         with self._lock:
-            marks = {
-                workspace: tx.marks(workspace).rooms
-                for workspace in {asked.room.workspace for asked in inquiry.rooms}
-            }
-            rooms = [
-                self._followed(tx, asked, marks[asked.room.workspace], inquiry.space, question)
-                for asked in inquiry.rooms
-            ]
+            places = tuple(asked.room for asked in inquiry.rooms)
+            rooms = self._followed(tx, places)
+            if question is not None and tx.terms.comparing is None:
+                for asked, index in zip(inquiry.rooms, rooms, strict=True):
+                    self._follow_meanings(tx, asked, index, inquiry.space, len(question))
             sessions = None if inquiry.sessions is None else self._codes(inquiry)
-            view = self._view(inquiry.rooms, rooms, sessions)
+            view = self._view(_Sight(places, sessions), rooms, asked=True)
             if view is None or not view.size:
                 return []
+            bounds = _bounds(inquiry)
+            view.meet(bounds)
             nearness = None
             if question is not None:
                 near: Sequence[Meanings | Told | None] = [index.meanings for index in rooms]
                 if tx.terms.comparing is not None:
                     near = self._told(tx.terms.comparing, inquiry, rooms, bounded=within is not None)
                 nearness = _nearness(view, near, question)
-        return _Scoring(view, inquiry, nearness, within).best(k)
+        return _Scoring(view, inquiry, bounds, nearness, within).best(k)
+
+    def touch(self, room: Room) -> None:
+        if room in self._rooms:
+            self._touched.add(room)
+
+    def keep_up(self, book: Book) -> None:
+        for room in list(self._touched):
+            with book.read(room.workspace) as tx, self._lock:
+                views = self._kept_up(tx, room)
+            for view in views:
+                view.prepare()
+
+    def _kept_up(self, tx: Transaction, room: Room) -> list[View]:
+        """The room's views that were asked for since they were last kept up, as they are now."""
+        asked = [
+            (sight, seen)
+            for sight, seen in self._views.items()
+            if room in sight.rooms and seen.asked and seen.view.size <= _MOST_KEPT_UP
+            if all(one in self._rooms for one in sight.rooms)
+        ]
+        before = self._rooms[room].seq if asked else None
+        found = []
+        for sight, seen in asked:
+            rooms = self._followed(tx, sight.rooms)
+            if not seen.shows(rooms, sight.sessions):
+                found.append(self._view(sight, rooms, asked=False))
+        if before is None or room not in self._rooms or self._rooms[room].seq != before:
+            self._touched.discard(room)  # Else what is being written is yet to be seen.
+        return [view for view in found if view is not None]
 
     def forget(self) -> None:
         with self._lock:
             self._rooms.clear()
             self._size = 0
             self._views.clear()
+            self._touched.clear()
             self._sessions.clear()
 
-    def _followed(
-        self, tx: Transaction, asked: Asked, mark: int, space: str, question: NDArray[np.float32] | None
-    ) -> RoomIndex:
-        room = asked.room
+    def _followed(self, tx: Transaction, rooms: Sequence[Room]) -> list[RoomIndex]:
+        marks = {workspace: tx.marks(workspace).rooms for workspace in {room.workspace for room in rooms}}
+        return [self._followed_one(tx, room, marks[room.workspace]) for room in rooms]
+
+    def _followed_one(self, tx: Transaction, room: Room, mark: int) -> RoomIndex:
         index = self._rooms.get(room)
         if index is None or index.mark != mark:
             self._size -= 0 if index is None else index.size
@@ -107,16 +163,22 @@ class RankedIndex:
         feed = tx.terms.since(room, index.seq)
         if feed.ids:
             index.follow(feed, lambda name: self._code(room.workspace, name))
-        if question is not None and tx.terms.comparing is None:
-            meanings = index.meanings
-            if meanings is None or meanings.space != space:
-                meanings = index.meanings = Meanings(space, len(question))
-            vectors = tx.terms.vectors(room, space, meanings.seq)
-            if vectors:
-                meanings.follow(vectors, asked.open)
         self._size += index.size - before
         self._evict()
         return index
+
+    def _follow_meanings(
+        self, tx: Transaction, asked: Asked, index: RoomIndex, space: str, dimensions: int
+    ) -> None:
+        before = index.size
+        meanings = index.meanings
+        if meanings is None or meanings.space != space:
+            meanings = index.meanings = Meanings(space, dimensions)
+        vectors = tx.terms.vectors(asked.room, space, meanings.seq)
+        if vectors:
+            meanings.follow(vectors, asked.open)
+        self._size += index.size - before
+        self._evict()
 
     def _told(
         self, comparing: Comparing, inquiry: Inquiry, rooms: Sequence[RoomIndex], *, bounded: bool
@@ -141,26 +203,26 @@ class RankedIndex:
         places = ((workspace, session) for workspace in workspaces for session in inquiry.sessions or ())
         return frozenset(self._sessions[place] for place in places if place in self._sessions)
 
-    def _view(
-        self, asked: Sequence[Asked], rooms: Sequence[RoomIndex], sessions: frozenset[int] | None
-    ) -> View | None:
+    def _view(self, sight: _Sight, rooms: Sequence[RoomIndex], *, asked: bool) -> View | None:
         segments = [(number, segment) for number, index in enumerate(rooms) for segment in index.segments]
         if not segments:
             return None
-        places = tuple(one.room for one in asked)
-        key = places, sessions
-        view = self._views.get(key)
-        if view is None or not view.shows(segments):
+        seen = self._views.get(sight)
+        if seen is None or not seen.shows(rooms, sight.sessions):
             looked_into = None
-            if sessions is not None:
+            if sight.sessions is not None:
                 looked_into = np.zeros(len(self._sessions) + 1, dtype=bool)
-                looked_into[list(sessions)] = True
-            view = self._views[key] = View(places, segments, looked_into, view)
-            viewed = sum(one.size for one in self._views.values())
+                looked_into[list(sight.sessions)] = True
+            view = View(sight.rooms, segments, looked_into, None if seen is None else seen.view)
+            made_of = tuple((ref(index), index.changed(sight.sessions)) for index in rooms)
+            seen = self._views[sight] = _Seen(view, made_of, asked)
+            viewed = sum(one.view.size for one in self._views.values())
             while (viewed > _MOST_VIEWED or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
-                viewed -= self._views.popitem(last=False)[1].size
-        self._views.move_to_end(key)
-        return view
+                viewed -= self._views.popitem(last=False)[1].view.size
+        elif asked and not seen.asked:
+            self._views[sight] = seen._replace(asked=True)
+        self._views.move_to_end(sight)
+        return seen.view
 
     def _evict(self) -> None:
         """Drop the rooms asked about longest ago, but never the last one."""
@@ -168,11 +230,22 @@ class RankedIndex:
             self._size -= self._rooms.popitem(last=False)[1].size
 
 
-def _score(signals: Mapping[str, Array]) -> Array:
-    scores = np.zeros(len(signals[r.WORDS]))
-    for name, values in signals.items():
-        scores += r.WEIGHTS[name] * values
-    return scores
+def _bounds(inquiry: Inquiry) -> Bounds:
+    return Bounds(
+        _by_room(asked.marks for asked in inquiry.rooms),
+        _by_room(asked.signs for asked in inquiry.rooms),
+        inquiry.said,
+    )
+
+
+def _by_room(tokens: Iterable[Sequence[int]]) -> ByRoom:
+    return tuple(map(tuple, tokens))
+
+
+def _score(names: Iterable[str], values: Array) -> Array:
+    """What each line's signals come to, given name by name."""
+    found: Array = (np.array([[r.WEIGHTS[name]] for name in names]) * values).sum(axis=0)
+    return found
 
 
 def _nearness(view: View, rooms: Sequence[Meanings | Told | None], question: NDArray[np.float32]) -> Array:
@@ -192,13 +265,17 @@ class _Scoring:
         self,
         view: View,
         inquiry: Inquiry,
+        bounds: Bounds,
         nearness: Array | None,
         within: Collection[str] | None,
     ) -> None:
         self._view = view
         self._inquiry = inquiry
-        self._open = self._opened(within)
+        self._open = view.within(bounds)
         """The lines that are there for this question."""
+        if within is not None:
+            allowed = {one.encode() for one in within}
+            self._open &= np.fromiter((one in allowed for one in view.lines.ids.tolist()), bool, view.size)
         self._nearness = np.zeros(view.size) if nearness is None else nearness * self._open
         self._terms = max(inquiry.groups, default=-1) + 1
         self._near = np.zeros((self._terms, view.size + 1))
@@ -208,29 +285,17 @@ class _Scoring:
         self._holds = np.zeros(view.size, dtype=bool)
         self._then = np.zeros(view.size)
         for worth, days in (
-            (r.NEAR_DAY, [asked.near_days for asked in inquiry.rooms]),
-            (1.0, [asked.days for asked in inquiry.rooms]),
+            (r.NEAR_DAY, _by_room(asked.near_days for asked in inquiry.rooms)),
+            (1.0, _by_room(asked.days for asked in inquiry.rooms)),
         ):
             for bears in view.bearing(days):
                 self._then[bears] = worth
-        signed = view.bearing([asked.signs for asked in inquiry.rooms])
+        signed = view.bearing(bounds.signs)
         self._signs = dict(zip(signs.EVERY, signed, strict=True)) if signed else {}
         self._read()
         living = int(self._open.sum())
         telling = np.array([r.idf(living, holding) for holding in self._holding])
         self._worth = telling / telling.sum() if self._terms else telling
-
-    def _opened(self, within: Collection[str] | None) -> NDArray[np.bool_]:
-        lines = self._view.lines
-        found = lines.alive.copy()
-        for bears in self._view.bearing([asked.marks for asked in self._inquiry.rooms]):
-            found &= bears
-        if self._inquiry.said:
-            found &= lines.turns >= 0
-        if within is not None:
-            allowed = {one.encode() for one in within}
-            found &= np.fromiter((one in allowed for one in lines.ids.tolist()), bool, len(found))
-        return found
 
     def _read(self) -> None:
         """Enter for each term the lines and sessions that hold it or its kin, what is nearest last."""
@@ -256,21 +321,23 @@ class _Scoring:
         if not len(lines):
             return []
         signals = self._signals(lines)
-        promising = self._promising(signals, k)
+        values = np.array([*signals.values()])
+        promising = self._promising(signals, _score(signals, values), k)
         lines = lines[promising]
-        signals = {name: values[promising] for name, values in signals.items()} | self._beside(lines)
-        scores = _score(signals).round(_TOLD_APART)
+        beside = self._beside(lines)
+        names, values = (*signals, *beside), np.vstack([values[:, promising], *beside.values()])
+        scores = _score(names, values).round(_TOLD_APART)
         kept = np.arange(len(lines))
         if len(lines) > k:
             kept = np.nonzero(scores >= np.partition(scores, -k)[-k])[0]
         places = lines[kept]
-        telling = np.array([values[kept] for values in signals.values()]).T.tolist()
+        telling = values[:, kept].T.tolist()
         hits = [
             Hit(
                 view.rooms[room],
                 line_id.decode(),
                 score,
-                {n: v for n, v in zip(signals, told, strict=True) if v},
+                {name: value for name, value in zip(names, told, strict=True) if value},
             )
             for room, line_id, score, told in zip(
                 view.room[places].tolist(),
@@ -292,9 +359,9 @@ class _Scoring:
         found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
         return np.nonzero(found & self._open)[0]
 
-    def _promising(self, signals: Mapping[str, Array], k: int) -> NDArray[np.int64]:
+    def _promising(self, signals: Mapping[str, Array], scores: Array, k: int) -> NDArray[np.int64]:
         """Which of the lines may be among the k best, whatever the lines beside them hold."""
-        least = most = _score(signals)
+        least = most = scores
         if len(least) <= k:
             return np.arange(len(least))
         for name, (low, high) in _BESIDE.items():
@@ -329,13 +396,15 @@ class _Scoring:
             r.RICH: view.rich(self._open)[lines],
             r.LONG: view.long[lines],
             r.SPRAWL: np.maximum(view.long[lines] - r.TALK, 0.0),
-            r.WHEN: self._in_time(lines),
             r.THEN: self._then[lines],
         }
-        apt = found[r.GIST] + found[r.KIN_SESSION]
-        if self._inquiry.spans and apt.any():
-            found[r.ASTRAY] = found[r.WHEN] * np.maximum(1 - apt / (r.APT * apt.max()), 0.0)
-        names = view.bearing([asked.names for asked in self._inquiry.rooms])
+        if self._inquiry.spans:
+            found |= self._timely(lines, found[r.GIST] + found[r.KIN_SESSION])
+        nearest = found[r.GIST].max()
+        if nearest:
+            far = np.maximum(1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest), 0.0)
+            found[r.STRAY] = found[r.KIN_SESSION] * far
+        names = view.bearing(_by_room(asked.names for asked in self._inquiry.rooms))
         if names:
             borne = np.logical_or.reduce(names) & self._open
             found[r.NAMED] = view.in_session(borne.astype(np.float64), lines)
@@ -360,9 +429,19 @@ class _Scoring:
         latest = self._inquiry.wants.latest
         return latest * late if latest > 0 else -latest * (1 - late)
 
-    def _in_time(self, lines: NDArray[np.int64]) -> Array:
-        times = self._view.lines.times[lines].astype(np.float64)
-        best = np.zeros(len(lines))
+    def _timely(self, lines: NDArray[np.int64], apt: Array) -> dict[str, Array]:
+        """The signals of when each line was said; `apt` is how much of what is asked its session has."""
+        in_time = self._in_time()
+        when = in_time[lines]
+        seldom = when * r.seldom(int(self._open.sum()), float(in_time[self._open].sum()))
+        found = {r.WHEN: when, r.SELDOM: seldom}
+        if apt.any():
+            found[r.ASTRAY] = seldom * np.maximum(1 - apt / (r.APT * apt.max()), 0.0)
+        return found
+
+    def _in_time(self) -> Array:
+        times = self._view.lines.times.astype(np.float64)
+        best = np.zeros(len(times))
         for span in self._inquiry.spans:
             early, late = r.slack(span)
             away = np.where(

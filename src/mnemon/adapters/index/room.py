@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from mnemon.adapters.index.arrays import NDArray, np
@@ -109,6 +109,8 @@ class RoomIndex:
         self.segments: tuple[Segment, ...] = ()
         self.meanings: Meanings | None = None
         self._bytes = 0
+        self._changed: dict[int, int] = {}
+        """Up to which change each session was followed when a line of it last came or went."""
 
     @property
     def lines(self) -> int:
@@ -118,6 +120,12 @@ class RoomIndex:
     def size(self) -> int:
         """In bytes."""
         return self._bytes + (0 if self.meanings is None else self.meanings.size)
+
+    def changed(self, sessions: Collection[int] | None) -> int:
+        """A number that grows with each change to a line of these sessions, given by their numbers."""
+        if sessions is None:
+            return self.seq
+        return max((self._changed.get(session, 0) for session in sessions), default=0)
 
     def follow(self, feed: Feed, code: Coder) -> None:
         segments = list(self.segments)
@@ -129,6 +137,7 @@ class RoomIndex:
                 else:
                     if last.pop(line_id, None) is None:
                         segments = [segment.without(line_id) or segment for segment in segments]
+                        self._changed = dict.fromkeys(self._changed, feed.seqs[-1])
                     if self.meanings is not None:
                         self.meanings.forget(line_id)
             added = _some(feed, list(last.values()))
@@ -136,6 +145,7 @@ class RoomIndex:
             added = feed
         if added.ids:
             segments.append(loaded(added, code))
+            self._changed.update(dict.fromkeys(segments[-1].lines.sessions.tolist(), feed.seqs[-1]))
         while len(segments) > 1 and segments[-1].size * 2 > segments[-2].size:
             newer, older = segments.pop(), segments.pop()
             segments.append(merged(older, newer))

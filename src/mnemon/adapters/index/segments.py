@@ -7,8 +7,10 @@ little and a search touches few of them. Nothing of this is written to disk.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.ports.book import Feed
@@ -19,8 +21,7 @@ Coder = Callable[[str], int]
 _NOWHERE = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True, eq=False):
     """What is known of each line but for its tokens."""
 
     ids: NDArray[np.bytes_]
@@ -33,17 +34,16 @@ class Lines:
 
     @property
     def bytes(self) -> int:
-        return sum(getattr(self, part.name).nbytes for part in fields(self))
+        return sum(getattr(self, part).nbytes for part in self.__struct_fields__)
 
 
 def joined(parts: Sequence[Lines]) -> Lines:
     if len(parts) == 1:
         return parts[0]
-    return Lines(*(np.concatenate([getattr(one, part.name) for one in parts]) for part in fields(Lines)))
+    return Lines(*(np.concatenate([getattr(one, part) for one in parts]) for part in Lines.__struct_fields__))
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Segment:
+class Segment(Struct, frozen=True, eq=False, weakref=True):
     """Some lines of a room and their postings, sorted by token."""
 
     lines: Lines
@@ -88,7 +88,7 @@ class Segment:
         places = np.nonzero(kept.take(self.held))[0]
         widths = np.diff(np.searchsorted(places, self.starts))
         return Segment(
-            Lines(*(getattr(self.lines, part.name)[kept] for part in fields(Lines))),
+            Lines(*(getattr(self.lines, part)[kept] for part in Lines.__struct_fields__)),
             self.tokens[widths > 0],
             np.append(0, np.cumsum(widths[widths > 0])),
             (np.cumsum(kept, dtype=np.uint32) - np.uint32(1))[self.held[places]],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import groupby
+from typing import NamedTuple
 from weakref import ref
 
 from mnemon.adapters.index.arrays import NDArray, np
@@ -12,6 +13,18 @@ from mnemon.adapters.index.segments import Segment, joined, richness
 from mnemon.domain.names import Room
 
 _MOST_REMEMBERED = 16
+_MOST_MET = 4
+
+ByRoom = tuple[tuple[int, ...], ...]
+"""Tokens, as each room has them."""
+
+
+class Bounds(NamedTuple):
+    """What every question of a kind asks of a view: which lines are there for it, and which bear signs."""
+
+    marks: ByRoom
+    signs: ByRoom
+    said: bool
 
 
 class View:
@@ -29,6 +42,8 @@ class View:
     ) -> None:
         """`looked_into` has the sessions by their numbers, `earlier` the same view as it was before."""
         self.rooms = rooms
+        self.bounds: OrderedDict[Bounds, None] = OrderedDict() if earlier is None else earlier.bounds.copy()
+        """How it was asked about of late."""
         self._whole = [(number, ref(segment)) for number, segment in whole]
         segments = whole if looked_into is None else _narrowed(whole, looked_into, earlier)
         self.segments = segments
@@ -37,7 +52,7 @@ class View:
         self.offsets = np.cumsum([0, *(segment.size for _, segment in segments)])
         self.room = np.repeat([room for room, _ in segments], [segment.size for _, segment in segments])
         self._rich: OrderedDict[bytes, NDArray[np.float64]] = OrderedDict()
-        self._borne: OrderedDict[tuple[tuple[int, ...], ...], list[NDArray[np.bool_]]] = OrderedDict()
+        self._borne: OrderedDict[ByRoom, list[NDArray[np.bool_]]] = OrderedDict()
         self.long = np.log1p(self.lines.lengths)
         self.apart = self.lines.sessions < 0
         """Which lines are of no session."""
@@ -55,12 +70,27 @@ class View:
         self.before_that = self._beside(living, -2)
         self.after = self._beside(living, 1)
 
-    def shows(self, segments: Sequence[tuple[int, Segment]]) -> bool:
-        """Whether it is made of these very segments."""
-        return len(segments) == len(self._whole) and all(
-            one is other() and number == place
-            for (number, one), (place, other) in zip(segments, self._whole, strict=True)
-        )
+    def meet(self, bounds: Bounds) -> None:
+        """Remember how it is asked about."""
+        self.bounds[bounds] = None
+        self.bounds.move_to_end(bounds)
+        if len(self.bounds) > _MOST_MET:
+            self.bounds.popitem(last=False)
+
+    def prepare(self) -> None:
+        """Work out beforehand what is asked again and again."""
+        for bounds in list(self.bounds):
+            self.bearing(bounds.signs)
+            self.rich(self.within(bounds))
+
+    def within(self, bounds: Bounds) -> NDArray[np.bool_]:
+        """The living lines within these bounds."""
+        found = self.lines.alive.copy()
+        for bears in self.bearing(bounds.marks):
+            found &= bears
+        if bounds.said:
+            found &= self.lines.turns >= 0
+        return found
 
     def of(self, segment: Segment) -> Segment | None:
         """What it shows of that segment."""
@@ -105,17 +135,16 @@ class View:
         """For each of these lines the value of its session; for one of none, its own."""
         return np.where(self.apart[lines], own, values[self.session[lines]])
 
-    def bearing(self, tokens: Sequence[Sequence[int]]) -> list[NDArray[np.bool_]]:
+    def bearing(self, tokens: ByRoom) -> list[NDArray[np.bool_]]:
         """For each of the tokens, given by room, which lines hold it."""
-        key = tuple(map(tuple, tokens))
-        found = self._borne.get(key)
+        found = self._borne.get(tokens)
         if found is None:
             found = [np.zeros(self.size, dtype=bool) for _ in tokens[0]]
             for (number, segment), offset in zip(self.segments, self.offsets, strict=False):
                 for bears, held in zip(found, segment.holding(tokens[number]), strict=True):
                     if held is not None:
                         bears[offset + held] = True
-            self._borne[key] = found
+            self._borne[tokens] = found
             if len(self._borne) > _MOST_REMEMBERED:
                 self._borne.popitem(last=False)
         return found

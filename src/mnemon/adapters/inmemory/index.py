@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
+from mnemon.domain.names import Room
 from mnemon.domain.vector import unpack
 from mnemon.domain.when import Span
-from mnemon.ports.book import Saying, Transaction
+from mnemon.ports.book import Book, Saying, Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry
 
 
@@ -54,6 +55,7 @@ class ReferenceIndex:
             line for line, much in zip(lines, held, strict=True) if much >= r.RIVAL * max(held) and much > 0
         ]
         times = sorted(line.said.at for line in rivals)
+        seldom = r.seldom(len(lines), sum(_in_time(line.said.at, inquiry.spans) for line in lines))
         candidates = []
         for line in lines:
             place = (line.asked.room.workspace, line.said.session)
@@ -75,7 +77,8 @@ class ReferenceIndex:
                 r.RICH: line.rich,
                 r.LONG: (long := log1p(sum(line.counts.values()))),
                 r.SPRAWL: max(0.0, long - r.TALK),
-                r.WHEN: _in_time(line.said.at, inquiry.spans),
+                r.WHEN: (in_time := _in_time(line.said.at, inquiry.spans)),
+                r.SELDOM: in_time * seldom,
                 r.THEN: _then(line),
                 r.NAMED: float(any(name in one.counts for one in whole for name in one.asked.names)),
                 r.ORDER: _ordered(line, times, inquiry.wants) * _covered(worth, [line], kin=True),
@@ -87,6 +90,12 @@ class ReferenceIndex:
                 candidates.append((line, found))
         return _hits(candidates)[:k]
 
+    def touch(self, room: Room) -> None:
+        pass
+
+    def keep_up(self, book: Book) -> None:
+        pass
+
     def forget(self) -> None:
         pass
 
@@ -94,10 +103,14 @@ class ReferenceIndex:
 def _hits(candidates: Sequence[tuple[_Line, dict[str, float]]]) -> list[Hit]:
     """The candidates, best first."""
     most = max((_apt(found) for _, found in candidates), default=0.0)
+    nearest = max((found[r.GIST] for _, found in candidates), default=0.0)
     hits = []
     for line, found in candidates:
         if most:
-            found[r.ASTRAY] = found[r.WHEN] * max(0.0, 1 - _apt(found) / (r.APT * most))
+            found[r.ASTRAY] = found[r.SELDOM] * max(0.0, 1 - _apt(found) / (r.APT * most))
+        if nearest:
+            far = max(0.0, 1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest))
+            found[r.STRAY] = found[r.KIN_SESSION] * far
         score = sum(r.WEIGHTS[name] * value for name, value in found.items())
         told = {name: value for name, value in found.items() if value}
         hits.append(Hit(line.asked.room, line.id, score, told))

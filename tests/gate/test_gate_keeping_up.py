@@ -1,0 +1,51 @@
+"""What is written is told to the index, which follows it while nothing else is to do."""
+
+from __future__ import annotations
+
+from gate.world import World
+from mnemon.adapters.inmemory.index import ReferenceIndex
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as o
+from mnemon.gate.workshop import Workshop
+
+KEPT_UP = "kept up"
+
+
+class HeardIndex(ReferenceIndex):
+    """An index that notes what it is told."""
+
+    def __init__(self):
+        self.heard = []
+
+    def touch(self, room):
+        self.heard.append(room.owner)
+
+    def keep_up(self, book):
+        self.heard.append(KEPT_UP)
+
+
+def workshop(world):
+    return Workshop(
+        book=world.book, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
+    )
+
+
+def test_the_index_is_told_of_a_line_and_keeps_up_where_nothing_is_to_do():
+    world = World(index=HeardIndex())
+    world.put(world.issue(), "hotel in Chengdu")
+    assert not workshop(world).work_once()
+    assert world.tools.index.heard == ["alice", KEPT_UP]
+
+
+def test_the_index_keeps_up_once_what_follows_from_a_message_is_written():
+    world = World(index=HeardIndex())
+    said = q.NewMessage(content="I live in Chengdu", peer_id="bob")
+    world.call(
+        o.ADD_MESSAGES,
+        world.operator(),
+        q.AddMessages(workspace_id="default", session_id="noon", messages=[said]),
+    )
+    shop = workshop(world)
+    while shop.work_once():
+        assert KEPT_UP not in world.tools.index.heard
+    assert world.tools.index.heard == ["bob", "bob", KEPT_UP]
