@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from mnemon.domain.cap import SIGNED_IN
@@ -264,6 +266,17 @@ def test_nothing_is_offered_that_the_cap_of_whoever_decides_does_not_have(place)
     assert 'type="hidden" name="peer" value="alice"' in page
     assert 'value="travel"' in page
     assert "As long as your own cap" in page or 'value="3600"' in page
+
+
+@pytest.mark.parametrize("left", [600, 3600], ids=["as long as the cap", "one hour"])
+def test_who_thinks_it_over_is_given_what_the_page_offered_and_what_is_left_of_the_cap(place, left):
+    ends = place.world.seconds + left
+    place.sign_in(place.world.operator(exp=ends))
+    page = place.consent()
+    (offered,) = re.findall(r'<option value="(\d+)"', page.text)
+    place.world.clock.advance(seconds=30)
+    token = place.fetch(fetching(answered(place.decide(page, end=offered))["code"])).json()
+    assert place.whoami(token["access_token"]).json()["exp"] == ends
 
 
 def test_hermes_may_be_let_in_for_the_whole_workspace_by_who_reaches_that(place):

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from mnemon.domain import names
 from mnemon.domain.names import ALL, DEFAULT_WORKSPACE
-from mnemon.domain.signin import BUILT_IN, PRESETS, READ, WRITE, Client, Preset
+from mnemon.domain.signin import BUILT_IN, PRESETS, READ, REQUEST_MS, WRITE, Client, Preset
 from mnemon.errors import InvalidInput
 from mnemon.gate.messages import WhoAmIAnswer
 from mnemon.gate.reception import Chosen
@@ -24,6 +24,8 @@ _ENDS = (
     ("One year", 365 * _DAY),
 )
 _USUAL_END = 90 * _DAY
+_WHAT_IS_LEFT = 0
+"""In the place of seconds: until the cap of whoever decides ends, whenever they do decide."""
 _MOST_SHOWN = 200
 
 
@@ -58,9 +60,8 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     @property
     def ends(self) -> tuple[tuple[str, int], ...]:
-        left = self.who.exp - self.now // 1000
-        within = tuple((label, seconds) for label, seconds in _ENDS if seconds <= left)
-        return within or (("As long as your own cap", max(1, left)),)
+        within = tuple((label, seconds) for label, seconds in _ENDS if seconds <= self._left)
+        return within or (("As long as your own cap", _WHAT_IS_LEFT),)
 
     @property
     def usual(self) -> Chosen:
@@ -80,13 +81,13 @@ class Offer(Struct, frozen=True, kw_only=True):
         access = asked.get("access")
         if access not in (READ, WRITE) or (access == WRITE and not self.writes):
             raise InvalidInput("'access' must be one of those offered")
-        if asked.get("end") not in self._seconds:
+        if asked.get("end") not in self._offered:
             raise InvalidInput("'end' must be one of those offered")
         found = self.posted(asked)
         namespaces = _named(asked)
         if not namespaces:
             raise InvalidInput("name at least one namespace")
-        return replace(found, namespaces=namespaces)
+        return replace(found, namespaces=namespaces, seconds=min(found.seconds or self._left, self._left))
 
     def posted(self, asked: Asked) -> Chosen:
         """What the form says as far as it was offered, to be shown again."""
@@ -97,7 +98,7 @@ class Offer(Struct, frozen=True, kw_only=True):
             peer=asked.get("peer").strip(),
             namespaces=tuple(name for name in _named(asked) if ALL in opened or name in opened),
             access="write" if access == WRITE and self.writes else "read",
-            seconds=int(end) if end in self._seconds else usual.seconds,
+            seconds=int(end) if end in self._offered else usual.seconds,
             everyone=self.everyone and asked.get("everyone") == "yes",
         )
 
@@ -129,8 +130,15 @@ class Offer(Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def _seconds(self) -> set[str]:
-        return {str(seconds) for _, seconds in self.ends}
+    def _left(self) -> int:
+        """Of the cap, in seconds."""
+        return max(1, self.who.exp - self.now // 1000)
+
+    @property
+    def _offered(self) -> set[str]:
+        """The ends that are offered, or were when the page was made."""
+        then = self._left + REQUEST_MS // 1000
+        return {str(seconds) for _, seconds in (*self.ends, *_ENDS) if seconds <= then}
 
     @property
     def _preset(self) -> Preset:
