@@ -209,6 +209,18 @@ def test_right_requests_get_the_answers_that_openapi_promises(familiar, client, 
         assert statuses == {401}
 
 
+def test_an_answer_that_is_streamed_is_one_that_openapi_promises(schema, client, house):
+    chat = schema.find_operation_by_label("POST /v3/workspaces/{workspace_id}/chat")
+    case = chat.Case(
+        path_parameters={"workspace_id": WORKSPACE},
+        body={"query": "What is known of anybody?", "stream": True},
+        media_type="application/json",
+    )
+    headers = {"authorization": f"Bearer {house.owner_cap}"}
+    answer = case.call_and_validate(f"http://{HOST}", client, headers=headers, checks=CHECKS)
+    assert answer.headers["content-type"] == ["text/event-stream; charset=utf-8"]
+
+
 @pytest.mark.parametrize("label", [label for label in OPERATIONS if label not in TAKES_NOTHING])
 def test_wrong_requests_are_refused_as_openapi_promises(schema, client, caller, label):
     """The Honcho door is as lenient as Honcho: what it does not know it ignores, so not all is refused."""

@@ -146,7 +146,7 @@ class Description:
             schema = self._schema(kind)["properties"][_LISTS[kind]]
         content: dict[str, Any] = {"application/json": {"schema": schema}}
         if kind is a.Told:
-            content["text/event-stream"] = {"schema": {"type": "string"}}
+            content["text/event-stream"] = {}
         return {"description": "Done", "content": content}
 
     def refusals(self, kinds: Iterable[type[e.MnemonError]]) -> dict[str, Any]:
