@@ -1,12 +1,11 @@
 """What each signal of `mnemon.domain.relevance` is worth: weights fitted and judged on the development data.
 
     python bench/recall_weights.py --store DIR (--fit | --ablate) [--locomo FILE] [--longmemeval FILE]
-        [--share 0.5] [--ridge 0.3] [--most 150] [--json FILE]
+        [--share 0.5] [--ridge 0.3] [--json FILE]
 
 DIR is what `bench/recall.py --store DIR` keeps. What another version stored there is made anew first;
 corpora that are not there are left out, and how many questions there were is told. The product's own finder
-is asked for every line that anything speaks for, with its signals, or with `--most` for so many of the best,
-which takes a quarter of the time and moves the figures by some tenths. LoCoMo counts with categories 1 to 4;
+is asked for every line that anything speaks for, with its signals. LoCoMo counts with categories 1 to 4;
 LongMemEval with the official set, where the user's lines alone are looked through.
 
 The weights are those under which the right lines are likeliest, where the odds of a line against another are
@@ -105,7 +104,7 @@ class Sample(NamedTuple):
         return np.array([at for at, turn in enumerate(self.turns) if turn in self.gold_turns], dtype=np.int64)
 
 
-def samples(dataset: str, corpora: Sequence[Corpus], folder: Path, most: int) -> list[Sample]:
+def samples(dataset: str, corpora: Sequence[Corpus], folder: Path) -> list[Sample]:
     """The headline's questions, asked in the store that is kept in the folder, as far as it is filled."""
     kept = {
         number: Filled(*json.loads(path.read_text("utf-8")))
@@ -121,15 +120,15 @@ def samples(dataset: str, corpora: Sequence[Corpus], folder: Path, most: int) ->
             corpus = corpora[number]
             for question in corpus.questions:
                 if "" in question.groups.get("", ()):
-                    hits = _hits(house, corpus, filled, question, most)
+                    hits = _hits(house, corpus, filled, question)
                     found.append(_sample(dataset, number % FOLDS, corpus, filled, question, hits))
     finally:
         house.close()
     return found
 
 
-def _hits(house: House, corpus: Corpus, filled: Filled, question: Question, most: int) -> list[Hit]:
-    """The lines that the product's finder has for the question, asked through its gate."""
+def _hits(house: House, corpus: Corpus, filled: Filled, question: Question) -> list[Hit]:
+    """Every line that the product's finder has for the question, asked through its gate."""
     one = corpus.views[""]
     speakers = {turn.speaker for session in corpus.sessions for turn in session.turns}
     owners = sorted(peer_name(speaker) for speaker in speakers if one in (None, speaker))
@@ -140,7 +139,7 @@ def _hits(house: House, corpus: Corpus, filled: Filled, question: Question, most
         known = [case.desk.tools.vault.known(case.desk.tx, room) for room in rooms]
         asked = understand(case.desk, request.query, round(1000 * question.at.timestamp()))
         keys = [one for one in known if one is not None]
-        found.extend(find(case.desk, keys, asked, most, said=True))
+        found.extend(find(case.desk, keys, asked, _EVERYTHING, said=True))
         return Outcome(a.Messages([]))
 
     request = q.SearchWorkspace(workspace_id=filled.workspace, query=question.text)
@@ -330,7 +329,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--ablate", action="store_true", help="leave signals out, one or some at a time")
     parser.add_argument("--share", type=float, default=0.5, help="how much LongMemEval counts, of 1")
     parser.add_argument("--ridge", type=float, default=0.3, help="how strongly weights are held near 0")
-    parser.add_argument("--most", type=int, default=_EVERYTHING, help="lines of each question, the best")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     if not (asked.fit or asked.ablate):
@@ -345,8 +343,7 @@ def collected(asked: argparse.Namespace) -> list[Sample]:
     for dataset, read in _READ.items():
         folder = asked.store / dataset
         if (folder / "house").exists():
-            corpora = read(getattr(asked, dataset))
-            known += (found := samples(dataset, corpora, folder, asked.most))
+            known += (found := samples(dataset, read(getattr(asked, dataset)), folder))
             lines = fmean(len(one.turns) for one in found) if found else 0
             print(f"{dataset}: {len(found)} questions with {lines:.0f} lines each that anything speaks for")
     return known

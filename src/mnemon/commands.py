@@ -66,9 +66,7 @@ def _moving(name: str) -> click.Command:
         case "restore":
             return backup.restore_command(keeping.restore)
         case _:
-            return migrating.migrate_command(
-                lambda settings, *places, **how: keeping.move(*places, vectors=settings.vectors, **how)
-            )
+            return migrating.migrate_command(keeping.move)
 
 
 def _hermes_commands() -> click.Group:

@@ -7,7 +7,8 @@ import pytest
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.reason.statements import MOST_FACTS
 from mnemon.ports.reasoner import Turn
-from reason.utterances import SAID_AT, SILENT, TELLING
+from reason.silences import SILENT
+from reason.utterances import SAID_AT, TELLING
 
 
 def facts(*said, about="ann", before=()):

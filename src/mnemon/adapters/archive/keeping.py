@@ -187,7 +187,7 @@ def _check(folder: Path, *, whole: bool) -> None:
         KeyFiles(folder)
 
 
-def move(source: str, target: str, *, report: Report, vectors: str = AUTO) -> dict[str, int]:
+def move(source: str, target: str, *, vectors: str = AUTO, report: Report) -> dict[str, int]:
     """Copy a store from one place to another; how many rows each table has.
 
     A place is a data folder, `sqlite:///` and a file, or the URL of a PostgreSQL database. From folder to

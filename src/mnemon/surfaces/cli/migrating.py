@@ -12,7 +12,8 @@ from mnemon.surfaces.cli.options import Command, pass_shell
 from mnemon.surfaces.cli.shell import Shell
 
 Move = Callable[..., dict[str, int]]
-"""Of (settings, source, target), with `report` for what is done of each table; how many rows each has."""
+"""Of (source, target), with `vectors` for how a database is to keep them and `report` for what is done;
+how many rows each table has."""
 
 
 def migrate_command(move: Move) -> click.Command:
@@ -30,7 +31,8 @@ def migrate_command(move: Move) -> click.Command:
         """
         shown = _Shown()
         seen = not shell.json and sys.stderr.isatty()
-        counts = move(shell.settings, source, target, report=shown.step if seen else lambda step: None)
+        report = shown.step if seen else lambda step: None
+        counts = move(source, target, vectors=shell.settings.vectors, report=report)
         shown.end()
         told = {"tables": counts, "rows": sum(counts.values())}
         shell.show(told, lambda: "\n".join(_closing(counts)))

@@ -51,6 +51,9 @@ class Settings(Protocol):
     def where(self) -> str: ...
 
     @property
+    def vectors(self) -> str: ...
+
+    @property
     def owner_cap(self) -> Path: ...
 
     @property

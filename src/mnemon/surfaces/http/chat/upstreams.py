@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -40,15 +40,22 @@ _KEPT_BACK = frozenset(_BETWEEN_US.split())
 """Headers of an endpoint that are about its connection to us."""
 
 
+class _Way(NamedTuple):
+    """How an endpoint is asked: what is the same each time."""
+
+    transport: httpx.AsyncHTTPTransport
+    headers: dict[str, str]
+    addresses: dict[str, httpx.URL]
+    """By path."""
+
+
 class Upstreams:
     """No cookies: what an endpoint gives to one person's request must not come with another's."""
 
     def __init__(self, settings: ChatSettings, key: Callable[[str], str]) -> None:
         self._settings = settings
         self._key = key
-        self._transports: dict[Upstream, httpx.AsyncHTTPTransport] = {}
-        self._headers: dict[Upstream, dict[str, str]] = {}
-        self._addresses: dict[tuple[Upstream, str], httpx.URL] = {}
+        self._ways: dict[Upstream, _Way] = {}
         self._extensions: dict[str, object] = {}
 
     @asynccontextmanager
@@ -70,12 +77,12 @@ class Upstreams:
                     trust_env=not _is_near(one.url),
                     proxy=_proxy(one.url),
                 )
-                self._transports[one] = await stack.enter_async_context(transport)
-                self._headers[one] = dict(_HEADERS)
-                if one.key is not None:
-                    self._headers[one]["authorization"] = f"Bearer {self._key(one.key)}"
-                for path in PATHS:
-                    self._addresses[one, path] = httpx.URL(f"{one.url}{path}")
+                known = {} if one.key is None else {"authorization": f"Bearer {self._key(one.key)}"}
+                self._ways[one] = _Way(
+                    await stack.enter_async_context(transport),
+                    {**_HEADERS, **known},
+                    {path: httpx.URL(f"{one.url}{path}") for path in PATHS},
+                )
             yield
 
     async def ask(
@@ -84,16 +91,17 @@ class Upstreams:
         """The endpoint's answer, whatever it is, as far as its headers. Raises: UpstreamUnreachable."""
         import httpx
 
+        way = self._ways[upstream]
         sent = {name: headers[name] for name in _SENT_ON if name in headers}
         request = httpx.Request(
             method,
-            self._addresses[upstream, path],
-            headers={**self._headers[upstream], **sent, **onward()},
+            way.addresses[path],
+            headers={**way.headers, **sent, **onward()},
             content=body,
             extensions=self._extensions,
         )
         with reaching():
-            return await self._transports[upstream].handle_async_request(request)
+            return await way.transport.handle_async_request(request)
 
 
 def _is_near(url: str) -> bool:
