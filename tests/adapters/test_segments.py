@@ -5,7 +5,7 @@ from array import array
 import pytest
 
 from mnemon.adapters.index.segments import loaded, merged
-from mnemon.ports.book import Feed
+from mnemon.domain.feed import packed
 
 FAR = [3 << 60, 1 << 60, 2 << 60, 7]
 CLOSE = [(1 << 40) + last for last in (3, 0, 2, 1)]
@@ -15,17 +15,11 @@ CLOSE = [(1 << 40) + last for last in (3, 0, 2, 1)]
 def segment(tokens, first=0):
     """Lines of which each holds two of the tokens that follow each other."""
     held = [(tokens[at], tokens[(at + 1) % len(tokens)]) for at in range(len(tokens))]
-    ids = [f"{first + at:026}" for at in range(len(tokens))]
-    feed = Feed(
-        range(len(ids)),
-        ids,
-        [array("Q", both).tobytes() for both in held],
-        [b"\1\2"] * len(ids),
-        ["s"] * len(ids),
-        range(len(ids)),
-        [0] * len(ids),
-    )
-    return loaded(feed, lambda name: 0)
+    rows = [
+        (at, f"{first + at:026}", array("Q", both).tobytes(), b"\1\2", "s", at, 0)
+        for at, both in enumerate(held)
+    ]
+    return loaded(packed(rows), lambda name: 0)
 
 
 @pytest.mark.parametrize("tokens", [FAR, CLOSE], ids=["far", "close"])
@@ -49,13 +43,8 @@ def test_segments_that_are_merged_hold_what_both_held(tokens):
 
 
 def test_a_line_without_tokens_has_no_length():
-    feed = Feed(
-        [1, 2],
-        ["0" * 26, "1" * 26],
-        [b"", array("Q", [9]).tobytes()],
-        [b"", b"\5"],
-        [None] * 2,
-        [None] * 2,
-        [0, 0],
-    )
-    assert loaded(feed, lambda name: 0).lines.lengths.tolist() == [0.0, 5.0]
+    rows = [
+        (1, "0" * 26, b"", b"", None, None, 0),
+        (2, "1" * 26, array("Q", [9]).tobytes(), b"\5", None, None, 0),
+    ]
+    assert loaded(packed(rows), lambda name: 0).lines.lengths.tolist() == [0.0, 5.0]

@@ -10,7 +10,7 @@ from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.ports.book import Saying
+from mnemon.domain.feed import Saying
 from mnemon.ports.index import Asked, Inquiry
 from mnemon.testing.index_contract import IndexContract
 from mnemon.testing.index_scenes import (
@@ -88,7 +88,7 @@ class Followed:
         if seq <= 0:
             self.loaded.append(room)
         feed = self._tx.terms.since(room, seq)
-        self.followed += len(feed.ids)
+        self.followed += len(feed)
         return feed
 
     def vectors(self, room, space, seq):

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.feed import SIZE
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain.register import MEMBER, PEER
 from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
@@ -238,7 +239,7 @@ def steps(path, lines, act):
 
 @pytest.mark.parametrize("act", [place_the_last, remove_one])
 def test_a_line_gets_its_vector_or_leaves_in_as_many_steps_however_large_its_room_is(tmp_path, act):
-    few, many = (steps(tmp_path / f"{lines}.db", lines, act) for lines in (20, 3000))
+    few, many = (steps(tmp_path / f"{lines}.db", lines, act) for lines in (3 * SIZE, 12 * SIZE))
     assert many <= 1.1 * few, (few, many)
 
 

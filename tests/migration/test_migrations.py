@@ -9,10 +9,11 @@ from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.migrations import migrate, shipped
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain.audit import Event
+from mnemon.domain.feed import Saying, TermsChange
 from mnemon.domain.register import SESSION, Entry
 from mnemon.domain.tasks import DERIVE, Errand, Tally
 from mnemon.errors import Misconfigured, StorageFull
-from mnemon.ports.book import Saying, TermsChange, Vector
+from mnemon.ports.book import Vector
 from mnemon.testing.book_scenes import IDS, ROOM, TRAVEL, sealed_line
 
 KNOWN = shipped()

@@ -26,13 +26,14 @@ from mnemon.adapters.sql.postgres import PostgresEngine
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.config import settings_from
 from mnemon.domain.embedding import PGVECTOR, SEALED
+from mnemon.domain.feed import Saying
 from mnemon.domain.names import Room
 from mnemon.domain.relevance import MEANING
 from mnemon.domain.vector import pack, unpack
 from mnemon.errors import Misconfigured
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
-from mnemon.ports.book import Saying, Vector
+from mnemon.ports.book import Vector
 from mnemon.ports.index import Asked
 from mnemon.testing.book_scenes import ROOM, SPACE, fill
 from mnemon.testing.index_agreement import BATCHES, Agreement

@@ -20,12 +20,13 @@ from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain import audit, ulid
 from mnemon.domain.audit import Event
 from mnemon.domain.cap import Revocation
+from mnemon.domain.feed import Saying
 from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
 from mnemon.domain.names import ALL, Room
 from mnemon.domain.register import MEMBER, PEER, Entry, Tie
 from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
 from mnemon.domain.tasks import DERIVE, DREAM, Errand, Task
-from mnemon.ports.book import ALL_BEFORE, Saying, Span, Turns, Views, WrappedKey
+from mnemon.ports.book import ALL_BEFORE, Span, Turns, Views, WrappedKey
 from mnemon.ports.register import Batch
 
 WORKSPACES = ("acme", "other")

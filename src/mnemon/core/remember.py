@@ -7,10 +7,10 @@ from msgspec import Struct
 from mnemon.core.desk import Desk, opened
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import calendar, content, when, words
+from mnemon.domain.feed import Saying
 from mnemon.domain.line import CARD, SUMMARY, TOMBSTONE, Line, Place, SealedLine, check_line
 from mnemon.domain.signs import signs
 from mnemon.errors import Conflict
-from mnemon.ports.book import Saying
 
 ANALYSIS = f"{words.VERSION}.1"
 """Of all that `tokens_of` makes of a line. The second number is that of its marks: it counts with each change

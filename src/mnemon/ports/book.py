@@ -21,7 +21,7 @@ Contract, which `mnemon.testing.book_contract` checks on every implementation:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -29,6 +29,7 @@ from msgspec import Struct
 
 from mnemon.domain.audit import Event, Row
 from mnemon.domain.cap import Revocation
+from mnemon.domain.feed import UNSAID, Feed, Saying
 from mnemon.domain.line import Place, SealedLine
 from mnemon.domain.merkle import Tree
 from mnemon.domain.names import ALL, Room
@@ -50,43 +51,6 @@ class WrappedKey(NamedTuple):
     purpose: str
     epoch: int
     wrapped: bytes
-
-
-class Saying(NamedTuple):
-    """Where in its session a line was said, and when (in milliseconds)."""
-
-    session: str | None = None
-    turn: int | None = None
-    at: int = 0
-
-
-UNSAID = Saying()
-
-
-class TermsChange(NamedTuple):
-    """One step in a room's index: a line's tokens appear, or (tokens None) disappear."""
-
-    seq: int
-    id: str
-    tokens: bytes | None
-    counts: bytes
-    said: Saying = UNSAID
-
-
-class Feed(Struct, frozen=True):
-    """Some changes of a room's index, in columns: there may be many, and they are loaded in haste."""
-
-    seqs: Sequence[int] = ()
-    ids: Sequence[str] = ()
-    tokens: Sequence[bytes | None] = ()
-    counts: Sequence[bytes] = ()
-    sessions: Sequence[str | None] = ()
-    turns: Sequence[int | None] = ()
-    times: Sequence[int] = ()
-
-    def __iter__(self) -> Iterator[TermsChange]:
-        places = map(Saying, self.sessions, self.turns, self.times)
-        return map(TermsChange, self.seqs, self.ids, self.tokens, self.counts, places)
 
 
 class Vector(NamedTuple):

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from mnemon.domain import audit, ulid
 from mnemon.domain.audit import Event
 from mnemon.domain.cap import Revocation
+from mnemon.domain.feed import Saying, TermsChange
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import ALL, Room
 from mnemon.domain.register import MEMBER, PEER, Entry, Tie
 from mnemon.domain.tasks import DERIVE, Errand
-from mnemon.ports.book import Book, Saying, Span, TermsChange, Transaction, Turns, Vector, Views, WrappedKey
+from mnemon.ports.book import Book, Span, Transaction, Turns, Vector, Views, WrappedKey
 from mnemon.ports.register import Batch
 
 WORKSPACE = "acme"

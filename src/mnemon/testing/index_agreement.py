@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from mnemon.domain import signs
+from mnemon.domain.feed import Saying
 from mnemon.domain.names import ALL, Room
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
-from mnemon.ports.book import Book, Saying, Transaction
+from mnemon.ports.book import Book, Transaction
 from mnemon.ports.index import Asked, Index, Inquiry
 from mnemon.testing.index_scenes import CITY, IDS, MILK, TEA, add, expect_same, packed, pointing
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from mnemon.ports.book import Book, Saying
+from mnemon.domain.feed import Saying
+from mnemon.ports.book import Book
 from mnemon.ports.index import Asked, Index, Inquiry
 from mnemon.testing.index_scenes import (
     BOB,

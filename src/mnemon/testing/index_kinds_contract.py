@@ -8,9 +8,10 @@ import pytest
 
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
+from mnemon.domain.feed import Saying
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
-from mnemon.ports.book import Book, Saying
+from mnemon.ports.book import Book
 from mnemon.ports.index import Asked, Index, Inquiry
 from mnemon.testing.index_scenes import (
     BOB,

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from mnemon.domain import relevance as r
 from mnemon.domain import ulid
+from mnemon.domain.feed import Saying
 from mnemon.domain.names import ALL, Room
 from mnemon.domain.when import Span
-from mnemon.ports.book import Book, Saying
+from mnemon.ports.book import Book
 from mnemon.ports.index import Asked, Index, Inquiry
 from mnemon.testing.index_scenes import (
     BOB,

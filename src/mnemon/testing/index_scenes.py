@@ -14,9 +14,10 @@ import pytest
 from msgspec.structs import replace
 
 from mnemon.domain import ulid
+from mnemon.domain.feed import UNSAID, Saying
 from mnemon.domain.names import Room
 from mnemon.domain.relevance import WEIGHTS
-from mnemon.ports.book import UNSAID, Book, Saying, Transaction
+from mnemon.ports.book import Book, Transaction
 from mnemon.ports.index import Asked, Hit, Index, Inquiry
 
 WORK = Room("acme", "ann", "work")

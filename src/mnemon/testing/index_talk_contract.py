@@ -8,8 +8,9 @@ import pytest
 
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
+from mnemon.domain.feed import Saying
 from mnemon.domain.names import Room
-from mnemon.ports.book import Book, Saying
+from mnemon.ports.book import Book
 from mnemon.ports.index import Asked, Index, Inquiry
 from mnemon.testing.index_scenes import (
     BOB,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mnemon.domain.feed import Saying
 from mnemon.domain.names import Room
-from mnemon.ports.book import Book, Saying
+from mnemon.ports.book import Book
 from mnemon.ports.renewal import Debt, Renewed
-from mnemon.testing.book_scenes import ELSEWHERE, IDS, ROOM, TRAVEL, WORKSPACE, changes_since
+from mnemon.testing.book_scenes import ELSEWHERE, IDS, ROOM, TRAVEL, WORKSPACE, changes_since, numbered
 
 SPACE = "here"
 MANY = 1000
@@ -33,6 +34,16 @@ class RenewalContract:
                 tx.renewal.analyse_by(version)
             with book.read() as tx:
                 assert tx.renewal.analysis() == version
+
+    def test_of_a_line_far_back_in_a_long_room_its_new_tokens_are_told(self, book: Book) -> None:
+        index(book, [numbered(0, n) for n in range(700)])
+        before = changes_since(book, 0)
+        renewed = [Renewed(before[at].seq, before[at].id, b"new", b"\x02") for at in (0, 300, 301, 699)]
+        with book.write() as tx:
+            tx.renewal.renew(ROOM, renewed)
+        after = changes_since(book, 0)
+        assert [change[:4] for change, was in zip(after, before, strict=True) if change != was] == renewed
+        assert changes_since(book, after[0].seq) == after[1:]
 
     def test_rooms_are_owed_one_after_the_other_until_they_are_settled(self, book: Book) -> None:
         with book.read() as tx:

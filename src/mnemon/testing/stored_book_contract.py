@@ -21,10 +21,11 @@ from contextlib import suppress
 import pytest
 
 from mnemon.domain import audit
+from mnemon.domain.feed import Saying
 from mnemon.domain.register import MEMBER, PEER, Entry, Tie
 from mnemon.domain.tasks import Task
 from mnemon.errors import StorageUnavailable
-from mnemon.ports.book import Book, Saying, Transaction, WrappedKey
+from mnemon.ports.book import Book, Transaction, WrappedKey
 from mnemon.ports.register import Batch
 from mnemon.testing.book_contract import BookContract
 from mnemon.testing.book_scenes import (
@@ -337,6 +338,23 @@ class FilesBookContract(StoredBookContract):
         after = stored_bytes()
         assert not [name for name, mark in marked.items() if mark in after]
         assert b"<kept 7f3a9c>" in after
+
+    def test_after_a_scrub_nothing_is_left_of_one_line_of_many(
+        self, book: Book, stored_bytes: Callable[[], bytes]
+    ) -> None:
+        with book.write() as tx:
+            for n in range(700):
+                tx.terms.add(ROOM, numbered(n, 0), b"<%d 7f3a9c>" % n, b"\x01", Saying(f"<in {n} 7f3a9c>"))
+        assert stored_bytes().count(b"<100 7f3a9c>") >= 1
+        with book.write() as tx:
+            tx.terms.remove(ROOM, (numbered(100, 0),))
+            tx.owe_scrub()
+        assert book.scrub()
+        after = stored_bytes()
+        assert b"<99 7f3a9c>" in after
+        assert b"<in 99 7f3a9c>" in after
+        assert b"<100 7f3a9c>" not in after
+        assert b"<in 100 7f3a9c>" not in after
 
     def test_a_scrub_that_another_open_book_prevents_stays_pending(
         self, book: Book, second: Book, stored_bytes: Callable[[], bytes]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 
 from mnemon.adapters.index.arrays import NDArray, np
-from mnemon.adapters.index.segments import Coder, Segment, loaded, merged
+from mnemon.adapters.index.segments import Coder, Segment, ids_of, loaded, merged, numbers
+from mnemon.domain.feed import NONE, Feed
 from mnemon.domain.relevance import ROUNDED
 from mnemon.domain.vector import SCALE_BYTES
-from mnemon.ports.book import Feed, Vector
+from mnemon.ports.book import Vector
 
 _FIRST_ROWS = 64
 _MOST_SEGMENTS = 32
@@ -38,11 +38,10 @@ class Meanings:
     def follow(self, vectors: list[Vector], opened: Callable[[str, bytes], bytes | None]) -> None:
         self._lose_track()
         for vector in vectors:
-            packed = opened(vector.id, vector.sealed)
+            packed, line_id = opened(vector.id, vector.sealed), vector.id.encode()
             if packed is None:
-                self.forget(vector.id)
+                self.forget(line_id)
                 continue
-            line_id = vector.id.encode()
             row = self._rows.setdefault(line_id, self._used)
             if row == self._used:
                 self._used += 1
@@ -52,8 +51,8 @@ class Meanings:
             self._matrix[row] = np.frombuffer(packed, dtype=np.int8, offset=SCALE_BYTES) * scale
         self.seq = vectors[-1].seq
 
-    def forget(self, line_id: str) -> None:
-        row = self._rows.pop(line_id.encode(), None)
+    def forget(self, line_id: bytes) -> None:
+        row = self._rows.pop(line_id, None)
         if row is not None:
             self._lose_track()
             self._matrix[row] = 0
@@ -128,32 +127,27 @@ class RoomIndex:
         return max((self._changed.get(session, 0) for session in sessions), default=0)
 
     def follow(self, feed: Feed, code: Coder) -> None:
-        segments = list(self.segments)
-        if None in feed.tokens or len(set(feed.ids)) < len(feed.ids):
-            last: dict[str, int] = {}
-            for place, (line_id, tokens) in enumerate(zip(feed.ids, feed.tokens, strict=True)):
-                if tokens is not None:
+        segments, kept = list(self.segments), None
+        ids, gone = ids_of(feed).tolist(), numbers(feed.token_bytes) == NONE
+        if gone.any() or len(set(ids)) < len(ids):
+            last: dict[bytes, int] = {}
+            for place, (line_id, disappears) in enumerate(zip(ids, gone.tolist(), strict=True)):
+                if not disappears:
                     last[line_id] = place
                 else:
                     if last.pop(line_id, None) is None:
                         segments = [segment.without(line_id) or segment for segment in segments]
-                        self._changed = dict.fromkeys(self._changed, feed.seqs[-1])
+                        self._changed = dict.fromkeys(self._changed, feed.last)
                     if self.meanings is not None:
                         self.meanings.forget(line_id)
-            added = _some(feed, list(last.values()))
-        else:
-            added = feed
-        if added.ids:
-            segments.append(loaded(added, code))
-            self._changed.update(dict.fromkeys(segments[-1].lines.sessions.tolist(), feed.seqs[-1]))
+            kept = np.zeros(len(feed), dtype=bool)
+            kept[list(last.values())] = True
+        if kept is None or kept.any():
+            segments.append(loaded(feed, code, kept))
+            self._changed.update(dict.fromkeys(segments[-1].lines.sessions.tolist(), feed.last))
         while len(segments) > 1 and segments[-1].size * 2 > segments[-2].size:
             newer, older = segments.pop(), segments.pop()
             segments.append(merged(older, newer))
-        self.seq = feed.seqs[-1]
+        self.seq = feed.last
         self.segments = tuple(segments)
-        self._bytes = sum(segment.bytes for segment in segments)
-
-
-def _some(feed: Feed, places: list[int]) -> Feed:
-    columns: list[Any] = [getattr(feed, part) for part in Feed.__struct_fields__]
-    return Feed(*([column[place] for place in places] for column in columns))
+        self._bytes = sum(segment.nbytes for segment in segments)

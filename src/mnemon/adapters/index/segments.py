@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.adapters.index.arrays import NDArray, np
-from mnemon.ports.book import Feed
+from mnemon.domain.feed import ID_BYTES, Feed
 
 Coder = Callable[[str], int]
 """From the name of a session to a number that stands for it."""
@@ -33,7 +33,7 @@ class Lines(Struct, frozen=True, eq=False):
     alive: NDArray[np.bool_]
 
     @property
-    def bytes(self) -> int:
+    def nbytes(self) -> int:
         return sum(getattr(self, part).nbytes for part in self.__struct_fields__)
 
 
@@ -58,8 +58,8 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
         return len(self.lines.ids)
 
     @property
-    def bytes(self) -> int:
-        return self.lines.bytes + sum(a.nbytes for a in (self.tokens, self.starts, self.held, self.counts))
+    def nbytes(self) -> int:
+        return self.lines.nbytes + sum(a.nbytes for a in (self.tokens, self.starts, self.held, self.counts))
 
     def holding(self, tokens: Sequence[int]) -> list[NDArray[np.uint32] | None]:
         """For each token the lines that hold it, dead ones too, or None where none does."""
@@ -73,9 +73,9 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
             for place, here in zip(places.tolist(), known.tolist(), strict=True)
         ]
 
-    def without(self, line_id: str) -> Segment | None:
+    def without(self, line_id: bytes) -> Segment | None:
         """The segment with that line dead, or None if it is not here."""
-        found = np.nonzero(self.lines.ids == line_id.encode())[0]
+        found = np.nonzero(self.lines.ids == line_id)[0]
         if not len(found):
             return None
         alive = self.lines.alive.copy()
@@ -124,24 +124,38 @@ def _sorted(tokens: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.
     return found, order
 
 
-def loaded(feed: Feed, code: Coder) -> Segment:
-    """The lines of a feed in which each appears once and none disappears."""
-    size = len(feed.ids)
-    tokens = np.frombuffer(b"".join(feed.tokens), dtype="<u8")  # type: ignore[arg-type]
-    counts = np.frombuffer(b"".join(feed.counts), dtype=np.uint8)
-    widths = np.fromiter(map(len, feed.counts), dtype=np.int64, count=size)
-    held = np.repeat(np.arange(size, dtype=np.uint32), widths)
-    ends, summed = np.cumsum(widths), np.append(0, np.cumsum(counts, dtype=np.int64))
+def loaded(feed: Feed, code: Coder, kept: NDArray[np.bool_] | None = None) -> Segment:
+    """The lines of a feed, or those of its changes that are kept: each once, and none that disappears."""
+    lines = _lines(feed, code)
+    tokens, counts = np.frombuffer(feed.tokens, dtype="<u8"), np.frombuffer(feed.counts, dtype=np.uint8)
+    widths = numbers(feed.count_bytes)
+    if kept is not None:
+        held = np.repeat(kept, widths)
+        lines = Lines(*(getattr(lines, part)[kept] for part in Lines.__struct_fields__))
+        tokens, counts, widths = tokens[held], counts[held], widths[kept]
+    return _segment(lines, tokens, np.repeat(np.arange(len(widths), dtype=np.uint32), widths), counts)
+
+
+def _lines(feed: Feed, code: Coder) -> Lines:
+    ends = np.cumsum(numbers(feed.count_bytes))
+    summed = np.cumsum(np.frombuffer(b"\0" + feed.counts, dtype=np.uint8), dtype=np.float64)
     codes = {session: _NOWHERE if session is None else code(session) for session in set(feed.sessions)}
-    lines = Lines(
-        ids=np.frombuffer("".join(feed.ids).encode(), dtype="S26"),
-        lengths=(summed[ends] - summed[ends - widths]).astype(np.float64),
-        sessions=np.fromiter(map(codes.__getitem__, feed.sessions), dtype=np.int64, count=size),
-        turns=np.array([_NOWHERE if turn is None else turn for turn in feed.turns], dtype=np.int64),
-        times=np.array(feed.times, dtype=np.int64),
-        alive=np.ones(size, dtype=bool),
+    return Lines(
+        ids=ids_of(feed),
+        lengths=np.diff(summed[ends], prepend=0.0),
+        sessions=np.fromiter(map(codes.__getitem__, feed.sessions), dtype=np.int64, count=len(feed)),
+        turns=numbers(feed.turns),
+        times=numbers(feed.times),
+        alive=np.ones(len(feed), dtype=bool),
     )
-    return _segment(lines, tokens, held, counts)
+
+
+def ids_of(feed: Feed) -> NDArray[np.bytes_]:
+    return np.frombuffer(feed.ids, dtype=f"S{ID_BYTES}")
+
+
+def numbers(column: bytes) -> NDArray[np.int64]:
+    return np.frombuffer(column, dtype="<i8")
 
 
 def merged(a: Segment, b: Segment) -> Segment:

@@ -22,8 +22,9 @@ from mnemon.adapters.inmemory.work import MemoryWork
 from mnemon.domain import merkle
 from mnemon.domain.audit import GENESIS, Event, Row, leaf_of
 from mnemon.domain.cap import Revocation
+from mnemon.domain.feed import UNSAID, Feed, Saying, TermsChange, packed
 from mnemon.domain.names import ALL, Room
-from mnemon.ports.book import UNSAID, Feed, Marks, Saying, TermsChange, Vector, WrappedKey
+from mnemon.ports.book import Marks, Vector, WrappedKey
 
 
 class _Terms:
@@ -51,10 +52,7 @@ class _Terms:
 
     def since(self, room: Room, seq: int) -> Feed:
         found = [change for change in self._state.terms.get(room, []) if change.seq > seq]
-        if not found:
-            return Feed()
-        seqs, ids, tokens, counts, said = zip(*found, strict=True)
-        return Feed(seqs, ids, tokens, counts, *zip(*said, strict=True))
+        return packed([(*change[:-1], *change.said) for change in found])
 
     def lie(self, room: Room, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         indexed = self._indexed(room)

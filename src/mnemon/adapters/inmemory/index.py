@@ -12,10 +12,11 @@ from msgspec import Struct
 
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
+from mnemon.domain.feed import Saying
 from mnemon.domain.names import Room
 from mnemon.domain.vector import unpack
 from mnemon.domain.when import Span
-from mnemon.ports.book import Book, Saying, Transaction
+from mnemon.ports.book import Book, Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry
 
 

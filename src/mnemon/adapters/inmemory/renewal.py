@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from mnemon.adapters.inmemory.state import State
+from mnemon.domain.feed import TermsChange
 from mnemon.domain.names import Room
-from mnemon.ports.book import TermsChange
 from mnemon.ports.renewal import Debt, Renewed
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 from mnemon.domain.audit import Row
 from mnemon.domain.cap import Revocation
+from mnemon.domain.feed import TermsChange
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.register import Entry, Tie
 from mnemon.domain.signin import Client, SignIn, Slip
 from mnemon.domain.tasks import Task
-from mnemon.ports.book import TermsChange, Vector, WrappedKey
+from mnemon.ports.book import Vector, WrappedKey
 from mnemon.ports.register import Batch
 from mnemon.ports.shipments import Shipment
 

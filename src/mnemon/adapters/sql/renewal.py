@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mnemon.adapters.sql.engine import Session, Vectors
+from mnemon.adapters.sql.feed import SqlFeed
 from mnemon.domain.names import Room
 from mnemon.ports.renewal import Debt, Renewed
 
@@ -53,6 +54,7 @@ class SqlRenewal:
     def renew(self, room: Room, lines: Sequence[Renewed]) -> None:
         for line in lines:
             self._session.run(_RENEW, (line.tokens, line.counts, *room, line.seq, line.id))
+        SqlFeed(self._session).mend(room, [line.seq for line in lines])
 
     def reach(self, debt: Debt) -> None:
         self._session.run(_REACH, (debt.seq, *debt.room, debt.seq))

@@ -10,15 +10,15 @@ from collections.abc import Collection, Sequence
 
 from mnemon.adapters.sql.engine import Session, SqlRow, Vectors, as_bytes, listed
 from mnemon.adapters.sql.engine import marks as marks_of
+from mnemon.adapters.sql.feed import SqlFeed
+from mnemon.domain.feed import UNSAID, Feed, Saying
 from mnemon.domain.names import Room
-from mnemon.ports.book import UNSAID, Feed, Saying, Vector
+from mnemon.ports.book import Vector
 
 _TABLES = ("terms", "vectors")
 _ROOM = "workspace = ? AND owner = ? AND namespace = ?"
 _ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts, session, turn, at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_SINCE = f"""SELECT seq, id, tokens, counts, session, turn, at FROM terms
-    WHERE {_ROOM} AND seq > ? ORDER BY seq"""
 _LACKING = f"""SELECT t.seq, t.id FROM terms t WHERE {_ROOM} AND t.seq > ? AND t.tokens IS NOT NULL
     AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
     AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL
@@ -39,6 +39,7 @@ class SqlTerms:
     def __init__(self, session: Session, vectors: Vectors) -> None:
         self._session = session
         self._vectors = vectors
+        self._feed = SqlFeed(session)
         self.comparing = vectors.comparing
         self._last: dict[Room, int] = {}
 
@@ -46,8 +47,7 @@ class SqlTerms:
         self._enter(room, line_id, tokens, counts, said)
 
     def _enter(self, room: Room, line_id: str, tokens: bytes | None, counts: bytes, said: Saying) -> None:
-        self._last[room] = self._end(room) + 1
-        self._session.run(_ADD, (*room, self._last[room], line_id, tokens, counts, *said))
+        self._session.run(_ADD, (*room, self._next(room), line_id, tokens, counts, *said))
 
     def remove(self, room: Room, line_ids: Collection[str]) -> None:
         self._last[room] = self._end(room)
@@ -60,11 +60,13 @@ class SqlTerms:
         """Which of the lines were indexed until now, in order."""
         numbers = [row[0] for row in self._session.rows(_NUMBERS + marks, (*room, *ids))]
         sql = _TAKE_OUT.format(numbers=marks_of(numbers))
-        return sorted({row[0] for row in self._session.rows(sql, (*room, *numbers))})
+        taken = {row[0] for row in self._session.rows(sql, (*room, *numbers))}
+        self._feed.mend(room, numbers)
+        return sorted(taken)
 
     def delete_room(self, room: Room) -> None:
         self._last.pop(room, None)
-        for table in (*_TABLES, "placed", "renewals"):
+        for table in (*_TABLES, "packs", "placed", "renewals"):
             self._session.run(f"DELETE FROM {table} WHERE {_ROOM}", room)
 
     def _end(self, room: Room) -> int:
@@ -74,9 +76,14 @@ class SqlTerms:
         ends = [self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {_ROOM}", room) for table in _TABLES]
         return max((end[0] if end else None) or 0 for end in ends)
 
+    def _next(self, room: Room) -> int:
+        """The number of what comes next in the room."""
+        self._last[room] = self._end(room) + 1
+        self._feed.extend(room, self._last[room])
+        return self._last[room]
+
     def since(self, room: Room, seq: int) -> Feed:
-        rows = self._session.rows(_SINCE, (*room, seq))
-        return Feed(*zip(*rows, strict=True)) if rows else Feed()
+        return self._feed.since(room, seq)
 
     def lie(self, room: Room, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         given = dict(vectors)
@@ -87,8 +94,7 @@ class SqlTerms:
             sql = f"DELETE FROM vectors WHERE {_ROOM} AND space = ? AND id IN {marks}"
             self._session.run(sql, (*room, space, *ids))
             for line_id in (line_id for line_id in ids if line_id in indexed):
-                self._last[room] = self._end(room) + 1
-                self._vectors.keep((*room, space, self._last[room], line_id), given[line_id])
+                self._vectors.keep((*room, space, self._next(room), line_id), given[line_id])
         self._reach(room, space)
 
     def _indexed(self, room: Room, space: str, marks: str, ids: Sequence[str]) -> set[str]:
