@@ -42,7 +42,7 @@ from typing import Any
 from hermes_alone import Alone, print_cold, print_warm
 from hermes_figures import Verdict
 from hermes_hosts import Hosts, print_leaks, print_peers
-from hermes_store import fill, told
+from hermes_store import fill, settle, told
 
 PARTS = ("warm", "cold", "peer", "leak")
 _ENVIRONMENT = Path(__file__).resolve().parents[1] / ".environments" / "hermes-0.19.0"
@@ -72,6 +72,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], li
     store = asked.store or folder / "store"
     if not store.exists():
         fill(store, asked.lines)
+    settle(store)
     only = asked.only.split(",")
     alone = Alone(folder, store, asked.environment, asked.lines)
     hosts = Hosts(folder, store, asked.environment, asked.latency)

@@ -90,7 +90,7 @@ def messages(lines: int, count: int) -> list[str]:
 
 
 def fill(folder: Path, lines: int) -> None:
-    """Make the store in an empty folder through the gate, and let the work behind the lines be done."""
+    """Make the store in an empty folder through the gate."""
     house = open_house(settings_from(UNLIMITED, str(folder)))
     credentials = Credentials(house.owner_cap)
     stored = 0
@@ -115,7 +115,14 @@ def fill(folder: Path, lines: int) -> None:
                 house.gate.call(o.ADD_MESSAGES, credentials, batch)
             stored += len(messages)
             told(f"storing {stored} of {lines} lines")
-        told("working on what was stored")
+    house.close()
+
+
+def settle(folder: Path) -> None:
+    """Let the work be done that is due: dreams are an hour after the last line, and would be measured too."""
+    house = open_house(settings_from(UNLIMITED, str(folder)))
+    told("working on what was stored")
+    with house.working():
         house.settle(_PATIENCE_SECONDS)
     house.close()
     told("")
