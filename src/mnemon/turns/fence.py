@@ -86,10 +86,10 @@ _BLOCK = pattern(r"#{1,6}(?=\s|$)|-{3}|={3}|\*{3}|_{3}|`{3}|~{3}|<!--")
 
 _BRACKETS = frozenset("<&\\%")
 """With one of these a tag of the fence begins."""
-_MARKS = _BRACKETS | frozenset("[#:")
-"""Without one of these, nothing ends the fence or poses as anybody."""
+_SUSPECT = pattern(rf"[<&\\%\[#]|(?:{_SPEAKERS})[\0*\])-]{{0,4}}+\s*+:")
+"""Folded text without any of this neither ends the fence nor poses as anybody."""
 _ORDINARY = pattern(r"[ !\"$'-9;=-Z\]-~]*")
-"""What is seen on one line and is none of the marks: most of what people say."""
+"""What is seen on one line and is no mark of a tag, a role or a section: most of what people say."""
 
 
 def defuse(text: str) -> str:
@@ -109,7 +109,7 @@ def _defused(text: str) -> str:
         lines = (line.strip() for line in _seen("\n".join(text.splitlines())).split("\n"))
         text = "\n".join(line for line in lines if line)
     shape = _shape(text)
-    if not _MARKS.isdisjoint(shape):
+    if _SUSPECT.search(shape):
         text = _with(text, _posing(text, shape))
     return text.replace("\n", " ")
 
