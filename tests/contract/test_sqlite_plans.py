@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from contextlib import contextmanager
 
 import pytest
 from msgspec.structs import replace
 
-from mnemon.adapters.sql.book import SqlBook
+from mnemon.adapters.sql.book import SqlBook, SqlTransaction
 from mnemon.adapters.sql.feed import SIZE
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain.register import MEMBER, PEER
@@ -138,6 +139,10 @@ QUESTIONS = {
         lambda tx: tx.register.entry(WORKSPACE, PEER, "ann"),
         ["PRIMARY KEY (workspace=? AND kind=? AND name=?)"],
     ),
+    "entries by their names": (
+        lambda tx: tx.register.named(WORKSPACE, PEER, ("ann", "bob")),
+        ["PRIMARY KEY (workspace=? AND kind=? AND name=?)"],
+    ),
     "entries": (
         lambda tx: tx.register.entries(WORKSPACE, PEER, newest_first=True, limit=9),
         ["entries_by_uid (workspace=? AND kind=?)"],
@@ -170,6 +175,13 @@ QUESTIONS = {
     "whom one holds": (
         lambda tx: tx.register.ties(WORKSPACE, MEMBER, holder="s"),
         ["PRIMARY KEY (workspace=? AND kind=? AND holder=?)", "ORDER BY"],
+    ),
+    "the sessions that one is in": (
+        lambda tx: tx.register.sessions_with(WORKSPACE, ("ann",), ("work",)),
+        [
+            "ties_by_held (workspace=? AND kind=? AND held=?)",
+            "PRIMARY KEY (workspace=? AND kind=? AND name=?)",
+        ],
     ),
     "whether work waits": (
         lambda tx: tx.work.waits(WORKSPACE, IDLE, "ann", "work"),
@@ -258,3 +270,26 @@ def test_a_question_is_answered_by_its_index(tmp_path, question):
         assert any(step in plan for step in steps), found
     for step in steps:
         assert any(step in plan for plan in found), (step, found)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_that_is_asked_again_is_not_planned_again(tmp_path, question):
+    engine = SqliteEngine(tmp_path / "book.db")
+    book = SqlBook(engine)
+    ask, _ = QUESTIONS[question]
+    planned = []
+
+    def authorise(*step):
+        planned.append(step)
+        return sqlite3.SQLITE_OK
+
+    with book.write() as tx:
+        session = tx._session
+        session._connection.set_authorizer(authorise)
+        ask(SqlTransaction(session, engine.vectors(session)))
+        assert planned
+        planned.clear()
+        ask(SqlTransaction(session, engine.vectors(session)))
+        session._connection.set_authorizer(None)
+    book.close()
+    assert not planned

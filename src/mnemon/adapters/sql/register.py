@@ -15,10 +15,12 @@ _OF_SOME = f"""SELECT {_COLUMNS}
     CROSS JOIN entries WHERE workspace = w AND kind = k AND name = n ORDER BY {{order}}"""
 _WORKSPACES = f"kind = '{WORKSPACE}'"
 _NAMED = "workspace = ? AND kind = ? AND name = ?"
+_KIND = "workspace = ? AND kind IN (?)"
+"""With `=` SQLite looks at the value, for the sake of the index of workspaces, and plans anew each time."""
 _ADD = f"""INSERT INTO entries ({_COLUMNS})
     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
-_NEXT_NAMESPACE = """SELECT namespace FROM entries
-    WHERE workspace = ? AND kind = ? AND namespace > ? ORDER BY namespace LIMIT 1"""
+_NEXT_NAMESPACE = f"""SELECT namespace FROM entries
+    WHERE {_KIND} AND namespace > ? ORDER BY namespace LIMIT 1"""
 _UPDATE = f"UPDATE entries SET metadata = ?, configuration = ? WHERE {_NAMED}"
 _TIE = """INSERT INTO ties (workspace, kind, holder, held, since, until, configuration)
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, kind, holder, held, since)
@@ -28,7 +30,9 @@ _BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM ba
     WHERE workspace = ? AND session = ? AND digest = ?"""
 _FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
 _JOINED = """SELECT t.holder FROM ties t JOIN entries e ON e.workspace = t.workspace AND e.name = t.holder
-    WHERE t.workspace = ? AND t.kind = ? AND t.until IS NULL AND e.kind = ?"""
+    WHERE t.workspace = ? AND t.kind = ? AND t.until IS NULL AND e.kind IN (?)"""
+_IN_ORDER = "ORDER BY t.since"
+"""So that the index by what is held is preferred to the key, by which all of the workspace's are read."""
 _KEEP_BATCH = """INSERT INTO batches (workspace, session, digest, at, first_turn, last_turn)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, session, digest)
     DO UPDATE SET at = excluded.at, first_turn = excluded.first_turn, last_turn = excluded.last_turn"""
@@ -51,7 +55,7 @@ class SqlRegister:
         unseen = [name for name in names if (workspace, kind, name) not in self._seen]
         self._seen.update(((workspace, kind, name), None) for name in unseen)
         for asked, some in listed(unseen):
-            sql = f"{_ENTRY} WHERE workspace = ? AND kind = ? AND name IN {asked}"
+            sql = f"{_ENTRY} WHERE {_KIND} AND name IN {asked}"
             for entry in (Entry(*row) for row in self._session.rows(sql, (workspace, kind, *some))):
                 self._seen[workspace, kind, entry.name] = entry
         found = (self._seen[workspace, kind, name] for name in sorted(set(names)))
@@ -158,7 +162,7 @@ class SqlRegister:
             if namespaces is not None:
                 sql += f" AND e.namespace IN {marks(namespaces)}"
                 values.extend(namespaces)
-            found.update(row[0] for row in self._session.rows(sql, values))
+            found.update(row[0] for row in self._session.rows(f"{sql} {_IN_ORDER}", values))
         return sorted(found)
 
     def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
@@ -196,10 +200,10 @@ def _kinds(
 
 def _kind(workspace: str | None, kind: str) -> tuple[str, tuple[str, ...]]:
     if workspace is not None:
-        return "workspace = ? AND kind = ?", (workspace, kind)
+        return _KIND, (workspace, kind)
     if kind == WORKSPACE:
         return _WORKSPACES, ()
-    return "kind = ?", (kind,)
+    return "kind IN (?)", (kind,)
 
 
 def _ends(workspace: str, kind: str, holder: str | None, held: str | None) -> tuple[str, list[str]]:
