@@ -53,8 +53,8 @@ METRICS = {
     "longmemeval": ("session_all@5", "session_all@10", "turn_all@5", "turn_all@10"),
 }
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "meaning, gist": (r.MEANING, r.GIST),
-    "words, before, around, session, kin": (
+    "meaning, gist, nearby, twice": (r.MEANING, r.GIST, r.NEARBY, r.TWICE),
+    "words, before, around, session, kin, twice": (
         r.WORDS,
         r.BEFORE,
         r.AROUND,
@@ -62,8 +62,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         r.KIN,
         r.KIN_AROUND,
         r.KIN_SESSION,
+        r.TWICE,
     ),
-    "kin, kin_around, kin_session": (r.KIN, r.KIN_AROUND, r.KIN_SESSION),
+    "kin, kin_around, kin_session, twice": (r.KIN, r.KIN_AROUND, r.KIN_SESSION, r.TWICE),
+    "nearby, twice": (r.NEARBY, r.TWICE),
     "before, around, session": (r.BEFORE, r.AROUND, r.SESSION),
     "session, gist": (r.SESSION, r.GIST),
     "moment, count, who": (r.MOMENT, r.COUNT, r.WHO),

@@ -33,6 +33,10 @@ MEANING = "meaning"
 """How near the line lies to the question in meaning."""
 GIST = "gist"
 """How near the nearest line of its session does."""
+NEARBY = "nearby"
+"""How near the nearer of the two lines beside it does."""
+TWICE = "twice"
+"""As `KIN`, by how near its session lies: what terms and meaning both tell is not told twice."""
 SPEAKER = "speaker"
 """The question is about one speaker, and it is this one."""
 MOMENT = "moment"
@@ -69,31 +73,33 @@ SPRAWL = "sprawl"
 """By how much the line is longer than what people say to each other: in a pasted text any word may stand."""
 
 WEIGHTS: Mapping[str, float] = {
-    WORDS: 1.1,
-    BEFORE: 0.85,
+    WORDS: -0.6,
+    BEFORE: 1.25,
     AROUND: 3.45,
-    SESSION: 0.9,
-    KIN: 1.9,
-    KIN_AROUND: 1.15,
-    KIN_SESSION: 0.9,
-    MEANING: 5.85,
-    GIST: 9.2,
-    SPEAKER: 2.9,
-    MOMENT: 1.25,
-    COUNT: 0.9,
-    WHO: 0.55,
+    SESSION: 0.6,
+    KIN: 5.15,
+    KIN_AROUND: 0.8,
+    KIN_SESSION: 0.65,
+    MEANING: 6.2,
+    GIST: 8.95,
+    NEARBY: 1.8,
+    TWICE: -3.7,
+    SPEAKER: 3.5,
+    MOMENT: 1.45,
+    COUNT: 0.75,
+    WHO: 0.65,
     WHEN: 0.1,
-    SELDOM: 12.0,
-    ASTRAY: -10.0,
-    STRAY: -3.0,
-    THEN: 3.0,
+    SELDOM: 12.35,
+    ASTRAY: -9.7,
+    STRAY: -3.15,
+    THEN: 3.15,
     NAMED: 0.5,
     ORDER: 1.0,
-    ASKS: -0.4,
-    SELF: 0.9,
-    NUMBER: 0.3,
-    TIME: 0.25,
-    RICH: 0.4,
+    ASKS: -0.25,
+    SELF: 1.25,
+    NUMBER: 0.15,
+    TIME: 0.15,
+    RICH: 0.45,
     LONG: -0.1,
     SPRAWL: -2.05,
 }

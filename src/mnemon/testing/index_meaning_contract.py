@@ -108,6 +108,29 @@ class MeaningContract:
         assert 0 < of_two_terms[IDS[3]] == 2 * of_two_terms[IDS[2]] < 0.5
         assert set(signal(book, index, about(TEA), r.STRAY).values()) == {0.0}
 
+    def test_the_nearer_of_the_lines_beside_it_speaks_for_a_line(self, book: Book, index: Index) -> None:
+        talk(book, *[(WORK, {TEA: 1})] * 4)
+        with book.write() as tx:
+            add(tx, WORK, IDS[4], {TEA: 1}, Saying("elsewhere", 4))
+        steps = (64, 16, 32, 0, 0)
+        lie(book, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
+        told = signal(book, index, meaning(TO_EAST, TEA), r.NEARBY)
+        assert told == {IDS[0]: 0.25, IDS[1]: 1.0, IDS[2]: 0.25, IDS[3]: 0.5, IDS[4]: 0.0}
+        without = [line_id for line_id in IDS if line_id != IDS[0]]
+        found = hits(book, index, meaning(TO_EAST, TEA), within=without)
+        assert {hit.id: hit.signals[r.NEARBY] for hit in found if hit.id == IDS[1]} == {IDS[1]: 0.5}
+
+    def test_what_terms_and_meaning_both_tell_is_not_told_twice(self, book: Book, index: Index) -> None:
+        with book.write() as tx:
+            for day, line_id in enumerate(IDS[:4]):
+                add(tx, WORK, line_id, {TEA: 1} if day < 3 else {5: 1}, Saying(f"day {day % 3}", day))
+        steps = (32, 16, 0, 64)
+        lie(book, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
+        told = signal(book, index, meaning(TO_EAST, TEA), r.TWICE)
+        assert told == {IDS[0]: 1.0, IDS[1]: 0.25, IDS[2]: 0.0, IDS[3]: 0.0}
+        assert r.WEIGHTS[r.TWICE] < 0
+        assert set(signal(book, index, about(TEA), r.TWICE).values()) == {0.0}
+
     def test_what_lies_too_far_or_on_the_other_side_finds_nothing(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, *[{5: 1}] * 4)
         lie(book, {IDS[0]: packed(7, 0), IDS[1]: packed(6, 0), IDS[2]: WEST, IDS[3]: NORTH})

@@ -404,6 +404,9 @@ class _Scoring:
         if nearest:
             far = np.maximum(1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest), 0.0)
             found[r.STRAY] = found[r.KIN_SESSION] * far
+            found[r.TWICE] = found[r.KIN] * found[r.GIST]
+            near = np.append(self._nearness, 0.0)
+            found[r.NEARBY] = np.maximum(near[view.before[lines]], near[view.after[lines]])
         names = view.bearing(_by_room(asked.names for asked in self._inquiry.rooms))
         if names:
             borne = np.logical_or.reduce(names) & self._open
