@@ -34,9 +34,10 @@ def test_a_sign_that_counts_by_itself_is_a_signal_of_the_same_name():
     assert set(relevance.WEIGHTS) & set(signs.EVERY) == {signs.ASKS, signs.SELF, signs.NUMBER, signs.TIME}
 
 
-def test_only_asking_length_and_being_astray_speak_against_a_line():
+def test_only_asking_length_being_astray_and_what_is_told_twice_speak_against_a_line():
     against = {name for name, weight in relevance.WEIGHTS.items() if weight < 0}
-    assert against == {relevance.ASKS, relevance.ASTRAY, relevance.STRAY, relevance.LONG, relevance.SPRAWL}
+    astray, told = {relevance.ASTRAY, relevance.STRAY}, {relevance.TWICE}
+    assert against == {relevance.ASKS, relevance.LONG, relevance.SPRAWL, *astray, *told}
     assert all(relevance.WEIGHTS.values())
 
 

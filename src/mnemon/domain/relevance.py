@@ -73,11 +73,11 @@ SPRAWL = "sprawl"
 """By how much the line is longer than what people say to each other: in a pasted text any word may stand."""
 
 WEIGHTS: Mapping[str, float] = {
-    WORDS: -0.6,
-    BEFORE: 1.25,
+    WORDS: 0.1,
+    BEFORE: 0.85,
     AROUND: 3.45,
     SESSION: 0.6,
-    KIN: 5.15,
+    KIN: 4.8,
     KIN_AROUND: 0.8,
     KIN_SESSION: 0.65,
     MEANING: 6.2,
