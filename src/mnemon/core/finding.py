@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 
 from mnemon.core.desk import Desk
 from mnemon.core.meaning import Meaning
@@ -90,7 +90,7 @@ def find(
     names = [term for term in question.names if not any(term in name for name in named.values())]
     speaker = questions.subject(question, named)
     meaning = desk.tools.meaning
-    space = meaning.space
+    vector = cache(partial(meaning.vector, questions.as_told(question.text, speaker)))
     inquiry = Inquiry(
         rooms=[
             Asked(
@@ -101,14 +101,14 @@ def find(
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
                 words.blind(keys.blind, names),
-                partial(_vector, meaning, keys, space),
+                partial(_vector, meaning, keys, meaning.space),
             )
             for keys in rooms
         ],
         groups=groups,
         closeness=closeness,
-        vector=meaning.vector(questions.as_told(question.text, speaker)),
-        space=space,
+        vector=vector,
+        space=meaning.space,
         speakers=() if speaker is None else (speaker,),
         wants=question.wants,
         spans=question.spans,
@@ -117,7 +117,7 @@ def find(
     )
     hits = desk.tools.index.search(desk.tx, inquiry, k, within)
     told_of = (hit.signals for hit in hits)
-    by_meaning = inquiry.vector is not None
+    by_meaning = vector() is not None
     if floor and not worth_showing(told_of, by_meaning=by_meaning, named=bool(names), past=question.past):
         return []
     return hits

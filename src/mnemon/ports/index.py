@@ -51,9 +51,10 @@ class Inquiry(Struct, frozen=True):
     """For each token the number of the question's term that it stands for."""
     closeness: Sequence[float]
     """For each token how near it is to that term: 1 for the term itself, less for its kin."""
-    vector: bytes | None = None
+    vector: Callable[[], bytes | None] = lambda: None
     space: str = ""
-    """Where the question lies, and in which space; None if meaning is left aside."""
+    """Tells where the question lies, and may take its time for that; and in which space. None if meaning is
+    left aside."""
     speakers: Collection[str] = ()
     """Whose lines the question means."""
     wants: Wants = Wants()

@@ -221,7 +221,7 @@ class Agreement:
             ],
             groups=[number for number, _, _ in tokens],
             closeness=[closeness for _, _, closeness in tokens],
-            vector=None if ask.space is None else pointing(*point[: _SPACES[ask.space]]),
+            vector=(lambda: None) if ask.space is None else pointing(*point[: _SPACES[ask.space]]),
             space=ask.space or "",
             speakers=ask.speakers,
             wants=ask.wants,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -65,9 +65,10 @@ def packed(*components: int) -> bytes:
     return struct.pack("<f", 1 / _WHOLE) + bytes(array("b", components))
 
 
-def pointing(*components: float) -> bytes:
-    """A question's vector."""
-    return struct.pack(f"<{len(components)}f", *components)
+def pointing(*components: float) -> Callable[[], bytes]:
+    """Tells a question's vector."""
+    vector = struct.pack(f"<{len(components)}f", *components)
+    return lambda: vector
 
 
 EAST, NORTH, WEST = packed(_WHOLE, 0), packed(0, _WHOLE), packed(-_WHOLE, 0)
@@ -80,7 +81,7 @@ def about(*tokens: int, rooms: Sequence[Room] = (WORK,), **more: Any) -> Inquiry
     return replace(Inquiry(asked, range(len(tokens)), [1.0] * len(tokens)), **more)
 
 
-def meaning(vector: bytes, *tokens: int, space: str = SPACE, **more: Any) -> Inquiry:
+def meaning(vector: Callable[[], bytes], *tokens: int, space: str = SPACE, **more: Any) -> Inquiry:
     """The same, that lies somewhere."""
     return about(*tokens, vector=vector, space=space, **more)
 

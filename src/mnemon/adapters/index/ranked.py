@@ -19,7 +19,7 @@ from mnemon.adapters.index.view import Bounds, ByRoom, View
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
 from mnemon.domain.names import Room
-from mnemon.ports.book import Book, Comparing, Transaction
+from mnemon.ports.book import Book, Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
@@ -91,26 +91,22 @@ class RankedIndex:
     def search(
         self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
     ) -> list[Hit]:
-        question = None if inquiry.vector is None else np.frombuffer(inquiry.vector, dtype="<f4")
+        places, bounds = tuple(asked.room for asked in inquiry.rooms), _bounds(inquiry)
         with self._lock:
-            places = tuple(asked.room for asked in inquiry.rooms)
             rooms = self._followed(tx, places)
-            if question is not None and tx.terms.comparing is None:
-                for asked, index in zip(inquiry.rooms, rooms, strict=True):
-                    self._follow_meanings(tx, asked, index, inquiry.space, len(question))
             sessions = None if inquiry.sessions is None else self._codes(inquiry)
             view = self._view(_Sight(places, sessions), rooms, asked=True)
             if view is None or not view.size:
                 return []
-            bounds = _bounds(inquiry)
             view.meet(bounds)
-            nearness = None
-            if question is not None:
-                near: Sequence[Meanings | Told | None] = [index.meanings for index in rooms]
-                if tx.terms.comparing is not None:
-                    near = self._told(tx.terms.comparing, inquiry, rooms, bounded=within is not None)
-                nearness = _nearness(view, near, question)
-        return _Scoring(view, inquiry, bounds, nearness, within).best(k)
+        scoring = _Scoring(view, inquiry, bounds, within)
+        vector = inquiry.vector()
+        if vector is not None:
+            question = np.frombuffer(vector, dtype="<f4")
+            with self._lock:
+                near = self._near(tx, inquiry, rooms, question, bounded=within is not None)
+                scoring.compare(_nearness(view, near, question))
+        return scoring.best(k)
 
     def touch(self, room: Room) -> None:
         if room in self._rooms:
@@ -163,13 +159,13 @@ class RankedIndex:
         feed = tx.terms.since(room, index.seq)
         if feed.ids:
             index.follow(feed, lambda name: self._code(room.workspace, name))
-        self._size += index.size - before
-        self._evict()
+        self._grown(room, index, before)
         return index
 
-    def _follow_meanings(
+    def _meanings(
         self, tx: Transaction, asked: Asked, index: RoomIndex, space: str, dimensions: int
-    ) -> None:
+    ) -> Meanings:
+        """The room's vectors in that space, as they are now."""
         before = index.size
         meanings = index.meanings
         if meanings is None or meanings.space != space:
@@ -177,21 +173,34 @@ class RankedIndex:
         vectors = tx.terms.vectors(asked.room, space, meanings.seq)
         if vectors:
             meanings.follow(vectors, asked.open)
-        self._size += index.size - before
-        self._evict()
+        self._grown(asked.room, index, before)
+        return meanings
 
-    def _told(
-        self, comparing: Comparing, inquiry: Inquiry, rooms: Sequence[RoomIndex], *, bounded: bool
-    ) -> list[Told]:
-        """What the store says of each room: of every line, where the nearest may lie beyond the bounds."""
+    def _grown(self, room: Room, index: RoomIndex, before: int) -> None:
+        """Count what a room has grown by, unless it was dropped meanwhile, and make room for it."""
+        if self._rooms.get(room) is index:
+            self._size += index.size - before
+            self._evict()
+
+    def _near(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        rooms: Sequence[RoomIndex],
+        question: NDArray[np.float32],
+        *,
+        bounded: bool,
+    ) -> Sequence[Meanings | Told]:
+        """Of each room, who tells how near its lines lie."""
+        pairs = zip(inquiry.rooms, rooms, strict=True)
+        if tx.terms.comparing is None:
+            return [self._meanings(tx, asked, index, inquiry.space, len(question)) for asked, index in pairs]
         bounded = bounded or inquiry.said or inquiry.sessions is not None
         found = []
-        for asked, index in zip(inquiry.rooms, rooms, strict=True):
+        for asked, index in pairs:  # Of every line, where the nearest may lie beyond the bounds.
             whole = bounded or asked.marks or index.lines <= self._most_compared
-            near = comparing.near(
-                asked.room, inquiry.space, inquiry.vector or b"", None if whole else self._nearest
-            )
-            found.append(Told(near))
+            most = None if whole else self._nearest
+            found.append(Told(tx.terms.comparing.near(asked.room, inquiry.space, question.tobytes(), most)))
         return found
 
     def _code(self, workspace: str, session: str) -> int:
@@ -248,13 +257,9 @@ def _score(names: Iterable[str], values: Array) -> Array:
     return found
 
 
-def _nearness(view: View, rooms: Sequence[Meanings | Told | None], question: NDArray[np.float32]) -> Array:
+def _nearness(view: View, rooms: Sequence[Meanings | Told], question: NDArray[np.float32]) -> Array:
     return np.concatenate(
-        [
-            np.zeros(segment.size) if meanings is None else meanings.near(segment.lines.ids, question)
-            for number, segment in view.segments
-            for meanings in (rooms[number],)
-        ]
+        [rooms[number].near(segment.lines.ids, question) for number, segment in view.segments]
     )
 
 
@@ -266,7 +271,6 @@ class _Scoring:
         view: View,
         inquiry: Inquiry,
         bounds: Bounds,
-        nearness: Array | None,
         within: Collection[str] | None,
     ) -> None:
         self._view = view
@@ -276,7 +280,7 @@ class _Scoring:
         if within is not None:
             allowed = {one.encode() for one in within}
             self._open &= np.fromiter((one in allowed for one in view.lines.ids.tolist()), bool, view.size)
-        self._nearness = np.zeros(view.size) if nearness is None else nearness * self._open
+        self._nearness = np.zeros(view.size)
         self._terms = max(inquiry.groups, default=-1) + 1
         self._near = np.zeros((self._terms, view.size + 1))
         """How near each line comes to each term; behind the last line there is one that holds nothing."""
@@ -314,6 +318,10 @@ class _Scoring:
             self._holds[lines] = True
             if closeness == 1.0:
                 self._holding[group] += len(lines)
+
+    def compare(self, nearness: Array) -> None:
+        """Let it count how near each line lies to the question."""
+        self._nearness = nearness * self._open
 
     def best(self, k: int) -> list[Hit]:
         view = self._view

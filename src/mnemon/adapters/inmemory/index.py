@@ -51,11 +51,7 @@ class ReferenceIndex:
         sessions = defaultdict(list)
         for line in lines:
             sessions[line.asked.room.workspace, line.said.session].append(line)
-        held = [_covered(worth, [line], kin=True) for line in lines]
-        rivals = [
-            line for line, much in zip(lines, held, strict=True) if much >= r.RIVAL * max(held) and much > 0
-        ]
-        times = sorted(line.said.at for line in rivals)
+        times = _rival_times(lines, worth)
         seldom = r.seldom(len(lines), sum(_in_time(line.said.at, inquiry.spans) for line in lines))
         candidates = []
         for line in lines:
@@ -133,6 +129,13 @@ def _asks(line: _Line | None) -> bool:
     return line.asked.signs[signs.EVERY.index(signs.ASKS)] in line.counts
 
 
+def _rival_times(lines: Sequence[_Line], worth: Sequence[float]) -> list[int]:
+    """When the lines were said that hold about as much as the one that holds most."""
+    held = [_covered(worth, [line], kin=True) for line in lines]
+    rivals = (much > 0 and much >= r.RIVAL * max(held) for much in held)
+    return sorted(line.said.at for line, is_rival in zip(lines, rivals, strict=True) if is_rival)
+
+
 def _open(line: _Line, inquiry: Inquiry, within: Collection[str] | None) -> bool:
     """Whether the line is there for this question."""
     said = line.said
@@ -153,17 +156,18 @@ def _lines(tx: Transaction, asked: Asked, inquiry: Inquiry, within: Collection[s
             counts = dict(zip(array("Q", change.tokens), change.counts, strict=True))
             found[change.id] = _Line(asked, change.id, counts, change.said, _matches(counts, asked, inquiry))
     found = {line.id: line for line in found.values() if _open(line, inquiry, within)}
-    if inquiry.vector is not None:
-        question = array("f", inquiry.vector)
-        for vector in tx.terms.vectors(asked.room, inquiry.space, 0):
-            if vector.id not in found:
+    vector = inquiry.vector()
+    if vector is not None:
+        question = array("f", vector)
+        for placed in tx.terms.vectors(asked.room, inquiry.space, 0):
+            if placed.id not in found:
                 continue
-            packed = asked.open(vector.id, vector.sealed)
+            packed = asked.open(placed.id, placed.sealed)
             if packed is None:
                 continue
             there = unpack(packed)
             nearness = float(sum(one * other for one, other in zip(question, there, strict=True)))
-            found[vector.id].nearness = round(max(0.0, nearness), r.ROUNDED)
+            found[placed.id].nearness = round(max(0.0, nearness), r.ROUNDED)
     holding: dict[int, int] = defaultdict(int)
     for line in found.values():
         for token in line.counts:
