@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 _MEMORY = Path("/dev/shm")
 _ENOUGH_BYTES = 4 << 30
+_SELDOM = (50_000, 20, 50)
 _held: list[object] = []
 
 settings.register_profile(
@@ -37,12 +38,15 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for garbage neither among what is collected, which all stays, nor while it is."""
+    """Look for garbage neither among what is collected, which all stays, nor while it is, and seldom after:
+    tests make many objects and few that only the search finds.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.enable()
+        gc.set_threshold(*_SELDOM)
         gc.freeze()
 
 

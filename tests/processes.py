@@ -19,11 +19,14 @@ _Found = TypeVar("_Found")
 
 
 def until(found: Callable[[], _Found]) -> _Found:
-    """Ask again until the answer is something; that answer."""
-    rest, deadline = threading.Event(), time.monotonic() + PATIENCE_SECONDS
+    """Ask again until the answer is something; that answer. The longer it takes, the less often it is asked:
+    whoever is waited for needs the processor more.
+    """
+    rest, began = threading.Event(), time.monotonic()
     while not (answer := found()):
-        assert time.monotonic() < deadline, answer
-        rest.wait(_STEP_SECONDS)
+        waited = time.monotonic() - began
+        assert waited < PATIENCE_SECONDS, answer
+        rest.wait(max(_STEP_SECONDS, waited / 10))
     return answer
 
 

@@ -1,6 +1,7 @@
 """The shape of the source: small modules, small functions, and no error swallowed whole."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "mnemon"
@@ -9,6 +10,7 @@ MOST_LINES = 600
 MOST_FUNCTION_LINES = 60
 
 
+@cache
 def tree(path):
     return ast.parse(path.read_text("utf-8"))
 

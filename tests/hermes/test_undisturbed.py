@@ -9,9 +9,13 @@ from mnemon.hermes.undisturbed import undisturbed
 
 @pytest.fixture(autouse=True)
 def as_it_was():
+    """Garbage is looked for as often as an interpreter does by itself; afterwards, as before."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
     yield
     gc.unfreeze()
     gc.enable()
+    gc.set_threshold(*before)
 
 
 def looks(kept):
