@@ -8,7 +8,15 @@ from __future__ import annotations
 
 import pytest
 
-from conversation.twins import CHANGES, READS, TELLS_OF_A_KEY, WORDS, theirs_in, two_worlds
+from conversation.twins import (
+    CHANGES,
+    READS,
+    TELLS_OF_A_KEY,
+    WORDS,
+    theirs_in,
+    theirs_to_read,
+    two_worlds,
+)
 from mnemon.gate.conversation import operations as o
 
 CAPS = {
@@ -26,8 +34,7 @@ def test_every_operation_is_put_to_the_law():
 
 @pytest.fixture(scope="module")
 def twins():
-    with two_worlds() as both:
-        yield both
+    return two_worlds()
 
 
 @pytest.mark.parametrize(("who", "space"), [("alice", "travel"), ("bob", "work")])
@@ -49,7 +56,7 @@ def test_the_readings_together_reach_every_word_of_a_namespace_and_none_of_anoth
 @pytest.mark.parametrize("whose", CAPS)
 @pytest.mark.parametrize("operation", READS, ids=lambda operation: operation.name)
 def test_no_answer_tells_whether_there_is_anything_in_another_namespace(twins, operation, whose):
-    for theirs in theirs_in(twins[1]):
+    for theirs in theirs_to_read(twins[1], operation):
         told = []
         for twin in twins:
             cap = twin.stage.cap(**{**CAPS[whose], "namespaces_allowed": ["travel"]})
@@ -60,21 +67,21 @@ def test_no_answer_tells_whether_there_is_anything_in_another_namespace(twins, o
 @pytest.mark.parametrize("whose", CAPS)
 @pytest.mark.parametrize("operation", CHANGES, ids=lambda operation: operation.name)
 def test_no_change_is_told_or_felt_through_the_wall(operation, whose):
-    with two_worlds() as twins:
-        theirs = theirs_in(twins[1])[0]
-        bobs = twins[1].stage.cap(namespaces_allowed=["work"])
-        before = twins[1].bobs(bobs)
-        told = []
-        for twin in twins:
-            cap = twin.stage.cap(**{**CAPS[whose], "namespaces_allowed": ["travel"]})
-            answers = list(twin.every_answer(cap, operation, theirs))
-            twin.stage.rest()
-            reader = twin.stage.cap(namespaces_allowed=["travel"])
-            for read in (o.LIST_SESSIONS, o.LIST_CONCLUSIONS, o.QUEUE_STATUS, o.SESSIONS_OF_SCOPE):
-                answers += twin.every_answer(reader, read, theirs)
-            told.append(answers)
-        assert unaware(operation, told[0]) == unaware(operation, told[1])
-        assert unstamped(twins[1].bobs(bobs)) == unstamped(before)
+    twins = two_worlds()
+    theirs = theirs_in(twins[1])[0]
+    bobs = twins[1].stage.cap(namespaces_allowed=["work"])
+    before = twins[1].bobs(bobs)
+    told = []
+    for twin in twins:
+        cap = twin.stage.cap(**{**CAPS[whose], "namespaces_allowed": ["travel"]})
+        answers = list(twin.every_answer(cap, operation, theirs))
+        twin.stage.rest()
+        reader = twin.stage.cap(namespaces_allowed=["travel"])
+        for read in (o.LIST_SESSIONS, o.LIST_CONCLUSIONS, o.QUEUE_STATUS, o.SESSIONS_OF_SCOPE):
+            answers += twin.every_answer(reader, read, theirs)
+        told.append(answers)
+    assert unaware(operation, told[0]) == unaware(operation, told[1])
+    assert unstamped(twins[1].bobs(bobs)) == unstamped(before)
 
 
 def unaware(operation, told):

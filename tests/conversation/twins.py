@@ -6,15 +6,17 @@ Whoever may know nothing of bob is answered alike in both, whatever they ask.
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from copy import copy
+from functools import cache
 from itertools import product
 
 import msgspec
 
-from conversation.world import staged
-from gate.world import CountingEntropy
+from conversation.world import Pigeon, Stage
+from gate.world import CountingEntropy, World
 from mnemon.errors import MnemonError
 from mnemon.gate.conversation import operations as o
+from parrot import Parrot
 
 COMMON = "mine tame"
 """What finds every sentence without naming its word."""
@@ -42,6 +44,14 @@ class Twin:
         held = self.do(o.LIST_CONCLUSIONS, size=100).items
         for who in people:
             self.ids[who] += [one.id for one in held if who in (one.observer_id, one.observed_id)]
+
+    def copied(self):
+        """A world in which the same has happened."""
+        world = self.stage.world.copied(reasoner=Parrot(), courier=Pigeon())
+        twin = copy(self)
+        twin.stage = Stage(world)
+        twin.owner = twin.stage.owner_cap
+        return twin
 
     def _furnish(self, who, space):
         """What a person has, with an agent who is everybody's; the clock moves for alice alone."""
@@ -255,14 +265,26 @@ def asked(axes, **ids):
         yield {name: value for name, value in chosen.items() if value is not None}
 
 
-@contextmanager
 def two_worlds(bobs_space="work"):
+    """The two, whatever was done to others that came of here."""
+    return [twin.copied() for twin in _furnished(bobs_space)]
+
+
+@cache
+def _furnished(bobs_space):
+    """Furnished once: to copy them takes much less."""
     alice, bob = {"alice": "travel"}, {"bob": bobs_space}
-    with staged(entropy=CountingEntropy()) as first, staged(entropy=CountingEntropy()) as second:
-        yield Twin(first, alice), Twin(second, alice | bob)
+    stages = [Stage(World(entropy=CountingEntropy(), reasoner=Parrot(), courier=Pigeon())) for _ in range(2)]
+    return [Twin(stage, people) for stage, people in zip(stages, (alice, alice | bob), strict=True)]
 
 
 def theirs_in(twin):
     """What requests call bob's: lines that he or the agent said and that are held of him, and a webhook."""
     webhooks = [one.id for one in twin.do(o.LIST_WEBHOOKS).items if one.url == THEIRS["bob"]["url"]]
     return [{"theirs": twin.ids["bob"][at], "webhook": webhooks[0]} for at in (0, 20, 21, -1)]
+
+
+def theirs_to_read(twin, operation):
+    """As many of those as make requests of their own: where none names a line, one."""
+    found = theirs_in(twin)
+    return found if IDS in READS[operation].values() else found[:1]

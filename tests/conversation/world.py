@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 import httpx
 
@@ -28,16 +29,51 @@ class InProcess(httpx.BaseTransport):
     """Carries requests to an ASGI application on an event loop of its own."""
 
     def __init__(self, app, address="127.0.0.1"):
+        self._app = app
+        self._client = (address, 50000)
         self._runner = asyncio.Runner()
-        self._wire = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 50000))
 
     def handle_request(self, request):
-        return self._runner.run(self._answered(request))
+        told, body = self._runner.get_loop().run_until_complete(self._answer(request))
+        return httpx.Response(told["status"], headers=told["headers"], content=body)
 
-    async def _answered(self, request):
-        sent = httpx.Request(request.method, request.url, headers=request.headers, content=request.read())
-        answer = await self._wire.handle_async_request(sent)
-        return httpx.Response(answer.status_code, headers=answer.headers, content=await answer.aread())
+    async def _answer(self, request):
+        """How an answer begins, and its body; of an application that fails, what it told before."""
+        body, told, whole = [request.read()], [], asyncio.Event()
+
+        async def receive():
+            if not body:
+                await whole.wait()
+                return {"type": "http.disconnect"}
+            return {"type": "http.request", "body": body.pop()}
+
+        async def send(message):
+            assert not whole.is_set(), message
+            told.append(message)
+            if message["type"] == "http.response.body" and not message.get("more_body"):
+                whole.set()
+
+        with suppress(Exception):
+            await self._app(self._scope(request), receive, send)
+        begin, *parts = told
+        return begin, b"".join(part.get("body", b"") for part in parts if request.method != "HEAD")
+
+    def _scope(self, request):
+        url = request.url
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": url.scheme,
+            "server": (url.host, url.port),
+            "client": self._client,
+            "root_path": "",
+            "path": url.path,
+            "raw_path": url.raw_path.partition(b"?")[0],
+            "query_string": url.query,
+            "headers": [(name.lower(), value) for name, value in request.headers.raw],
+        }
 
     def close(self):
         self._runner.close()
@@ -176,10 +212,18 @@ class Stage:
         self.courier = world.tools.courier
         self.complaints = []
         self.workshop = self.another_worker()
-        self._transport = InProcess(make_app(world.gate, trusted=trusted))
-        self.wire = httpx.Client(transport=self._transport, base_url=HERE)
         self.owner_cap = world.operator(exp=world.seconds + 365 * 24 * 3600).token
-        self.owner = self.speaker()
+        self._trusted = trusted
+
+    @cached_property
+    def wire(self):
+        """The way to the door, made once somebody goes there."""
+        app = make_app(self.world.gate, trusted=self._trusted)
+        return httpx.Client(transport=InProcess(app), base_url=HERE)
+
+    @cached_property
+    def owner(self):
+        return self.speaker()
 
     def another_worker(self):
         """A further worker on the same book, as another process would have."""
@@ -229,8 +273,8 @@ class Stage:
         return (datetime.fromtimestamp(self.clock.ms / 1000, UTC) + timedelta(**span)).isoformat()
 
     def close(self):
-        self.wire.close()
-        self._transport.close()
+        if "wire" in vars(self):
+            self.wire.close()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from random import Random
 
@@ -107,6 +108,12 @@ class MemoryKeyring:
         self._signers[self._kid] = fresh_key(self._entropy)
         return self._kid
 
+    def copied(self, entropy):
+        """One with the same keys so far."""
+        one = copy(self)
+        one._entropy, one._roots, one._signers = entropy, list(self._roots), dict(self._signers)
+        return one
+
 
 def fresh_key(entropy):
     return Ed25519PrivateKey.from_private_bytes(entropy.take(32))
@@ -179,6 +186,13 @@ class World:
             meaning=Meaning(embedder, now=self.clock.now, patience=_PATIENCE_SECONDS),
         )
         self.gate = Gate(book=self.book, keyring=self.keyring, clock=self.clock, tools=self.tools)
+
+    def copied(self, **options):
+        """A world of the reference parts in which so far the same has happened, and nothing is shared."""
+        book, entropy = MemoryBook(), copy(self.entropy)
+        book._state = self.book._state.copied()
+        kept = {"entropy": entropy, "keyring": self.keyring.copied(entropy), "clock": copy(self.clock)}
+        return World(book=book, **kept, **options)
 
     @property
     def seconds(self):
