@@ -98,15 +98,17 @@ def _commands(body: str) -> list[Example]:
     return found
 
 
-def play(page: Path, home: Path) -> list[Played]:
+def play(page: Path, home: Path, programs: Path | None = None) -> list[Played]:
+    """Run them; `programs` is a folder whose programs come before this environment's."""
     found = examples(page)
     work = home / "work"
     work.mkdir(parents=True)
     script = home / "script.sh"
     script.write_text(_script(found, home), "utf-8")
+    folders = [*([programs] if programs else []), Path(sys.executable).parent]
     environment = {
         "HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}",
+        "PATH": os.pathsep.join([*map(str, folders), os.environ.get("PATH", os.defpath)]),
         "LC_ALL": "C.UTF-8",
         "COLUMNS": "100",
     }

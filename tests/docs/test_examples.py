@@ -5,13 +5,21 @@ import pytest
 from examples import ROOT, Example, examples, matches, pages, play
 from reference_pages import every_error
 
+from quick_mnemon import quick_mnemon
+
 CODES = "|".join(kind.code for kind in every_error())
 
 
+@pytest.fixture(scope="module")
+def programs():
+    with quick_mnemon() as folder:
+        yield folder
+
+
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_example_of_the_page_prints_what_the_page_shows(page, tmp_path):
+def test_every_example_of_the_page_prints_what_the_page_shows(page, tmp_path, programs):
     assert examples(page)
-    for played in play(page, tmp_path):
+    for played in play(page, tmp_path, programs):
         shown = played.example.output
         assert matches(shown, played.printed, tmp_path), (played.example.command, shown, played.printed)
         refused = re.match(rf"(?:{CODES}): ", shown) is not None

@@ -23,6 +23,7 @@ from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as c
+from quick_mnemon import quick_mnemon
 from surfaces.door import mnemon
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -42,7 +43,7 @@ def environment(home, **more):
 @asynccontextmanager
 async def started(home, *options, **more):
     parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", "mnemon", "mcp", *options], env=environment(home, **more)
+        command="mnemon", args=["mcp", *options], env=environment(home, **more)
     )
     async with Client(stdio_client(parameters)) as client:
         yield client
@@ -82,6 +83,14 @@ def exchanged(running, *messages):
         running.stdin.flush()
         found.append(json.loads(running.stdout.readline()))
     return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick():
+    """Whoever starts it by its name need not wait until it is loaded."""
+    with quick_mnemon() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(folder), prepend=os.pathsep)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,7 @@ class Running:
         self._process = self._begin(*asked)
 
     def _begin(self, *asked: Any) -> Any:
-        process = _FORKS.Process(target=_command_line, args=asked)
+        process = FORKS.Process(target=_command_line, args=asked)
         process.start()
         return process
 
@@ -165,7 +165,7 @@ class _Interpreter(subprocess.Popen[bytes]):
 
 def at_once(*commands: tuple[str, ...], **more: Any) -> list[Finished]:
     """Run several command lines that all begin at the same moment."""
-    start = _FORKS.Barrier(len(commands))
+    start = FORKS.Barrier(len(commands))
     running = [Running(*command, start=start, **more) for command in commands]
     finished = [one.finish(None) for one in running]
     assert not any(one.exit_code for one in finished), finished
@@ -177,8 +177,8 @@ def mnemon(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finished:
     return Running(*arguments, **more).finish(exit_code)
 
 
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
     [
         "mnemon.bootstrap",
         "mnemon.surfaces.cli.main",
@@ -302,10 +302,17 @@ class Server:
             assert "allOf" not in schema or code in schema["allOf"][1]["properties"]["error"]["enum"], told
 
     def _operation(self, method: str, path: str) -> dict[str, Any] | None:
-        for template, methods in self.openapi["paths"].items():
-            if method in methods and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
+        for described, methods in self._paths:
+            if method in methods and described.fullmatch(path):
                 return methods[method]
         return None
+
+    @cached_property
+    def _paths(self) -> list[tuple[re.Pattern[str], dict[str, Any]]]:
+        return [
+            (re.compile(re.sub(r"\{\w+\}", "[^/]+", template)), methods)
+            for template, methods in self.openapi["paths"].items()
+        ]
 
 
 @contextmanager
