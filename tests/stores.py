@@ -39,9 +39,12 @@ def settings_of(home: Path) -> dict[str, str]:
 
 
 def book(path: Path) -> Book:
-    """The book in that file."""
-    if elsewhere is not None:
-        return elsewhere.book(path)
+    """The book that a test asks for in that file."""
+    return in_a_file(path) if elsewhere is None else elsewhere.book(path)
+
+
+def in_a_file(path: Path) -> Book:
+    """The book in that very file, wherever the run puts stores."""
     if not path.exists():
         path.write_bytes(_empty())
     return SqlBook(SqliteEngine(path))

@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+import stores
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
@@ -43,7 +44,7 @@ class TestMemoryBook(BookContract):
 class TestSqliteBook(FilesBookContract):
     @pytest.fixture
     def open_book(self, tmp_path):
-        return lambda: SqlBook(SqliteEngine(tmp_path / "book.db"))
+        return lambda: stores.in_a_file(tmp_path / "book.db")
 
     @pytest.fixture
     def stored_bytes(self, tmp_path):

@@ -4,12 +4,11 @@ from random import Random
 
 import pytest
 
+import stores
 from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.index.room import RoomIndex
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain.feed import Saying
 from mnemon.ports.index import Asked, Inquiry
 from mnemon.testing.index_contract import IndexContract
@@ -61,7 +60,7 @@ class TestRankedIndexOverSqlite(Contract):
 
     @pytest.fixture
     def book(self, tmp_path):
-        book = SqlBook(SqliteEngine(tmp_path / "book.db"))
+        book = stores.in_a_file(tmp_path / "book.db")
         yield book
         book.close()
 
@@ -114,6 +113,27 @@ def test_the_room_asked_about_longest_ago_is_the_first_to_be_dropped():
 
     room_for_two = next(size for size in range(0, 1 << 16, 64) if loaded(size, 0, 1, 0, 1) == rooms[:2])
     assert loaded(room_for_two, 0, 1, 0, 2, 0, 2) == rooms
+
+
+def test_rooms_that_were_too_large_together_take_no_place_from_those_that_are_not():
+    book, index = MemoryBook(), RankedIndex(cache_bytes=20_000)
+    large, small = (WORK, TRAVEL), (BOB, BOB._replace(owner="eve"))
+    for room, lines in (*((room, 200) for room in large), *((room, 2) for room in small)):
+        with book.write() as tx:
+            for number in range(lines):
+                add(tx, room, f"{number:026}", {TEA: 1})
+        lie(book, {f"{number:026}": EAST for number in range(lines)}, room)
+
+    def loaded(*rooms):
+        with book.read() as tx:
+            following = Followed(tx)
+            index.search(following, meaning(TO_EAST, TEA, rooms=rooms), 20)
+        return following.loaded
+
+    for _ in range(20):
+        assert loaded(*large)
+    loaded(*small)
+    assert loaded(*small) == []
 
 
 def test_what_was_read_once_is_not_read_again():

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import stores
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.objects.folder import FolderObjects
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.adapters.system import SystemEntropy
 from mnemon.core.mirroring import MirroredBook, mirrored
 from mnemon.errors import Misconfigured
@@ -28,7 +27,7 @@ class TestMemoryShipments(ShipmentsContract):
 class TestSqliteShipments(ShipmentsContract):
     @pytest.fixture
     def book(self, tmp_path):
-        book = SqlBook(SqliteEngine(tmp_path / "book.db"))
+        book = stores.in_a_file(tmp_path / "book.db")
         yield book
         book.close()
 
@@ -38,7 +37,7 @@ class TestMirroredBook(BookContract):
 
     @pytest.fixture
     def book(self, tmp_path):
-        book = MirroredBook(SqlBook(SqliteEngine(tmp_path / "book.db")), SystemEntropy())
+        book = MirroredBook(stores.in_a_file(tmp_path / "book.db"), SystemEntropy())
         yield book
         book.close()
 

@@ -67,6 +67,7 @@ class Server:
         self._programs = _programs(self.folder, of_another=bool(self._account))
         self._locales = _locales(shared, self.folder)
         self._process: subprocess.Popen | None = None
+        self._emptying: dict[str, psycopg.Connection] = {}
         locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         if self._locales is not None:
             locale = ["--locale-provider=libc", f"--locale={LOCALE}"]
@@ -154,6 +155,8 @@ class Server:
             self._process.wait()
 
     def remove(self) -> None:
+        for connection in self._emptying.values():
+            connection.close()
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -169,16 +172,23 @@ class Server:
     def create(self, template: str | None = None) -> str:
         """A new database, a copy of the template if one is named; its name."""
         name = f"t_{uuid4().hex}"
+        if template in self._emptying:
+            self._emptying.pop(template).close()
         of = "" if template is None else f" TEMPLATE {template} STRATEGY FILE_COPY"
         with self.connected("postgres") as connection:
             connection.execute(f"CREATE DATABASE {name}{of}")
         return name
 
     def empty(self, database: str) -> None:
-        """Take every row out of a book's tables, which is much quicker than to make them anew."""
-        with self.connected(database) as connection:
-            for table in sorted(self.tables(connection) - {"migrations"}):
-                connection.execute(f"DELETE FROM {table}")
+        """Take every row out of a book's tables, which is much quicker than to make them anew.
+
+        The connection for that is kept: one that is new learns of every table first.
+        """
+        connection = self._emptying.get(database)
+        if connection is None or connection.closed:
+            connection = self._emptying[database] = psycopg.connect(self.url(database), autocommit=True)
+        doomed = sorted(self.tables(connection) - {"migrations"})
+        connection.execute("; ".join(f"DELETE FROM {table}" for table in doomed))
 
     def tables(self, connection: psycopg.Connection) -> set[str]:
         found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")

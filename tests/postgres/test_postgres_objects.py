@@ -12,8 +12,13 @@ from mnemon.adapters.system import SystemEntropy
 from mnemon.core.mirroring import MirroredBook
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
+from mnemon.testing.book_contract import KeysContract
+from mnemon.testing.lines_contract import LinesContract
+from mnemon.testing.renewal_contract import RenewalContract
 from mnemon.testing.shipments_contract import ShipmentsContract
-from mnemon.testing.stored_book_contract import StoredBookContract
+from mnemon.testing.turns_contract import TurnsContract
+from mnemon.testing.views_contract import CitationsContract
+from mnemon.testing.workspaces_contract import WorkspacesContract
 from objects.stage import kept
 
 
@@ -25,10 +30,18 @@ class TestPostgresShipments(ShipmentsContract):
         book.close()
 
 
-class TestMirroredPostgresBook(StoredBookContract):
+class TestMirroredPostgresBook(
+    LinesContract, KeysContract, TurnsContract, CitationsContract, RenewalContract, WorkspacesContract
+):
+    """What writes lines and keys, where each is noted. All else goes past the notes to the book beneath:
+    what that promises is in `test_postgres_book.py`, and that it goes past in `objects/test_shipments.py`.
+    """
+
     @pytest.fixture
-    def open_book(self, url):
-        return lambda: MirroredBook(SqlBook(PostgresEngine(url)), SystemEntropy())
+    def book(self, url):
+        book = MirroredBook(SqlBook(PostgresEngine(url)), SystemEntropy())
+        yield book
+        book.close()
 
 
 def test_a_book_on_postgresql_is_mirrored_repaired_and_made_anew(server, url, bare, home, tmp_path):

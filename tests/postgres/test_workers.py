@@ -184,6 +184,7 @@ class Watched:
     def end_leases(self):
         """Let the time of all who hold work be over."""
         assert self._ask("UPDATE work SET until = 0 WHERE holder IS NOT NULL RETURNING seq")
+        assert self._ask("UPDATE agenda SET due = 0 WHERE due IS NOT NULL RETURNING workspace")
 
     def _ask(self, statement):
         with self._server.connected(self._database) as connection:

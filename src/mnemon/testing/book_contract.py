@@ -166,7 +166,7 @@ class _TransactionContract:
             assert kept(tx) == before
 
 
-class _KeysContract:
+class KeysContract:
     def test_keys_come_by_room_with_the_oldest_epoch_first(self, book: Book) -> None:
         made = [WrappedKey(room, "seal", epoch, b"k") for epoch in (10, 9, 2) for room in (ROOM, TRAVEL)]
         with book.write() as tx:
@@ -519,7 +519,7 @@ class BookContract(
     WorkContract,
     RenewalContract,
     SignInsContract,
-    _KeysContract,
+    KeysContract,
     _CapsContract,
     _AuditContract,
     _MarksContract,
