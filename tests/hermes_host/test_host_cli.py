@@ -22,6 +22,12 @@ def test_mnemon_and_hermes_agree_about_what_they_need():
     assert checked.returncode == 0, checked.stdout
 
 
+def test_a_host_that_is_shown_installs_nothing_of_its_own(host):
+    asked = "from tools import lazy_deps; print(lazy_deps._allow_lazy_installs())"
+    told = subprocess.check_output([client_program("hermes-0.19.0"), "-c", asked], env=host.environment)
+    assert told.split() == [b"False"]
+
+
 def memory_of(host):
     """Where the store lies: outside the host's home, but in the user's."""
     return host.user / "memory"

@@ -79,6 +79,7 @@ class Host:
             "PATH": os.pathsep.join((str(self._programs), os.environ.get("PATH", os.defpath))),
             "HOME": str(self.user),
             "HERMES_HOME": str(self.home),
+            "HERMES_DISABLE_LAZY_INSTALLS": "1",  # Else each start tries for seconds to install more.
             "LANG": "C.UTF-8",
             "TERM": "xterm",
             "NO_COLOR": "1",
