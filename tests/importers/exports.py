@@ -18,7 +18,8 @@ from mnemon.gate.conversation import operations as o
 from mnemon.turns.imported import Terms
 from mnemon.turns.importing import Taking, Tally
 
-NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+NOW = datetime.now(UTC)
+"""As late as the clocks of the servers and stores that take part."""
 ANN = Wanted(peer="ann")
 
 
