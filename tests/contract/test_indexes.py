@@ -9,6 +9,7 @@ from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.index.room import RoomIndex
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
+from mnemon.domain import relevance
 from mnemon.domain.feed import Saying
 from mnemon.ports.index import Asked, Inquiry
 from mnemon.testing.index_contract import IndexContract
@@ -134,6 +135,24 @@ def test_rooms_that_were_too_large_together_take_no_place_from_those_that_are_no
         assert loaded(*large)
     loaded(*small)
     assert loaded(*small) == []
+
+
+def test_while_a_question_s_vector_is_awaited_its_rooms_are_read_and_others_may_ask():
+    book, index = MemoryBook(), RankedIndex()
+    index_lines(book, WORK, {TEA: 1})
+    lie(book, {IDS[0]: EAST})
+    meanwhile = []
+    with book.read() as tx:
+        following = Followed(tx)
+
+        def awaited():
+            meanwhile.append(list(following.loaded))
+            meanwhile.append(search(book, index, about(TEA)))
+            return TO_EAST()
+
+        [hit] = index.search(following, meaning(awaited, TEA), 20)
+    assert meanwhile == [[WORK], [IDS[0]]]
+    assert hit.signals[relevance.MEANING] == 1
 
 
 def test_what_was_read_once_is_not_read_again():

@@ -117,7 +117,6 @@ def find(
     )
     hits = desk.tools.index.search(desk.tx, inquiry, k, within)
     told_of = (hit.signals for hit in hits)
-    by_meaning = vector() is not None
-    if floor and not worth_showing(told_of, by_meaning=by_meaning, named=bool(names), past=question.past):
+    if floor and not worth_showing(told_of, by_meaning=bool(vector()), named=bool(names), past=question.past):
         return []
     return hits
