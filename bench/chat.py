@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 import mnemon
 from honcho_chat import message, question
+from machine import Machine
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
@@ -195,9 +196,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
+    machine = Machine()
     found = measure(asked.lines, asked.people, asked.embedder, asked.calls, asked.rounds)
     print(f"{asked.lines} lines of {asked.people} people and their assistant, embedder {asked.embedder}")
     print(f"median of {asked.rounds} rounds of {asked.calls} calls (least to most)")
+    print(machine)
     for name, rounds in found.items():
         first, last, reads = zip(*rounds, strict=True)
         print(

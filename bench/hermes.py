@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,6 +42,7 @@ from hermes_alone import Alone, print_cold, print_warm
 from hermes_figures import Verdict
 from hermes_hosts import Hosts, print_leaks, print_peers
 from hermes_store import fill, settle, told
+from machine import Machine
 
 PARTS = ("warm", "cold", "peer", "leak")
 _ENVIRONMENT = Path(__file__).resolve().parents[1] / ".environments" / "hermes-0.19.0"
@@ -97,12 +97,11 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], li
 
 def main() -> int:
     asked = arguments()
-    loads = [os.getloadavg()[0]]
+    machine = Machine()
     with TemporaryDirectory(prefix="hermes-bench-") as folder:
         found, verdicts = measure(asked, Path(folder))
-    loads.append(os.getloadavg()[0])
     told("")
-    print(f"\n{os.cpu_count()} cores; the load was {loads[0]:.1f} before and {loads[1]:.1f} at the end")
+    print(f"\n{machine}")
     for verdict in verdicts:
         print(verdict)
     if asked.json:

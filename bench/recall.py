@@ -35,6 +35,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hermes_figures import Verdict
+from machine import Machine
 from recall_data import Corpus, limited, locomo, longmemeval
 from recall_judge import judged, misses, sizes
 from recall_mnemon import EMBEDDER, Shelf, has_embedder_setting
@@ -127,6 +128,7 @@ def print_dataset(dataset: str, about: dict[str, float], found: dict[str, Any]) 
 def main() -> int:
     asked = arguments()
     only = asked.only.split(",")
+    machine = Machine()
     found: dict[str, Any] = {"machine": {"cores": os.cpu_count(), "architecture": platform.machine()}}
     reached: list[Verdict] = []
     with TemporaryDirectory(prefix="recall-bench-") as temporary:
@@ -140,7 +142,7 @@ def main() -> int:
         if "speed" in only:
             found["speed"] = measure_speed(asked.lines, asked.rounds, told)
             reached += print_speed(found["speed"])
-    print(f"\nthe load of the {os.cpu_count()} cores was {os.getloadavg()[0]:.1f} at the end")
+    print(f"\n{machine}")
     reached = verdicts("mnemon", found) + reached
     for verdict in reached:
         print(verdict)

@@ -35,7 +35,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -46,6 +45,7 @@ from statistics import mean, median
 from tempfile import TemporaryDirectory
 
 from hermes_figures import Verdict, figure, ms, p99
+from machine import Machine
 from scale_crowd import CONTEXT, GET, SESSIONS, Crowd
 from scale_load import CALLS, PUT
 from scale_scenes import Cell, Elsewhere, Given, Own, Round, Scene, write
@@ -201,11 +201,10 @@ def _judged(label: str, row: dict[int, Cell]) -> Iterator[Verdict]:
 
 def main() -> int:
     asked = arguments()
-    loads = [os.getloadavg()[0]]
+    machine = Machine()
     cells = measure(asked)
-    loads.append(os.getloadavg()[0])
     _tell("")
-    print(f"{os.cpu_count()} cores; the load was {loads[0]:.1f} before and {loads[1]:.1f} at the end")
+    print(machine)
     verdicts = show(cells)
     print()
     for verdict in verdicts:
