@@ -110,6 +110,7 @@ def test_whoever_stops_it_waits_for_what_is_asked_and_nothing_is_asked_after_tha
     slow.go.set()
     assert stopped.wait(PATIENT)
     assert slow.asked == [""]
+    meaning.expect("hello")
     assert meaning.vector("hello") is None
     assert slow.asked == [""]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from mnemon.domain.names import Room
@@ -23,6 +24,8 @@ _LEAVE_ALONE_SECONDS = 1.0
 """Where nobody waits for the embedder, how long it lets those go first who asked when it was not loaded."""
 _REST_MS = 30_000
 """How long an embedder that failed is left alone."""
+_FORESEEN = 32
+"""How many questions may be foreseen at a time: to one embedder all take a moment, another is far away."""
 
 
 class _Touch(NamedTuple):
@@ -53,6 +56,7 @@ class Meaning:
         self._patience = patience
         self._remembered: OrderedDict[str, bytes] = OrderedDict()
         self._expected: set[str] = set()
+        self._foreseeing = ThreadPoolExecutor(_FORESEEN, "mnemon-foresight")
         self._touched: dict[Room, _Touch] = {}
         self._lost: dict[Room, set[str]] = {}
         self._lock = threading.Lock()
@@ -95,10 +99,10 @@ class Meaning:
         if embedder is None or not self._loaded.is_set():
             return
         with self._lock:
-            if text in self._remembered or text in self._expected:
+            if self._ended.is_set() or text in self._remembered or text in self._expected:
                 return
             self._expected.add(text)
-        threading.Thread(target=self._foresee, args=(embedder, text), daemon=True).start()
+            self._foreseeing.submit(self._foresee, embedder, text)
 
     def _foresee(self, embedder: Embedder, text: str) -> None:
         try:
@@ -136,9 +140,10 @@ class Meaning:
 
     def stop(self) -> None:
         """Ask nothing more, and wait for what is asked: a process that ends in the midst of it is aborted."""
-        self._ended.set()
         with self._lock:
+            self._ended.set()
             self._answered.wait_for(lambda: self._asking == 0)
+        self._foreseeing.shutdown()
 
     def _asked(self, embedder: Embedder, text: str) -> bytes | None:
         with self._lock:
