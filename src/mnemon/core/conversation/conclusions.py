@@ -361,11 +361,11 @@ def representation(
     """
     if query:
         foresee(desk, query)
-    lines = _lines(desk, whose, limit=None if frequent else most + _SPARE)
+    further = max(1, most // 3)
+    lines = _newest(desk, whose, most + _SPARE, further)
     if frequent:
-        often = sorted((line for line in lines if line.times > 1), key=lambda line: -line.times)
-        lines = [*often[: max(1, most // 3)], *lines[: most + _SPARE]]
-    lines = _with_room_for_explicit(lines, most)
+        often = sorted((line for line in _lines(desk, whose) if line.times > 1), key=lambda line: -line.times)
+        lines = _with_room_for_explicit([*often[:further], *lines], further)
     quoted = replace(whose, kinds=(trust.KINDS[Trust.QUOTED],))
     outdating = _Outdating(desk, whose.sessions)
     if sum(outdating.of(line) is None for line in lines) < most:
@@ -373,7 +373,7 @@ def representation(
     found: dict[str, View] = {}
     if query:
         asked = replace(whose, kinds=(*whose.kinds, *quoted.kinds))
-        limit = top_k or max(1, most // 3)
+        limit = top_k or further
         answers = query_views(
             desk, (asked,), query, limit, distance=distance, outdating=outdating, cited=cited
         )
@@ -390,15 +390,24 @@ def representation(
     return list({(view.level, gist(view.text)): view for view in told}.values())
 
 
-def _with_room_for_explicit(lines: Sequence[SealedLine], most: int) -> list[SealedLine]:
-    """Each line once; of what was reasoned further, no more than a third of the most there may be."""
-    left = max(1, most // 3)
+def _newest(desk: Desk, whose: Whose, explicit: int, further: int) -> list[SealedLine]:
+    """The newest of what was said outright and of what was reasoned further, so many of each."""
+    said, reasoned = (
+        replace(whose, kinds=[kind for kind in whose.kinds if (kind in EXPLICIT) is outright])
+        for outright in (True, False)
+    )
+    lines = _lines(desk, said, explicit) + _lines(desk, reasoned, further)
+    return sorted(lines, key=lambda line: line.id, reverse=True)
+
+
+def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[SealedLine]:
+    """Each line once; of what was reasoned further, no more than so many."""
     kept: list[SealedLine] = []
     for line in dict.fromkeys(lines):
         if line.kind not in EXPLICIT:
-            if left == 0:
+            if further == 0:
                 continue
-            left -= 1
+            further -= 1
         kept.append(line)
     return kept
 
