@@ -43,6 +43,8 @@ _BESIDE = {
 """What a line holds with those beside it: at least what it holds itself, at most what its session does."""
 
 Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+_NOTHING: Numbers = np.zeros(0, dtype=np.int64)
 
 
 class _Sight(NamedTuple):
@@ -251,9 +253,11 @@ def _by_room(tokens: Iterable[Sequence[int]]) -> ByRoom:
     return tuple(map(tuple, tokens))
 
 
-def _score(names: Iterable[str], values: Array) -> Array:
-    """What each line's signals come to, given name by name."""
-    found: Array = (np.array([[r.WEIGHTS[name]] for name in names]) * values).sum(axis=0)
+def _score(signals: Mapping[str, Array], lines: int) -> Array:
+    """What the signals of so many lines come to."""
+    found = np.zeros(lines)
+    for name, values in signals.items():
+        found += r.WEIGHTS[name] * values
     return found
 
 
@@ -285,7 +289,6 @@ class _Scoring:
         self._near = np.zeros((self._terms, view.size + 1))
         """How near each line comes to each term; behind the last line there is one that holds nothing."""
         self._near_session = np.zeros((self._terms, view.sessions))
-        self._holding = np.zeros(self._terms)
         self._holds = np.zeros(view.size, dtype=bool)
         self._then = np.zeros(view.size)
         for worth, days in (
@@ -296,28 +299,36 @@ class _Scoring:
                 self._then[bears] = worth
         signed = view.bearing(bounds.signs)
         self._signs = dict(zip(signs.EVERY, signed, strict=True)) if signed else {}
-        self._read()
-        living = int(self._open.sum())
-        telling = np.array([r.idf(living, holding) for holding in self._holding])
+        held, terms = self._read()
+        living, holding = int(self._open.sum()), np.bincount(terms, minlength=self._terms)
+        telling = np.array([r.idf(living, lines) for lines in holding.tolist()])
         self._worth = telling / telling.sum() if self._terms else telling
+        self._words = np.zeros(view.size)
+        np.add.at(self._words, held, self._worth[terms])
 
-    def _read(self) -> None:
-        """Enter for each term the lines and sessions that hold it or its kin, what is nearest last."""
+    def _read(self) -> tuple[Numbers, Numbers]:
+        """Enter for each term the lines and sessions that hold it or its kin, what is nearest last.
+
+        Each line with each term that it holds itself.
+        """
         inquiry, view = self._inquiry, self._view
         found = [
-            (at, offset + lines)
+            (inquiry.closeness[at], inquiry.groups[at], offset + lines)
             for (number, segment), offset in zip(view.segments, view.offsets, strict=False)
             for at, lines in enumerate(segment.holding(inquiry.rooms[number].tokens))
             if lines is not None
         ]
-        for at, every in sorted(found, key=lambda one: inquiry.closeness[one[0]]):
-            lines = every[self._open[every]]
-            group, closeness = inquiry.groups[at], inquiry.closeness[at]
-            self._near[group, lines] = closeness
-            self._near_session[group, view.session[lines]] = closeness
-            self._holds[lines] = True
-            if closeness == 1.0:
-                self._holding[group] += len(lines)
+        if not found:
+            return _NOTHING, _NOTHING
+        close, terms, holding = zip(*sorted(found, key=lambda one: one[0]), strict=True)
+        every, sizes = np.concatenate(holding), [len(lines) for lines in holding]
+        there = self._open[every]
+        lines, term, closeness = every[there], np.repeat(terms, sizes)[there], np.repeat(close, sizes)[there]
+        self._near[term, lines] = closeness
+        self._near_session[term, view.session[lines]] = closeness
+        self._holds[lines] = True
+        itself = closeness == 1.0
+        return lines[itself], term[itself]
 
     def compare(self, nearness: Array) -> None:
         """Let it count how near each line lies to the question."""
@@ -329,23 +340,21 @@ class _Scoring:
         if not len(lines):
             return []
         signals = self._signals(lines)
-        values = np.array([*signals.values()])
-        promising = self._promising(signals, _score(signals, values), k)
+        promising = self._promising(signals, _score(signals, len(lines)), k)
         lines = lines[promising]
-        beside = self._beside(lines)
-        names, values = (*signals, *beside), np.vstack([values[:, promising], *beside.values()])
-        scores = _score(names, values).round(_TOLD_APART)
+        signals = {name: values[promising] for name, values in signals.items()} | self._beside(lines)
+        scores = _score(signals, len(lines)).round(_TOLD_APART)
         kept = np.arange(len(lines))
         if len(lines) > k:
             kept = np.nonzero(scores >= np.partition(scores, -k)[-k])[0]
         places = lines[kept]
-        telling = values[:, kept].T.tolist()
+        telling = np.array([values[kept] for values in signals.values()]).T.tolist()
         hits = [
             Hit(
                 view.rooms[room],
                 line_id.decode(),
                 score,
-                {name: value for name, value in zip(names, told, strict=True) if value},
+                {name: value for name, value in zip(signals, told, strict=True) if value},
             )
             for room, line_id, score, told in zip(
                 view.room[places].tolist(),
@@ -358,7 +367,7 @@ class _Scoring:
         hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
         return hits[:k]
 
-    def _candidates(self) -> NDArray[np.int64]:
+    def _candidates(self) -> Numbers:
         """The lines that something speaks for."""
         view = self._view
         found = self._holds.copy()
@@ -367,7 +376,7 @@ class _Scoring:
         found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
         return np.nonzero(found & self._open)[0]
 
-    def _promising(self, signals: Mapping[str, Array], scores: Array, k: int) -> NDArray[np.int64]:
+    def _promising(self, signals: Mapping[str, Array], scores: Array, k: int) -> Numbers:
         """Which of the lines may be among the k best, whatever the lines beside them hold."""
         least = most = scores
         if len(least) <= k:
@@ -377,7 +386,7 @@ class _Scoring:
             least, most = least + np.minimum(*ends), most + np.maximum(*ends)
         return np.nonzero(most >= np.partition(least, -k)[-k] - _SLACK)[0]
 
-    def _beside(self, lines: NDArray[np.int64]) -> dict[str, Array]:
+    def _beside(self, lines: Numbers) -> dict[str, Array]:
         """The signals of what each line and those beside it hold."""
         view, near = self._view, self._near
         both = np.maximum(near[:, lines], near[:, view.before[lines]])
@@ -389,10 +398,10 @@ class _Scoring:
             r.KIN_AROUND: self._worth @ around,
         }
 
-    def _signals(self, lines: NDArray[np.int64]) -> dict[str, Array]:
+    def _signals(self, lines: Numbers) -> dict[str, Array]:
         """All but those of `_BESIDE`."""
         view, wants, worth = self._view, self._inquiry.wants, self._worth
-        words, kin = (worth @ (self._near == 1.0))[lines], (worth @ self._near)[lines]
+        words, kin = self._words[lines], (worth @ self._near)[lines]
         held = self._near_session
         found = {
             r.WORDS: words,
@@ -432,7 +441,7 @@ class _Scoring:
         found[r.SPEAKER] = speaks[view.room[lines]]
         return found
 
-    def _ordered(self, lines: NDArray[np.int64]) -> Array:
+    def _ordered(self, lines: Numbers) -> Array:
         """How late each line was said among those that hold about as much, or how early, as is asked for."""
         times, held = self._view.lines.times, self._worth @ self._near[:, :-1]
         rivals = np.sort(times[(held >= r.RIVAL * held.max()) & (held > 0)])
@@ -440,7 +449,7 @@ class _Scoring:
         latest = self._inquiry.wants.latest
         return latest * late if latest > 0 else -latest * (1 - late)
 
-    def _timely(self, lines: NDArray[np.int64], apt: Array) -> dict[str, Array]:
+    def _timely(self, lines: Numbers, apt: Array) -> dict[str, Array]:
         """The signals of when each line was said; `apt` is how much of what is asked its session has."""
         in_time = self._in_time()
         when = in_time[lines]
