@@ -30,6 +30,7 @@ USER_HEADERS = {
     "the user bob": {"user_id": "bob"},
     "an empty user": {"user_id": "   "},
     "a control character": {"user_id": "an\tn"},
+    "nothing but a control character": {"user_id": "\xc2\x85"},
     "too long a user": {"user_id": "a" * 257},
 }
 SESSION_HEADERS = {
@@ -44,7 +45,13 @@ REFUSED = {
     "junk": (401, "cap_malformed"),
     "ann's own cap, altered": (401, "cap_sig_invalid"),
 }
-BAD = ("a control character", "too long a user", "a control character in the key", "too long a transcript")
+BAD = (
+    "a control character",
+    "nothing but a control character",
+    "too long a user",
+    "a control character in the key",
+    "too long a transcript",
+)
 SUBJECT = {"local": "owner", "ann's own cap": "ann"}
 
 

@@ -26,7 +26,7 @@ def test_fifty_people_at_once_hear_nothing_of_each_other(stage, front):
         assert answer.status_code == 200
 
     stage.model.plays(lambda asked: Says(pieces=("I ", "see.")))
-    with ThreadPoolExecutor(16) as pool:
+    with ThreadPoolExecutor(PEOPLE) as pool:
         secrets = [SECRET.format(code(number)) for number in range(PEOPLE)]
         list(pool.map(speak, range(PEOPLE), secrets, [False, True] * PEOPLE))
         stage.texts(2 * PEOPLE)

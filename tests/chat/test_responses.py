@@ -11,6 +11,8 @@ from chat.stage import MODEL
 from model.stand_in import Sends, Streams
 
 QUESTION = "Am I allergic to plums or to pears?"
+CALLS = {"type": "function_call", "name": "f", "call_id": "c", "arguments": "{}"}
+RESULT = {"type": "function_call_output", "call_id": "c", "output": "sunny"}
 
 
 def output(text, **more):
@@ -80,16 +82,45 @@ def test_a_stream_passes_and_is_heard(stage, front):
 
 
 def test_a_call_is_not_the_end_of_a_turn(stage, client):
-    call = {"type": "function_call", "name": "f", "call_id": "c", "arguments": "{}"}
-    stage.model.plays(Sends(json.dumps({**output(""), "output": [call]}).encode()))
+    stage.model.plays(Sends(json.dumps({**output(""), "output": [CALLS]}).encode()))
     ask(client, "What's the weather?")
     stage.model.plays(streams(calls=True))
     ask(client, "What's the weather?", stream=True)
     stage.model.plays(says("It is sunny."))
-    heard = {"type": "function_call_output", "call_id": "c", "output": "sunny"}
-    ask(client, [{"role": "user", "content": "What's the weather?"}, call, heard])
-    assert "memory-context" not in str(stage.model.asked[-1].body)
+    ask(client, [{"role": "user", "content": "What's the weather?"}, CALLS, RESULT])
     assert stage.texts(2) == [("ann", "What's the weather?"), ("assistant", "It is sunny.")]
+
+
+def calling(text, name, **item):
+    """A response that says something and then calls a tool."""
+    said = output(text, id=name)
+    return Sends(json.dumps({**said, "output": [*said["output"], {**CALLS, **item}]}).encode())
+
+
+@pytest.mark.parametrize("conversation", [None, "c-1", {"id": "c-1"}])
+def test_what_was_asked_before_a_tool_is_remembered_where_the_endpoint_keeps_it(stage, client, conversation):
+    def goes_on(name):
+        return {"previous_response_id": name} if conversation is None else {"conversation": conversation}
+
+    stage.model.plays(calling("Let me look.", "r-1"))
+    ask(client, "What's the weather?", **({} if conversation is None else goes_on("")))
+    stage.model.plays(calling("And again.", "r-2", type="local_shell_call"))
+    ask(client, [RESULT], **goes_on("r-1"))
+    stage.model.plays(streams("It is ", "sunny."))
+    ask(client, [RESULT], stream=True, **goes_on("r-2"))
+    assert stage.texts(2) == [
+        ("ann", "What's the weather?"),
+        ("assistant", "Let me look.\n\nAnd again.\n\nIt is sunny."),
+    ]
+    assert stage.model.asked[-1].body["input"] == [RESULT]
+
+
+def test_nobody_goes_on_with_what_another_asked(stage, front):
+    stage.model.plays(calling("", "r-1"))
+    ask(stage.client(front, user_id="ann"), "What's the weather at my house?")
+    stage.model.plays(says("It is sunny."))
+    ask(stage.client(front, user_id="bob"), [RESULT], previous_response_id="r-1")
+    assert stage.texts(1) == [("assistant", "It is sunny.")]
 
 
 def test_a_transcript_goes_on_unless_the_endpoint_keeps_it(stage, front):

@@ -198,16 +198,26 @@ def test_a_turn_with_tools_is_remembered_once_when_it_is_over(stage, front):
     ]
 
 
-def test_nothing_is_recalled_while_a_tool_is_heard(stage, front):
+def test_the_only_thing_that_was_ever_said_is_recalled(stage, front):
+    stage.say(front, "Gone slow: my bike is teal.", user="ann")
+    stage.texts(2)
+    chat(stage.client(front, user_id="ann"), user("What colour is my bike?"))
+    assert "my bike is teal" in stage.model.asked[-1].messages[-1]["content"]
+
+
+def test_what_was_recalled_is_before_the_model_as_long_as_the_turn_goes_on(stage, front):
     stage.say(front, "The weather station in Lisbon is mine.", user="ann")
     stage.texts(2)
-    chat(
-        stage.client(front, user_id="ann"),
-        user("What's the weather in Lisbon?"),
+    client, asked = stage.client(front, user_id="ann"), user("What's the weather in Lisbon?")
+    chat(client, asked)
+    told = stage.model.asked[-1].messages[-1]
+    assert "station in Lisbon is mine" in told["content"]
+    since = [
         {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function"}]},
         {"role": "tool", "tool_call_id": "1", "content": "sunny"},
-    )
-    assert "memory-context" not in stage.model.asked[-1].raw.decode()
+    ]
+    chat(client, asked, *since)
+    assert stage.model.asked[-1].messages == [told, *since]
 
 
 def test_of_several_answers_the_first_is_remembered(stage, front):

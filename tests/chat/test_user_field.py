@@ -22,6 +22,8 @@ def served(tmp_path_factory):
         ("a cap of everybody", "ann", "  ", 200, "ann"),
         ("a cap of everybody", "ann", "bob", 400, None),
         ("a cap of everybody", None, "a\nb", 400, None),
+        ("a cap of everybody", None, "\n", 400, None),
+        ("a cap of everybody", None, "\x85\x1c", 400, None),
         ("a cap of everybody", None, "a" * 257, 400, None),
         ("a cap of everybody", None, 7, 400, None),
         ("a cap of ann and bob", None, "bob", 200, "bob"),

@@ -95,9 +95,21 @@ def test_a_request_that_is_no_conversation_is_left_to_the_endpoint(stage, front,
     assert stage.model.asked[-1].body == body
 
 
-def test_half_a_character_passes_as_it_is(stage, front):
-    body = b'{"messages": [{"role": "user", "content": "a \\ud800 b"}]}'
-    assert stage.client(front).post("/chat/completions", content=body).status_code in (200, 400)
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r"a \ud83d b", "a \ufffd b"),
+        (r"a \udE00", "a \ufffd"),
+        (r"\uD83D\uD83D\uDE00", "\ufffd\U0001f600"),
+        (r"\ud83d\ude00 \\ud83d \ud83d", "\U0001f600 \\ud83d \ufffd"),
+    ],
+)
+def test_half_a_character_becomes_the_one_for_unknown_ones(stage, front, written, read):
+    body = b'{"model": "m", "odd": "\\ud800", "messages": [{"role": "user", "content": "%s"}]}'
+    answer = stage.client(front).post("/chat/completions", content=body % written.encode())
+    assert answer.status_code == 200
+    assert stage.model.asked[-1].messages[-1]["content"] == read
+    assert stage.model.asked[-1].body["odd"] == "\ufffd"
 
 
 def test_a_body_beyond_the_bound_is_refused_and_one_within_it_passes(stage, front):

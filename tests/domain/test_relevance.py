@@ -51,7 +51,12 @@ def test_every_limit_lies_between_nothing_and_all():
 def test_a_term_tells_something_and_the_less_the_more_lines_hold_it(lines, data):
     holding = data.draw(st.integers(0, lines - 1))
     assert relevance.idf(lines, holding) > relevance.idf(lines, holding + 1) > 0
-    assert relevance.idf(lines + 1, holding) > relevance.idf(lines, holding)
+    assert relevance.idf(lines + 1, holding) >= relevance.idf(lines, holding)
+    assert relevance.idf(lines + relevance.FEW, holding) > relevance.idf(lines, holding)
+
+
+def test_a_term_that_the_only_line_holds_tells_about_as_much_as_one_that_it_lacks():
+    assert relevance.idf(1, 1) > 0.7 * relevance.idf(1, 0)
 
 
 @steady

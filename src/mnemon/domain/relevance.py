@@ -116,6 +116,8 @@ RIVAL = 0.5
 """Lines answer a question about as well if they hold this much of what the best holds of its terms."""
 TALK = 4.5
 """As long as this is nothing that is said in a talk; in the measure of `LONG`, some ninety terms."""
+FEW = 20
+"""Of fewer lines, how many hold a term says little of it: it counts as if there were so many, and they did not."""
 LEAST_NEARNESS = 0.32
 LEAST_COVERAGE = 0.2
 """What the best line must reach for anything to be worth showing unasked: in meaning, with a little for its
@@ -145,7 +147,7 @@ class Wants(Struct, frozen=True):
 
 def idf(lines: int, holding: Any) -> float:
     """How telling a term is that `holding` of `lines` lines hold."""
-    return log(1 + (lines - holding + 0.5) / (holding + 0.5))
+    return log(1 + (max(lines, FEW) - holding + 0.5) / (holding + 0.5))
 
 
 def seldom(lines: int, in_time: float) -> float:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.domain.feed import ID_BYTES, Feed
+from mnemon.domain.relevance import FEW
 
 Coder = Callable[[str], int]
 """From the name of a session to a number that stands for it."""
@@ -177,7 +178,7 @@ def richness(segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]) 
     own = [np.diff(np.searchsorted(some, one.starts)) for one, some in zip(segments, places, strict=True)]
     found = []
     for one, some, holding, everywhere in zip(segments, places, own, _everywhere(segments, own), strict=True):
-        telling = np.log(1 + (lines - everywhere + 0.5) / (everywhere + 0.5))
+        telling = np.log(1 + (max(lines, FEW) - everywhere + 0.5) / (everywhere + 0.5))
         worth = np.repeat(telling, holding) * (one.counts[some] > 0)
         found.append(np.log1p(np.bincount(one.held[some], weights=worth, minlength=one.size)))
     return found

@@ -39,6 +39,7 @@ from mnemon.surfaces.http.chat.refusals import refusal
 from mnemon.surfaces.http.chat.relay import Relay
 from mnemon.surfaces.http.chat.sitting import Recalled, Sitting
 from mnemon.surfaces.http.chat.talk import COMPLETIONS, RESPONSES, Dialect, Talk
+from mnemon.surfaces.http.chat.unfinished import Unfinished
 from mnemon.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
 from mnemon.surfaces.http.describing import Paths
 from mnemon.surfaces.http.exchange import HEADERS, LOCAL, Hands, body_of, json_answer
@@ -120,6 +121,7 @@ class _Desk:
         self._upstreams = upstreams
         self._keeping = keeping
         self._complaints = complaints
+        self._unfinished = Unfinished()
 
     def asks(self, dialect: Dialect) -> Endpoint:
         async def answer(request: Request) -> Response:
@@ -172,8 +174,8 @@ class _Desk:
         return found
 
     async def _recalled(self, sitting: Sitting, talk: Talk, *, continuing: bool) -> Recalled:
-        """What memory gives in time; nothing where a tool was heard, and the turn goes on."""
-        if not sitting.reads or not talk.fresh:
+        """What memory gives in time to the user's last message, also where a tool was heard since."""
+        if not sitting.reads:
             return Recalled(failed=not sitting.caller.judged)
         try:
             async with asyncio.timeout(self._patience):
@@ -202,13 +204,19 @@ class _Desk:
 
     def _keep(self, sitting: Sitting, talk: Talk, heard: Heard, well: bool) -> None:
         """Have a turn written that came to an answer; one that waits for a tool is not over."""
-        if not well or heard.calls or not heard.text.strip() or not sitting.writes:
+        if not well or not sitting.writes:
+            return
+        turn = self._unfinished.joined(sitting.lane, talk, heard)
+        if heard.calls:
+            self._unfinished.put(sitting.lane, talk, heard, turn)
+            return
+        if not heard.text.strip():
             return
         now = datetime.now(UTC)
 
         async def write() -> None:
             await self._admission.judge(sitting.caller)
-            await self._hands.keep(lambda: sitting.keep(talk.asked, talk.answered(heard.text), now))
+            await self._hands.keep(lambda: sitting.keep(turn.asked, turn.answered, now))
 
         self._keeping.add(sitting.lane, write)
 

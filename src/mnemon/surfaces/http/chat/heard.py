@@ -41,6 +41,7 @@ class _Output(Struct):
 
 
 class _Response(Struct):
+    id: Any = None
     status: Any = None
     output: list[_Output] | None = None
 
@@ -48,6 +49,7 @@ class _Response(Struct):
 class _Chunk(Struct):
     """A completion, a response, or an event of either."""
 
+    id: Any = None
     choices: list[_Choice] | None = None
     error: Any = None
     type: Any = None
@@ -62,6 +64,15 @@ _decode = msgspec.json.Decoder(settled(_Chunk)).decode
 _TEXT_EVENTS = ("response.output_text.delta", "response.refusal.delta")
 _ENDS = ("response.completed", "response.incomplete")
 _CALLS = ("tool_calls", "function_call")
+_CLIENT_CALLS = (
+    "function_call",
+    "custom_tool_call",
+    "computer_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "mcp_approval_request",
+)
 
 
 class Heard:
@@ -75,6 +86,7 @@ class Heard:
         self._text: list[str] = []
         self._chars = 0
         self._calls = False
+        self._id = ""
         self._failed = False
         self._ended = False
 
@@ -107,6 +119,11 @@ class Heard:
         return self._calls
 
     @property
+    def id(self) -> str:
+        """By what name the endpoint knows it, if it is a response."""
+        return self._id
+
+    @property
     def text(self) -> str:
         return "".join(self._text)
 
@@ -127,6 +144,7 @@ class Heard:
         if isinstance(chunk.type, str):
             self._take_event(chunk)
         elif chunk.output is not None:
+            self._take_name(chunk.id)
             self._take_outputs(chunk.output)
 
     def _take_choice(self, choice: _Choice) -> None:
@@ -136,7 +154,12 @@ class Heard:
         self._ended = self._ended or bool(choice.finish_reason)
         self._add(said.content if isinstance(said.content, str) and said.content else said.refusal)
 
+    def _take_name(self, name: Any) -> None:
+        self._id = name if isinstance(name, str) else self._id
+
     def _take_event(self, event: _Chunk) -> None:
+        if event.response is not None:
+            self._take_name(event.response.id)
         if event.type in _TEXT_EVENTS:
             self._add(event.delta)
         elif event.type == "response.output_item.added" and event.item is not None:
@@ -157,7 +180,8 @@ class Heard:
 
 
 def _is_call(item: _Output) -> bool:
-    return item.type in ("function_call", "custom_tool_call")
+    """Whether somebody else than the endpoint has to do something now."""
+    return item.type in _CLIENT_CALLS
 
 
 class Events:

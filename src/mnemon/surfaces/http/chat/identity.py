@@ -53,7 +53,9 @@ def claimed(headers: Headers) -> Claim:
 
 def names_itself(headers: Headers) -> bool:
     """Whether the request says anything about who or where, well or badly."""
-    return any(text.strip() for name in (USER_ID, SESSION_KEY, SESSION_ID) for text in headers.getlist(name))
+    return any(
+        text.strip(" \t") for name in (USER_ID, SESSION_KEY, SESSION_ID) for text in headers.getlist(name)
+    )
 
 
 def _header(headers: Headers, name: str) -> str | None:
@@ -70,13 +72,11 @@ def _header(headers: Headers, name: str) -> str | None:
 def checked(text: str, where: str) -> str | None:
     """The text without spaces around it, or None if it is empty. Raises: InvalidInput."""
     text = text.strip(" \t")
-    if not text.strip():
-        return None
     if len(text) > MOST:
         raise InvalidInput(f"{where} has more than {MOST} characters")
     if any(unicodedata.category(character) in _UNFIT for character in text):
         raise InvalidInput(f"{where} holds a control character")
-    return text
+    return text if text.strip() else None
 
 
 def person(grant: WhoAmIAnswer, header: str | None, field: str | None) -> str:

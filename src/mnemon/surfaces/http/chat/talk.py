@@ -6,6 +6,7 @@ goes on as it is; the endpoint says what is wrong with it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -34,12 +35,12 @@ class Dialect(Struct, frozen=True):
     """The field that the conversation is in."""
     text_part: str
     """The kind of a part of a message that is text."""
-    continuing: tuple[str, ...] = ()
-    """Fields that say that the endpoint knows the conversation so far."""
 
 
 COMPLETIONS = Dialect("/chat/completions", "messages", "text")
-RESPONSES = Dialect("/responses", "input", "input_text", ("previous_response_id", "conversation"))
+RESPONSES = Dialect("/responses", "input", "input_text")
+_PREVIOUS, _CONVERSATION = "previous_response_id", "conversation"
+"""Fields that say that the endpoint knows the conversation so far."""
 
 
 class _Item(Struct):
@@ -56,6 +57,10 @@ _FAULTS = (msgspec.MsgspecError, ValueError, RecursionError)
 _MOST_HEARD = 200_000
 """Characters of a text: of more, memory takes no notice."""
 _MOST_PARTS = 100
+_HIGH, _LOW = (rb"u[dD][%s][\da-fA-F]{2}" % digits for digits in (b"89abAB", b"c-fC-F"))
+_ESCAPED = re.compile(rb"\\(?:%s\\%s|(?P<half>%s|%s)|.)" % (_HIGH, _LOW, _HIGH, _LOW), re.DOTALL)
+"""What is written with a backslash: of two halves of a character, one, or something else."""
+_UNKNOWN = rb"\ufffd"
 
 
 def fenced(text: str) -> str:
@@ -67,11 +72,7 @@ class Talk:
     def __init__(self, dialect: Dialect, body: bytes) -> None:
         """Raises: InvalidInput."""
         self.dialect = dialect
-        self.body = body
-        try:
-            self._fields = _fields(body)
-        except _FAULTS as error:
-            raise InvalidInput(f"the body is no JSON object that can be read: {error}") from None
+        self.body, self._fields = _understood(body)
         self._whole, self._items = self._read()
         """What a message is made of, if the conversation is a mere text; else its messages."""
 
@@ -124,16 +125,24 @@ class Talk:
         return "" if self._last is None else _said(self._known[self._last])
 
     @property
-    def fresh(self) -> bool:
-        """Whether it is the user who spoke last, and no tool."""
-        return self._last is not None and self._last == len(self._known) - 1
+    def alone(self) -> bool:
+        """Whether nothing is told of the conversation before the user's last message."""
+        told = any(field in self._fields for field in (_PREVIOUS, _CONVERSATION))
+        before = [_Item()] if self._last is None else self._known[: self._last]
+        return not told and all(one.role in _INSTRUCTING for one in before)
 
     @property
-    def alone(self) -> bool:
-        """Whether nothing but the new message is told of the conversation."""
-        told = any(field in self._fields for field in self.dialect.continuing)
-        before = self._known[: self._last] if self.fresh else [_Item()]
-        return not told and all(one.role in _INSTRUCTING for one in before)
+    def conversation(self) -> str:
+        """The name of the conversation that the endpoint keeps; empty if it keeps none."""
+        found = self._decoded(_CONVERSATION)
+        found = found.get("id") if isinstance(found, dict) else found
+        return found if isinstance(found, str) else ""
+
+    @property
+    def follows(self) -> str:
+        """The name of what the endpoint goes on from: a conversation or an answer."""
+        found = self._decoded(_PREVIOUS)
+        return found if isinstance(found, str) else self.conversation
 
     @cached_property
     def shown(self) -> str:
@@ -147,17 +156,17 @@ class Talk:
         return "\n\n".join(filter(None, (*texts, text)))
 
     def onward(self, model: str, background: str, before: Sequence[tuple[str, str]]) -> bytes:
-        """What the endpoint is sent, with what memory gives: of this message, and of earlier turns.
+        """What the endpoint is sent, with what memory gives: of the last message, and of earlier turns.
 
         A tag of the fence that a user wrote becomes words: what stands in the fence is from memory.
         """
-        items = [self._plain(at) for at in range(len(self._items))]
-        if background and self.fresh:
-            items[-1] = _changed(items[-1], lambda content: self._with(content, fenced(background)))
+        items, last = [self._plain(at) for at in range(len(self._items))], self._last
+        if background and last is not None:
+            items[last] = _changed(items[last], lambda content: self._with(content, fenced(background)))
         changed = dict(self._fields)
         if before and self.alone:
             told = [Raw(_encode({"role": role, "content": text})) for role, text in before]
-            changed[self.dialect.items] = Raw(_encode([*items[:-1], *told, items[-1]]))
+            changed[self.dialect.items] = Raw(_encode([*items[:last], *told, *items[last:]]))
         elif any(new is not old for new, old in zip(items, self._items, strict=True)):
             whole = _fields(items[0])["content"] if self._whole else _encode(items)
             changed[self.dialect.items] = Raw(whole)
@@ -185,6 +194,20 @@ class Talk:
             return f"{content}\n\n{text}" if content else text
         part = {"type": self.dialect.text_part, "text": text}
         return [*content, part] if isinstance(content, list) else content
+
+
+def _understood(body: bytes) -> tuple[bytes, dict[str, Raw]]:
+    """The body and its fields; half a character, as of a cut emoji, becomes the one for unknown ones.
+
+    Raises: InvalidInput.
+    """
+    try:
+        return body, _fields(body)
+    except _FAULTS as error:
+        mended = _ESCAPED.sub(lambda found: _UNKNOWN if found["half"] else found[0], body)
+        if mended == body:
+            raise InvalidInput(f"the body is no JSON object that can be read: {error}") from None
+        return _understood(mended)
 
 
 def _changed(item: Raw, change: Callable[[Any], Any]) -> Raw:
