@@ -19,6 +19,7 @@ from mnemon.adapters.embed.choice import choose, describe
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, write_private
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.serving import announce
+from mnemon.adapters.spelling import PackagedSpelling
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.opening import in_database, in_file
 from mnemon.adapters.system import SystemClock, SystemEntropy
@@ -242,6 +243,7 @@ def _furnished(
         courier=CourierWhenAsked(allow_private=settings.webhook_private),
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
+        spelling=PackagedSpelling(tokenizer),
         model=_model(settings, reasoner, tokenizer, clock),
         meaning=_meaning(settings, clock, patience),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),

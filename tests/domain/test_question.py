@@ -184,3 +184,15 @@ def test_a_question_is_compared_as_its_answer_may_be_put(text, speaker, told):
 @given(st.text(), st.text(max_size=40))
 def test_any_question_can_be_put_so(text, speaker):
     assert isinstance(question.as_told(text, speaker), str)
+
+
+def test_the_plain_words_of_a_question_are_those_that_name_nobody():
+    found = question.plain("How is Ann's check-in at the iPhone shop, isn't it?")
+    assert found == ["is", "at", "the", "shop", "it"]
+
+
+def test_a_question_is_respelt_in_its_words_and_in_its_terms():
+    asked = question.read("how did the buisiness go?", 0)
+    meant = question.respelt(asked, {"buisiness": "business"})
+    assert meant.text == "how did the business go?"
+    assert meant.terms == question.read("how did the business go?", 0).terms

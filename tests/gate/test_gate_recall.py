@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
+from mnemon.adapters.spelling import PackagedSpelling
 from mnemon.adapters.thesaurus import PackagedThesaurus
+from mnemon.adapters.tokens import Tokens
 from mnemon.domain.moments import to_datetime
 from mnemon.errors import InvalidInput
 from mnemon.gate import messages as m
@@ -252,6 +254,37 @@ def test_who_asks_for_the_first_of_something_gets_the_oldest(world):
     told(world, cap, "my job at the mill", "my job at the bakery", "my job at the harbour")
     assert world.texts(cap, "What was my first job?", k=1) == ["my job at the mill"]
     assert world.texts(cap, "What was my most recent job?", k=1) == ["my job at the harbour"]
+
+
+def test_a_misspelt_word_finds_what_was_meant_where_there_is_spelling(tmp_path):
+    plain = on_sqlite(tmp_path / "a.db")
+    knowing = on_sqlite(tmp_path / "b.db", spelling=PackagedSpelling(Tokens()))
+    for world in (plain, knowing):
+        cap = world.issue()
+        told(world, cap, "my business began in May", "lunch with Mara")
+        (found, *_) = world.get(cap, "how is the buisiness?", k=1)
+        assert (found.text == "my business began in May" and found.matched) == (world is knowing)
+        world.book.close()
+
+
+def test_a_word_that_a_line_holds_is_no_slip(tmp_path):
+    world = on_sqlite(tmp_path / "a.db", spelling=PackagedSpelling(Tokens()))
+    cap = world.issue()
+    told(world, cap, "the buisiness is a band", "my business began in May")
+    (found, *others) = world.get(cap, "how is the buisiness?", k=2)
+    assert found.text == "the buisiness is a band"
+    assert not any(other.matched for other in others)
+    world.book.close()
+
+
+def test_what_somebody_else_wrote_changes_no_spelling(tmp_path):
+    world = on_sqlite(tmp_path / "a.db", spelling=PackagedSpelling(Tokens()))
+    told(world, world.issue(sub="bo"), "the buisiness is a band")
+    cap = world.issue(sub="ann")
+    told(world, cap, "my business began in May")
+    (found, *_) = world.get(cap, "how is the buisiness?", k=1)
+    assert found.matched
+    world.book.close()
 
 
 def test_a_word_finds_what_is_close_to_it_where_there_is_a_thesaurus(tmp_path):

@@ -31,6 +31,7 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
+from mnemon.ports.spelling import NoSpelling
 from mnemon.ports.thesaurus import NoThesaurus
 from parrot import Parrot
 
@@ -168,6 +169,7 @@ class World:
         courier=None,
         embedder=None,
         thesaurus=None,
+        spelling=None,
     ):
         self.entropy = entropy or SeededEntropy(seed)
         self.clock = clock or FakeClock()
@@ -183,6 +185,7 @@ class World:
             courier=courier or HttpCourier(),
             limits=limits or Limits(),
             thesaurus=thesaurus or NoThesaurus(),
+            spelling=spelling or NoSpelling(),
             meaning=Meaning(embedder, now=self.clock.now, patience=_PATIENCE_SECONDS),
         )
         self.gate = Gate(book=self.book, keyring=self.keyring, clock=self.clock, tools=self.tools)

@@ -23,6 +23,7 @@ from mnemon.ports.index import Index
 from mnemon.ports.model import Model
 from mnemon.ports.reader import Reader
 from mnemon.ports.reasoner import Reasoner
+from mnemon.ports.spelling import NoSpelling, Spelling
 from mnemon.ports.thesaurus import NoThesaurus, Thesaurus
 from mnemon.ports.tokenizer import Tokenizer
 
@@ -53,6 +54,7 @@ class Tools(Struct, frozen=True):
     limits: Limits = field(default_factory=Limits)
     meaning: Meaning = field(default_factory=lambda: Meaning(None))
     thesaurus: Thesaurus = NoThesaurus()
+    spelling: Spelling = NoSpelling()
     memo: Memo = field(default_factory=Memo)
     model: Model | None = None
     """Who reasons in the reasoner's place, if a model is configured."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 
 from mnemon.core.desk import Desk
@@ -61,6 +61,45 @@ def _vector(meaning: Meaning, keys: RoomKeys, space: str, line_id: str, sealed: 
         return None
 
 
+def _as_meant(desk: Desk, question: Question, held: Callable[[str], bool]) -> Question:
+    """The question with those words spelt right that nobody knows and no line holds."""
+    meant = {}
+    for word in questions.plain(question.text):
+        other = desk.once((_as_meant, word), partial(desk.tools.spelling.meant, word))
+        if other is not None and not held(word):
+            meant[word] = other
+    return questions.respelt(question, meant) if meant else question
+
+
+def _held(
+    desk: Desk,
+    rooms: Sequence[RoomKeys],
+    word: str,
+    *,
+    marks: Sequence[str],
+    sessions: Collection[str] | None,
+    said: bool,
+    within: Collection[str] | None,
+) -> bool:
+    """Whether any line within these bounds holds the word."""
+    terms = words.asked(word)
+    inquiry = Inquiry(
+        rooms=[
+            Asked(keys.room, words.blind(keys.blind, terms), words.blind(keys.blind, marks)) for keys in rooms
+        ],
+        groups=range(len(terms)),
+        closeness=[1.0] * len(terms),
+        sessions=sessions,
+        said=said,
+    )
+    return bool(desk.tools.index.search(desk.tx, inquiry, 1, within))
+
+
+def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[str]:
+    """Those of the terms that name nobody who speaks."""
+    return [term for term in terms if not any(term in name for name in named.values())]
+
+
 def find(
     desk: Desk,
     rooms: Iterable[RoomKeys],
@@ -81,13 +120,14 @@ def find(
     rooms = list(rooms)
     if not rooms or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
         return []
+    held = partial(_held, desk, rooms, marks=marks, sessions=sessions, said=said, within=within)
+    question = _as_meant(desk, question, held)
     named = questions.speakers(question, {keys.room.owner for keys in rooms})
-    told = [term for term in question.terms if not any(term in name for name in named.values())]
-    terms = told or list(question.terms)
+    terms = _beside(named, question.terms) or list(question.terms)
     kin = (_with_kin, *terms)
     spelt, groups, closeness = desk.once(kin, lambda: _with_kin(desk.tools.thesaurus, terms))
     days, near_days = _days(question)
-    names = [term for term in question.names if not any(term in name for name in named.values())]
+    names = _beside(named, question.names)
     speaker = questions.subject(question, named)
     meaning = desk.tools.meaning
     vector = cache(partial(meaning.vector, questions.as_told(question.text, speaker)))

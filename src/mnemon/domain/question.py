@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.domain import when, words
 from mnemon.domain.named import named
@@ -35,6 +36,7 @@ _ORDERING = frozenset({"order"})
 """Terms that do so where an order is asked for."""
 _JOINING = frozenset({"and", "or", "s"})
 """Words between two names that are asked about as one."""
+_PLAIN = pattern(r"(?<![\w'’-])[a-z]+(?![\w'’-])")
 _MOST_TERMS = 64
 _MOST_NAMES = 1 << 12
 """Of how many the terms that name them are kept in mind: each question is held against all who speak."""
@@ -68,6 +70,19 @@ def read(text: str, at: int) -> Question:
     spans = tuple(when.spans(text, at))
     past = bool(spans) and all(span.end_ms <= at for span in spans)
     return Question(text, terms, wants, spans, named(text, terms), past)
+
+
+def plain(text: str) -> list[str]:
+    """Its words in small letters, which name nobody."""
+    return _PLAIN.findall(text)
+
+
+def respelt(question: Question, meant: Mapping[str, str]) -> Question:
+    """The question with what was meant in the place of some of its plain words."""
+    text = _PLAIN.sub(lambda word: meant.get(word[0], word[0]), question.text)
+    spelt = {term: words.asked(other) for word, other in meant.items() for term in words.asked(word)}
+    terms = dict.fromkeys(one for term in question.terms for one in spelt.get(term, (term,)))
+    return replace(question, text=text, terms=list(terms))
 
 
 def as_told(text: str, speaker: str | None = None) -> str:
