@@ -8,9 +8,8 @@ from typing import Literal
 from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
-from mnemon.domain.runs import Runs
 from mnemon.domain.when.finding import spans
-from mnemon.domain.when.said import lowered
+from mnemon.domain.when.said import WORDS, lowered
 
 MOST_CHARACTERS = 1_000
 """How much of a question is read."""
@@ -59,30 +58,38 @@ _MOMENT = pattern(
     r"|\b(?:wann|quand|cuándo|à\s+quelle\s+date|an\s+welchem\s+tag|qué\s+día)\b"
 )
 _LATEST = pattern(
-    rf"\b(?:most\s+recent(?:ly)?|mostly\s+recently|latest|newest|current(?:ly)?|right\s+now|now|nowadays|these\s+days"
-    rf"|at\s+the\s+moment|at\s+present|presently|up\s+to\s+date|so\s+far|recent(?:ly)?|lately|last\s+time"
-    rf"|the\s+last\s+(?!{_TIMES})\w+|(?:did|have|has|had|was|were)\s+(?:\w+\s+){{1,3}}last\b(?!\s+{_TIMES})"
-    rf"|(?:my|our|your|his|her|their|'s)\s+last\s+(?!{_TIMES})\w+"
+    r"\b(?:most\s+recent(?:ly)?|mostly\s+recently|latest|newest|current(?:ly)?|right\s+now|now|nowadays|these\s+days"
+    r"|at\s+the\s+moment|at\s+present|presently|up\s+to\s+date|so\s+far|recent(?:ly)?|lately"
     r"|zuletzt|aktuell|derzeit|momentan|jetzt|neueste[nrs]?|dernièrement|actuellement|maintenant|últim[oa]|actualmente"
     r"|ahora)\b"
 )
+_LAST = pattern(
+    r"\blast\s+time\b|(?:\b(?:the|my|our|your|his|her|their|'s)\s+last(?=\s+\w)"
+    rf"|\b(?:did|have|has|had|was|were)\s+(?:\w+\s+){{1,3}}last\b)(?!\s+{_TIMES})"
+)
+"""The latest of something, but no time as 'last week' is one."""
 _EARLIEST = pattern(
     r"(?<!\bat\s)(?<!\bof\s)\b(?:first(?!\s+(?:name|names|aid|class|floor|half|of\s+all|thing|lady|person|language|week"
     r"|month|responders?))|earliest|originally|original|initial(?:ly)?|in\s+the\s+beginning(?!\s+of)|to\s+begin\s+with"
     r"|used\s+to|zuerst|ursprünglich|anfangs|d'abord|premier|première|al\s+principio|primer[oa]?)\b"
 )
 
-_WORDS = Runs(r"[^\W\d_]")
 _ORDER_CUES = frozenset(
     {"order", "first", "earlier", "later", "last", "sooner", "before", "chronological", "chronologically"}
     | {"chronology", "sequence", "earliest", "zuerst", "abord", "primero"}
 )
+_ORDER_BESIDE = frozenset(
+    {"which", "what", "who", "or", "order", "from", "chronological", "chronologically", "chronology"}
+    | {"sequence", "oder", "ou", "o"}
+)
 _AGO_CUES = frozenset({"ago", "since", "recently"})
 _DURATION_CUES = frozenset({"long", "many", "much", "lange", "combien", "cuánto"})
+_DURATION_BESIDE = frozenset({"how", "lange", "combien", "cuánto"})
 _MOMENT_CUES = frozenset(
     {"when", "date", "day", "month", "year", "time", "week", "weekend", "weekday", "season", "decade"}
     | {"wann", "tag", "quand", "cuándo", "día"}
 )
+_MOMENT_BESIDE = frozenset({"when", "what", "which", "wann", "quand", "cuándo", "quelle", "welchem", "qué"})
 _LATEST_CUES = frozenset(
     {
         "recent",
@@ -102,7 +109,6 @@ _LATEST_CUES = frozenset(
         "date",
         "far",
         "lately",
-        "last",
         "zuletzt",
         "aktuell",
         "derzeit",
@@ -113,6 +119,7 @@ _LATEST_CUES = frozenset(
     | {"neuesten", "neuester", "neuestes", "dernièrement", "actuellement", "maintenant", "último", "última"}
     | {"actualmente", "ahora"}
 )
+_LAST_CUES = frozenset({"last"})
 _EARLIEST_CUES = frozenset(
     {
         "first",
@@ -162,21 +169,21 @@ _ARTICLE = pattern(r"(?:the|a|an|my|our|about|around|late|early|mid)[\s-]+")
 def preference(question: str) -> Order:
     """Whether a question is about the latest or the first of something, an order, a duration or a moment."""
     low = lowered(question[:MOST_CHARACTERS])
-    words = frozenset(_WORDS.of(low))
+    words = frozenset(WORDS.of(low))
 
-    def says(cues: frozenset[str], shape: re.Pattern[str]) -> bool:
-        return not cues.isdisjoint(words) and shape.search(low) is not None
+    def says(cues: frozenset[str], shape: re.Pattern[str], beside: frozenset[str] = words) -> bool:
+        return not (cues.isdisjoint(words) or beside.isdisjoint(words)) and shape.search(low) is not None
 
-    if says(_ORDER_CUES, _ORDER):
+    if says(_ORDER_CUES, _ORDER, _ORDER_BESIDE):
         return Order(None, "order")
     asks: Literal["moment", "duration"] | None = None
     if says(_AGO_CUES, _AGO):
         asks = "moment"
-    elif says(_DURATION_CUES, _DURATION):
+    elif says(_DURATION_CUES, _DURATION, _DURATION_BESIDE):
         asks = "duration"
-    elif says(_MOMENT_CUES, _MOMENT):
+    elif says(_MOMENT_CUES, _MOMENT, _MOMENT_BESIDE):
         asks = "moment"
-    if says(_LATEST_CUES, _LATEST):
+    if says(_LATEST_CUES, _LATEST) or says(_LAST_CUES, _LAST):
         return Order("latest", asks)
     return Order("earliest" if says(_EARLIEST_CUES, _EARLIEST) else None, asks)
 

@@ -269,8 +269,8 @@ RULES = (
         ),
         _short,
     ),
-    Rule(_NAMES, pattern(MONTH_FIRST), _day_of_month),
-    Rule(_NAMES, pattern(DAY_FIRST), _day_of_month),
+    Rule(_NAMES, pattern(MONTH_FIRST), _day_of_month, _DIGITS),
+    Rule(_NAMES, pattern(DAY_FIRST), _day_of_month, _DIGITS.union(_ORDINALS)),
     Rule(
         _NAMES,
         pattern(

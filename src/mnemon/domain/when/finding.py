@@ -8,16 +8,16 @@ from mnemon.domain.runs import Runs
 from mnemon.domain.when import dates, feasts, reckoning, tongues
 from mnemon.domain.when.framing import Hit, framed, narrowed
 from mnemon.domain.when.rule import NUMBER, Rule
-from mnemon.domain.when.said import Said, lowered
+from mnemon.domain.when.said import WORDS, Said, lowered
 from mnemon.domain.when.span import EARLIEST, LATEST, Span
 
 MOST_CHARACTERS = 8_000
 """How much of a text is read."""
 
-_WORDS = Runs(r"[^\W\d_]")
 _DIGITS = Runs(r"\d")
 _RULES = (*feasts.RULES, *dates.RULES, *tongues.RULES, *reckoning.RULES)
 _CUES = frozenset().union(*(rule.cues for rule in _RULES))
+_TELLING = _CUES.union(*(rule.beside for rule in _RULES))
 
 
 def spans(text: str, at: int, offset_minutes: int = 0) -> list[Span]:
@@ -26,10 +26,10 @@ def spans(text: str, at: int, offset_minutes: int = 0) -> list[Span]:
     `offset_minutes` is how far the speaker's clock is ahead of UTC: it decides when their day begins.
     """
     low = lowered(text[:MOST_CHARACTERS])
-    cues = _CUES.intersection(_WORDS.of(low))
+    words = _TELLING.intersection(WORDS.of(low))
     if _DIGITS.of(low):
-        cues |= {NUMBER}
-    if not cues:
+        words |= {NUMBER}
+    if _CUES.isdisjoint(words):
         return []
     try:
         said = Said(text, low, at + offset_minutes * 60_000)
@@ -38,7 +38,7 @@ def spans(text: str, at: int, offset_minutes: int = 0) -> list[Span]:
     hits: list[Hit] = []
     taken = bytearray(len(low))
     for rule in _RULES:
-        if not rule.cues.isdisjoint(cues):
+        if rule.announced(words):
             hits += _read(rule, said, taken)
     return [_span(hit, text, offset_minutes) for hit in framed(hits, said)] if hits else []
 

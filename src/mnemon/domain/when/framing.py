@@ -9,7 +9,7 @@ from mnemon.domain.pattern import pattern
 from mnemon.domain.when.almanac import Unit, shifted
 from mnemon.domain.when.lexicon import COUNT, WEEKDAYS, count
 from mnemon.domain.when.reckoning import PART, part_of
-from mnemon.domain.when.said import DAY, Said, Time, day_of, days
+from mnemon.domain.when.said import DAY, WORDS, Said, Time, day_of, days
 from mnemon.domain.when.span import EARLIEST, LATEST
 
 _FAR = 80
@@ -34,6 +34,16 @@ _BOUND = pattern(
     r"|(?P<until>as\s+of|until|till|til|up\s+to|up\s+until|through|by|bis(?:\s+zum)?|jusqu'(?:en|au|à)|hasta)\s+"
     r"|(?P<foreign>ab|seit|depuis|avant|après|desde|antes\s+del?|después\s+del?)\s+)"
     r"(?:the\s+|sometime\s+in\s+|about\s+|around\s+|el\s+|le\s+|la\s+|dem\s+|den\s+)*$"
+)
+_SHARE_CUES = frozenset(
+    {"early", "in", "of", "anfang", "début", "mid", "mitte", "mi", "late", "ende", "fin", "earlier", "later"}
+)
+_STEP_CUES = frozenset(
+    {"before", "after", "following", "to", "preceding", "from", "of", "in", "starting", "beginning"}
+)
+_BOUND_CUES = frozenset(
+    {"since", "before", "to", "after", "following", "of", "until", "till", "til", "through", "by", "bis"}
+    | {"jusqu", "hasta", "ab", "seit", "depuis", "avant", "après", "desde", "antes", "después"}
 )
 _NTH = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
 _AFTER = ("after", "following", "après", "después")
@@ -80,12 +90,18 @@ def _left(hit: Hit, said: Said, floor: int) -> str:
     return said.low[max(floor, hit.begin - _FAR) : hit.begin]
 
 
+def _ends_with(left: str, cues: frozenset[str]) -> bool:
+    """Whether one of these words is the last one, or the last but 'the'."""
+    return not cues.isdisjoint(WORDS.of(left)[-2:])
+
+
 def _share(hit: Hit, said: Said, floor: int) -> None:
     """Early, mid, late, earlier or later in a stretch longer than a day."""
     time = hit.time
-    if time.grain in ("hours", "day"):
+    left = _left(hit, said, floor)
+    if time.grain in ("hours", "day") or not _ends_with(left, _SHARE_CUES):
         return
-    share = _SHARE.search(_left(hit, said, floor))
+    share = _SHARE.search(left)
     if share is None:
         return
     name, start, stop = str(share.lastgroup), time.start, time.stop
@@ -103,7 +119,8 @@ def _share(hit: Hit, said: Said, floor: int) -> None:
 
 def _step(hit: Hit, said: Said, floor: int) -> None:
     """The week of a day, the Sunday before it, two months after it."""
-    step = _STEPPED.search(_left(hit, said, floor))
+    left = _left(hit, said, floor)
+    step = _STEPPED.search(left) if _ends_with(left, _STEP_CUES) else None
     if step is None:
         return
     first, past = day_of(hit.time.start), day_of(hit.time.stop - 1) + 1
@@ -229,7 +246,7 @@ def _bound(hit: Hit, said: Said, floor: int) -> None:
     left, time = _left(hit, said, floor), hit.time
     onward = _ONWARD.match(said.low, hit.end)
     opened = _FROM.search(left) if onward else None
-    bound = opened or _BOUND.search(left)
+    bound = opened or (None if _BOUND_CUES.isdisjoint(WORDS.of(left)) else _BOUND.search(left))
     if bound is None or time.certainty < _TELLING:
         return
     now = (said.at // DAY + 1) * DAY

@@ -261,13 +261,19 @@ _ROUTINE = pattern(
 _OF_ANOTHER = pattern(
     rf"\s+(?:of|in)\s+(?:{MONTH}\b|(?:19|20)\d\d)|\s+(?:before|after|following|prior\s+to|preceding)\s+(?:the\b|my\b|our\b|\d|[a-z]+\s+\d|last\b)"
 )
+_OF_ANOTHER_BEGINS = pattern(r"\s+(?:of|in|before|after|following|prior|preceding)\b")
 _NAME = pattern(r" [A-Z][a-z]")
 _BY_NAME = pattern(r"\b(?:on|by|until|till|since|before|after|from|last|next)\s+$")
 
 
+def _is_of_another(low: str, end: int) -> bool:
+    """Whether a weekday is told by another time, as in 'the Friday before Easter'."""
+    return bool(_OF_ANOTHER_BEGINS.match(low, end) and _OF_ANOTHER.match(low, end))
+
+
 def _weekday(match: re.Match[str], said: Said) -> Time | None:
     name, which = match["day"], match["which"]
-    if follows(said, _ROUTINE, match.start("core")) or _OF_ANOTHER.match(said.low, match.end("day")):
+    if follows(said, _ROUTINE, match.start("core")) or _is_of_another(said.low, match.end("day")):
         return None
     if name in SHORT_WEEKDAYS:
         bare = which in (None, "this") or name == "sun"
@@ -284,6 +290,7 @@ def _weekday(match: re.Match[str], said: Said) -> Time | None:
 
 
 _WORD_CUES = {"yesterday", "today", "tomorrow", "tonight", "night", "recently", "lately", "other"}
+_UNIT_NAMES = frozenset(name for unit in (*_LONG, *_UNITS) for name in (unit, f"{unit}s"))
 _UNIT_CUES = frozenset(_LONG) | {f"{unit}s" for unit in _LONG} | {"mins", "decades", "fortnights"}
 RULES = (
     Rule(
@@ -294,6 +301,7 @@ RULES = (
             rf"(?P<unit>{_UNIT})(?P<half>\s+and\s+a\s+half)?)\s+(?:ago(?:\s+(?P<from>today)\b)?|(?P<back>back))\b"
         ),
         _ago,
+        _UNIT_NAMES | {"while", "time", "ages", "long"},
     ),
     Rule(
         frozenset(_WORD_CUES),
@@ -328,6 +336,7 @@ RULES = (
             rf"(?:(?P<count>{COUNT})\s+)?(?P<unit>{_UNIT})\b(?!\s+of\b)"
         ),
         _stretch,
+        frozenset({"last", "past", "previous", "next", "coming", "upcoming"}),
     ),
     Rule(
         frozenset({"week", "weekend", "month", "year", "decade"}),
@@ -356,6 +365,7 @@ RULES = (
             rf"(?P<count>{COUNT})\s+(?P<unit>{_UNIT})(?P<now>'?\s+time\b)?(?!\s+of\b)\b"
         ),
         _ahead,
+        frozenset({"in", "within"}),
     ),
     Rule(
         frozenset({"now", "today"}),
@@ -363,6 +373,7 @@ RULES = (
             rf"\b(?P<within>(?!))?(?P<count>{COUNT})\s+(?P<unit>{_UNIT})\s+(?P<now>from\s+(?:now|today))\b"
         ),
         _ahead,
+        frozenset({"from"}),
     ),
     Rule(
         frozenset(PARTS),

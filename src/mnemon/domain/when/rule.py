@@ -34,6 +34,12 @@ class Rule(Struct, frozen=True):
     cues: frozenset[str]
     shape: re.Pattern[str]
     read: Callable[[re.Match[str], Said], Time | None]
+    beside: frozenset[str] = frozenset()
+    """Words of which the phrase has one, too: without any of them, its shape need not be looked for."""
+
+    def announced(self, words: frozenset[str]) -> bool:
+        """Whether a text with these words may have such a phrase."""
+        return not self.cues.isdisjoint(words) and (not self.beside or not self.beside.isdisjoint(words))
 
 
 def step_of(which: str) -> int:

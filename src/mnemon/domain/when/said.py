@@ -7,11 +7,15 @@ from datetime import date
 from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
+from mnemon.domain.runs import Runs
 from mnemon.domain.when.span import Grain
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
 _EPOCH = 719_163
+
+WORDS = Runs(r"[^\W\d_]")
+"""The words of a text: what announces a phrase is looked for among them."""
 
 _NOT_PAST = (
     "need|feed|seed|speed|indeed|exceed|proceed|succeed|bleed|breed|weed|hundred|sacred|naked|wicked|excited"
