@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,13 @@ from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.opening import in_database, in_file
 from mnemon.adapters.system import SystemClock, SystemEntropy
 from mnemon.adapters.thesaurus import PackagedThesaurus
-from mnemon.adapters.tokens import Tokens
-from mnemon.adapters.when_asked import CourierWhenAsked, IndexWhenAsked, ReaderWhenAsked
+from mnemon.adapters.when_asked import (
+    CourierWhenAsked,
+    IndexWhenAsked,
+    Later,
+    ReaderWhenAsked,
+    TokensWhenAsked,
+)
 from mnemon.config import ModelEndpoint, Settings
 from mnemon.core.desk import Tools
 from mnemon.core.meaning import Meaning
@@ -38,7 +43,6 @@ from mnemon.domain.embedding import NONE
 from mnemon.errors import Misconfigured, MnemonError
 from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
-from mnemon.gate.workshop import Workshop
 from mnemon.ports.book import Book
 from mnemon.ports.clock import Clock
 from mnemon.ports.model import Model
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from mnemon.gate.mended import Mended
     from mnemon.gate.mending import Mender
     from mnemon.gate.reception import Reception
+    from mnemon.gate.workshop import Workshop
 
 _DAY = 24 * 3600
 _OWNER_TTL = 365 * _DAY
@@ -73,8 +78,9 @@ class House(Struct, frozen=True, eq=False):
     owner_cap: str
     settings: Settings
     made: bool
-    workshop: Workshop
-    _reception: Callable[[], Reception]
+    _bell: threading.Event
+    _workshop: Later[Workshop]
+    _reception: Later[Reception]
     _book: SqlBook
     _meaning: Meaning
     _model: Model | None = None
@@ -89,8 +95,10 @@ class House(Struct, frozen=True, eq=False):
         stopped = threading.Event()
 
         def work() -> None:
-            self.workshop.bell.wait(after)
-            self.workshop.run(stopped)
+            self._bell.wait(after)
+            if not stopped.is_set():
+                self.workshop.hears = hears
+                self.workshop.run(stopped)
 
         workers = [threading.Thread(target=work, name="mnemon-workshop", daemon=True)]
         if self._mender is not None:
@@ -98,20 +106,25 @@ class House(Struct, frozen=True, eq=False):
                 target=self._mender.carrier.run, args=(stopped,), name="mnemon-carrier", daemon=True
             )
             workers.append(carrying)
-        self.gate.bell = self.workshop.bell
+        self.gate.bell = self._bell
         try:
-            with self._book.listening(self.workshop.bell.set) as self.workshop.hears:
+            with self._book.listening(self._bell.set) as hears:
                 for worker in workers:
                     worker.start()
                 yield
         finally:
             stopped.set()
-            self.workshop.bell.set()
+            self._bell.set()
             if self._model is not None:
                 self._model.stop()
             for worker in workers:
                 if worker.ident is not None:
                     worker.join()
+
+    @property
+    def workshop(self) -> Workshop:
+        """Where the work behind the requests is done."""
+        return self._workshop()
 
     @property
     def reception(self) -> Reception:
@@ -181,7 +194,8 @@ class House(Struct, frozen=True, eq=False):
             with self._book.read() as tx:
                 due = tx.work.next_due()
             waits = due is not None and due <= clock.now()
-            if not waits and not self.workshop.busy and not self._meaning.behind:
+            busy = (workshop := self._workshop.made) is not None and workshop.busy
+            if not waits and not busy and not self._meaning.behind:
                 return
             rest.wait(_SETTLING_STEP_SECONDS)
 
@@ -232,7 +246,7 @@ def _furnished(
     clock = SystemClock()
     vault = Vault(keyring, entropy)
     book, carrier = _with_objects(settings, store, vault, rebuilding=rebuilding)
-    tokenizer, reasoner = Tokens(), Extractive()
+    tokenizer, reasoner = TokensWhenAsked(), Extractive()
     tools = Tools(
         vault=vault,
         index=IndexWhenAsked(),
@@ -250,25 +264,25 @@ def _furnished(
     )
     mender = None if carrier is None else _mender(store, clock, tools, carrier)
     gate = Gate(book=book, keyring=keyring, clock=clock, tools=tools)
-    workshop = Workshop(
-        book=book,
-        clock=clock,
-        tools=tools,
-        secret=lambda: _webhook_secret(settings),
-        report=_report,
-    )
     if book.scrub_pending():
         book.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
+    bell = threading.Event()
 
-    @cache
     def reception() -> Reception:
         from mnemon.gate.reception import Reception
 
         return Reception(gate, book=book, keyring=keyring, clock=clock, entropy=entropy)
 
+    def workshop() -> Workshop:
+        from mnemon.gate.workshop import Workshop
+
+        secret = partial(_webhook_secret, settings)
+        return Workshop(book=book, clock=clock, tools=tools, secret=secret, report=_report, bell=bell)
+
+    later = Later(workshop), Later(reception)
     meaning, model = tools.meaning, tools.model
-    return House(gate, owner_cap, settings, made, workshop, reception, store, meaning, model, mender)
+    return House(gate, owner_cap, settings, made, bell, *later, store, meaning, model, mender)
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:

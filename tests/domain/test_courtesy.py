@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.domain.courtesy import is_courtesy
+from mnemon.domain.courtesy import _COURTEOUS, is_courtesy
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,7 @@ def test_a_question_is_none(text):
 @given(st.text())
 def test_any_text_is_one_or_the_other(text):
     assert is_courtesy(text) in (True, False)
+
+
+def test_every_word_of_the_table_is_spelt_as_words_are_compared():
+    assert [word for word in _COURTEOUS if not is_courtesy(word)] == []

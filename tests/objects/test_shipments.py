@@ -8,7 +8,8 @@ import stores
 from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.objects.folder import FolderObjects
 from mnemon.adapters.system import SystemEntropy
-from mnemon.core.mirroring import MirroredBook, mirrored
+from mnemon.core.mirroring import mirrored
+from mnemon.core.noting import MirroredBook
 from mnemon.errors import Misconfigured
 from mnemon.ports.book import WrappedKey
 from mnemon.ports.shipments import KEY, LINE, REPLACED, ROOM

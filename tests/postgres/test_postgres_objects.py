@@ -9,7 +9,7 @@ import pytest
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.postgres import PostgresEngine
 from mnemon.adapters.system import SystemEntropy
-from mnemon.core.mirroring import MirroredBook
+from mnemon.core.noting import MirroredBook
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.testing.book_contract import KeysContract

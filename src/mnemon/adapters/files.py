@@ -45,10 +45,19 @@ def read_private(path: Path) -> str:
         raise Misconfigured(f"{path} can't be read: {error.strerror}") from None
 
 
+def names_in(folder: Path) -> list[str]:
+    """The names of what is in the folder; none if it is missing, or does not let us look."""
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return []
+
+
 def sweep(folder: Path) -> None:
     """Remove what processes that were killed left behind. To be called, as writing is, in `locked`."""
-    for left in folder.glob(f".*{_UNFINISHED}"):
-        left.unlink(missing_ok=True)
+    for name in names_in(folder):
+        if name.startswith(".") and name.endswith(_UNFINISHED):
+            (folder / name).unlink(missing_ok=True)
 
 
 def write_private(path: Path, text: str) -> None:

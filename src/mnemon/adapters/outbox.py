@@ -20,8 +20,10 @@ from contextlib import closing, contextmanager
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakSet
+
+from msgspec import Struct
 
 from mnemon.adapters.files import exists
 from mnemon.adapters.outbox_folder import FILE, LOCK_FILE, failure, moved_aside
@@ -168,7 +170,7 @@ os.register_at_fork(
 )
 
 
-class _Offer(NamedTuple):
+class _Offer(Struct, frozen=True):
     letter: Letter
     place: int
     lane: bytes

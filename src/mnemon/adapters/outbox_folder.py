@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from mnemon.adapters.files import exists, read_private, write_private
+from mnemon.adapters.files import exists, names_in, read_private, write_private
 from mnemon.adapters.system import SystemClock
 from mnemon.domain import ulid
 from mnemon.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
@@ -70,8 +70,8 @@ def move_aside(folder: Path) -> None:
 
 def moved_aside(folder: Path) -> int:
     """How many files were."""
-    names = (path.name for path in folder.glob(f"{FILE}{_BROKEN}*"))
-    return len({name.removesuffix("-wal").removesuffix("-shm") for name in names})
+    broken = (name for name in names_in(folder) if name.startswith(f"{FILE}{_BROKEN}"))
+    return len({name.removesuffix("-wal").removesuffix("-shm") for name in broken})
 
 
 def failure(what: str, error: OSError) -> StorageUnavailable:

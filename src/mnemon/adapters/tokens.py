@@ -21,8 +21,9 @@ from functools import cache
 from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
 from zlib import crc32
+
+from msgspec import Struct
 
 _TABLE = Path(__file__).with_name("o200k.table")
 _BUCKETS = 1 << 16
@@ -54,7 +55,7 @@ class Tokens:
             return self._costs
 
 
-class _Table(NamedTuple):
+class _Table(Struct, frozen=True):
     """Ranks by checksum: bucket `b` is `starts[b]` to `starts[b + 1]`, its tails in order."""
 
     starts: array[int]

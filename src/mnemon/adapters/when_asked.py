@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cached_property
+from threading import Lock
+from typing import Generic, TypeVar
 
 from mnemon.domain.names import Room
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.courier import Courier, Parcel
 from mnemon.ports.index import Hit, Index, Inquiry
 from mnemon.ports.reader import Reader
+from mnemon.ports.tokenizer import Tokenizer
+
+_T = TypeVar("_T")
+
+
+class Later(Generic[_T]):
+    """What is made when it is first asked for, once, whichever threads ask."""
+
+    def __init__(self, make: Callable[[], _T]) -> None:
+        self._make = make
+        self._lock = Lock()
+        self.made: _T | None = None
+
+    def __call__(self) -> _T:
+        with self._lock:
+            if self.made is None:
+                self.made = self._make()
+            return self.made
 
 
 class IndexWhenAsked:
@@ -38,6 +58,19 @@ class IndexWhenAsked:
     def forget(self) -> None:
         if self._index is not None:
             self._index.forget()
+
+
+class TokensWhenAsked:
+    """The tokenizer: of what is short enough in any case, nothing is counted."""
+
+    def count(self, text: str) -> int:
+        return self._tokens.count(text)
+
+    @cached_property
+    def _tokens(self) -> Tokenizer:
+        from mnemon.adapters.tokens import Tokens
+
+        return Tokens()
 
 
 class ReaderWhenAsked:

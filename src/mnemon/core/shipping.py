@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from mnemon.core.mirroring import STAMP_BYTES
+from mnemon.core.noting import STAMP_BYTES
 from mnemon.core.vault import RoomKeys, Vault
 from mnemon.domain.names import Room
 from mnemon.domain.objects import (

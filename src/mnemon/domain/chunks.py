@@ -10,7 +10,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
 
@@ -24,7 +25,7 @@ _EXTENDS = pattern("[\u200c\u200d\u1160-\u11ff\udc00-\udfff\U0001f3fb-\U0001f3ff
 """Joiners, the later parts of a Hangul syllable, low surrogates, skin tones."""
 
 
-class _Cut(NamedTuple):
+class _Cut(Struct, frozen=True):
     """The piece ends before `stop`; the next one begins at `resume`. A lower rank is better."""
 
     rank: int

@@ -18,14 +18,15 @@ that that's the then there they thing this tldr to today tomorrow tonight too tr
 wassup way welcome well were what what's whats with wonderful works would wow yea yeah yep yes yo you
 you're your yup abend adios alles bitte bien bis bom bonjour bonne bonsoir buenas buenos buongiorno ca
 cava ciao comment como d'accord danke das de dia dias di dir dzien dobry es estas estoy gern geht gracias
-grazie guten gut hallo hasta hei hej hola ja journee klar la luego mal mañana merci mille moin moi morgen
+grazie guten gut hallo hasta hei hej hola ja journee klar la luego mal manana merci mille moin moi morgen
 muchas mucho nein noches noite non obrigada obrigado oui para por prego privet qua que quoi s'il salut
-schon schön si sim soir stai super tag tal tarde tardes tschüss tschüs va vale vielen vous was wie
-wiedersehen y привет спасибо здравствуйте как дела пока хорошо да нет доброе утро добрый день вечер
-merhaba tesekkurler teşekkürler selam nasilsin nasılsın iyi evet hayir hayır hmm hm thx ty np second
+schon si sim soir stai super tag tal tarde tardes tschuss tschus va vale vielen vous was wie
+wiedersehen y привет спасибо здравствуите как дела пока хорошо да нет доброе утро добрыи день вечер
+merhaba tesekkurler selam nasilsin iyi evet hayir hmm hm thx ty np second
 never beaucoup geht's war
 """
-_COURTEOUS = frozenset(words.words(_SPOKEN))
+"""As words are compared: in lower case and without accents."""
+_COURTEOUS = frozenset(_SPOKEN.split())
 _UNSPACED = (
     "你好", "谢谢", "您好", "再见", "早上好", "晚安", "好的", "こんにちは",
     "ありがとう", "おはよう", "おやすみ", "안녕", "감사", "고마", "नमस्ते", "धन्यवाद",

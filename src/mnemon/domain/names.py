@@ -6,10 +6,10 @@ name that could look like another through case or padding is refused instead.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import NamedTuple
 
+from mnemon.domain.pattern import pattern
 from mnemon.errors import InvalidInput
 
 ALL = "*"
@@ -24,8 +24,8 @@ COMMON_NAMESPACE = "default"
 SESSIONS = "@sessions"
 """The owner of what belongs to sessions and to no peer. Names of actors do not begin with '@'."""
 
-_NAMESPACE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
-_KIND = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
+_NAMESPACE = pattern(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
+_KIND = pattern(r"[a-z][a-z0-9_-]{0,31}\Z")
 _MAX_NAME = 512
 
 

@@ -10,10 +10,10 @@ All of it is told by when things were said, never by when they came to be known.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -38,6 +38,8 @@ _SAME_LABEL = {
 }
 _OPPOSITES = frozenset(["likes", "dislikes"])
 _LONGEST_LABEL = 40
+_KEPT = 1 << 10
+"""How many labels and values are kept in mind: the same few come again and again."""
 
 _DENIAL = pattern(
     r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave up|resigned|retired|broke up|divorced"
@@ -84,8 +86,13 @@ class Stand(Struct, frozen=True):
 def label_of(trait: str) -> str:
     """The label in lower case, one for all that mean the same; nothing for a trait that has none."""
     label, colon, _ = trait.partition(": ")
+    return _folded(label) if colon else ""
+
+
+@lru_cache(_KEPT)
+def _folded(label: str) -> str:
     folded = " ".join(label.lower().split())
-    if not colon or len(folded) > _LONGEST_LABEL:
+    if len(folded) > _LONGEST_LABEL:
         return ""
     return _SAME_LABEL.get(folded, folded.replace("favourite ", "favorite "))
 
@@ -128,14 +135,14 @@ def outdated(stands: Iterable[Stand]) -> dict[str, str]:
         known = newest.get(stand.source)
         if known is None or stand.when > known.when:
             newest[stand.source] = stand
-    traits = sorted((stand for stand in newest.values() if not stand.denies), key=attrgetter("when"))
+    traits = [stand for stand in newest.values() if not stand.denies]
     found: dict[str, str] = {}
     for *earlier, latest in _rivals(traits):
         for claim in earlier:
             if not claim.agrees(latest):
                 found[claim.source] = latest.source
-    denials = sorted((stand for stand in newest.values() if stand.denies), key=attrgetter("when"))
-    named = [(stand, _denied(stand.text)) for stand in traits] if denials else []
+    denials = _in_order(stand for stand in newest.values() if stand.denies)
+    named = [(stand, _denied(stand.text)) for stand in _in_order(traits)] if denials else []
     for denial in denials:
         told = f" {plain(denial.text)} "
         for stand, value in named:
@@ -149,17 +156,16 @@ def outdated(stands: Iterable[Stand]) -> dict[str, str]:
 
 def history(stands: Iterable[Stand]) -> list[tuple[str, str]]:
     """Each change of a thing of which there is one: the conclusion before and the one after, oldest first."""
-    traits = sorted((stand for stand in stands if not stand.denies), key=attrgetter("when"))
     steps = [
         (later.when, before.source, later.source)
-        for rivals in _rivals(traits)
+        for rivals in _rivals(stand for stand in stands if not stand.denies)
         for before, later in pairwise(rivals)
         if not before.agrees(later) and before.source != later.source
     ]
     return list(dict.fromkeys((before, later) for _, before, later in sorted(steps)))
 
 
-class _Claim(NamedTuple):
+class _Claim(Struct, frozen=True):
     """A trait of which not every value can hold at once."""
 
     when: tuple[int, int, str, str]
@@ -171,17 +177,26 @@ class _Claim(NamedTuple):
         """Whether both say the same, one of them perhaps more closely."""
         if self.label != other.label:
             return False
-        one, another = set(self.value.split()), set(other.value.split())
+        one, another = _words(self.value), _words(other.value)
         return one <= another or another <= one
 
 
-def _rivals(traits: Sequence[Stand]) -> list[list[_Claim]]:
-    """Those that can't hold at once, in the order given."""
+@lru_cache(_KEPT)
+def _words(value: str) -> frozenset[str]:
+    return frozenset(plain(value).split())
+
+
+def _rivals(traits: Iterable[Stand]) -> list[list[_Claim]]:
+    """Those that can't hold at once, in the order in which they were said."""
     groups: dict[tuple[str, str], list[_Claim]] = defaultdict(list)
     for stand in traits:
         label = label_of(stand.text)
         if label not in _OPPOSITES and not one_at_a_time(label):
             continue
-        claim = _Claim(stand.when, stand.source, label, plain(value_of(stand.text)))
-        groups[("taste", claim.value) if label in _OPPOSITES else ("one", label)].append(claim)
-    return list(groups.values())
+        claim = _Claim(stand.when, stand.source, label, value_of(stand.text))
+        groups[("taste", plain(claim.value)) if label in _OPPOSITES else ("one", label)].append(claim)
+    return [sorted(group, key=attrgetter("when")) for group in groups.values()]
+
+
+def _in_order(stands: Iterable[Stand]) -> list[Stand]:
+    return sorted(stands, key=attrgetter("when"))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event as Bell
 
-from mnemon.core.mirroring import STAMP_BYTES
+from mnemon.core.noting import STAMP_BYTES
 from mnemon.core.shipping import Put, Shipped, ship_some
 from mnemon.core.vault import Vault
 from mnemon.errors import MnemonError, StorageUnavailable

@@ -24,10 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from itertools import groupby
 from threading import Event as Bell
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -55,13 +54,13 @@ from mnemon.gate.conversation.rights import Rights
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
 from mnemon.gate.rate import RateLimit
-from mnemon.gate.still import StillBook
-from mnemon.gate.vitals import Vitals, look
-from mnemon.gate.watched import WatchedBook
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.keyring import Keyring
 from mnemon.ports.observer import LINES, OPERATION, Observer, Watched
+
+if TYPE_CHECKING:
+    from mnemon.gate.vitals import Vitals
 
 _Found = TypeVar("_Found")
 
@@ -100,6 +99,8 @@ class Gate:
 
     def observe(self, observer: Observer) -> None:
         """Have every request, its transactions and the calls of its model watched from now on."""
+        from mnemon.gate.watched import WatchedBook
+
         self._observer = observer
         self._book = WatchedBook(self._book, observer)
         if self._tools.model is not None:
@@ -126,6 +127,8 @@ class Gate:
 
     def vitals(self) -> Vitals:
         """How the installation is, in numbers, for whoever may see them. Raises: Unavailable."""
+        from mnemon.gate.vitals import look
+
         with self._book.read() as tx:
             return look(tx, self._tools, self._clock.now())
 
@@ -152,6 +155,10 @@ class Gate:
 
         What it writes is written; what others write, withdrawals of caps too, it does not see.
         """
+        from copy import copy
+
+        from mnemon.gate.still import StillBook
+
         with StillBook(self._book) as book:
             gate = copy(self)
             gate._book = book

@@ -85,6 +85,7 @@ class Workshop:
         tools: Tools,
         secret: Callable[[], bytes],
         report: Callable[[str], None],
+        bell: Bell | None = None,
     ) -> None:
         self._book = book
         self._clock = clock
@@ -96,7 +97,7 @@ class Workshop:
         self._after = ""
         """The workspace that work was last done for: the others come first."""
         self._couriers = ThreadPoolExecutor(_COURIERS, "mnemon-courier")
-        self.bell = Bell()
+        self.bell = bell or Bell()
         """Rung when there may be work."""
         self.hears = False
         """Whether the bell is rung for work that other processes add, too."""

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -33,13 +33,15 @@ from mnemon.domain.feed import UNSAID, Feed, Saying
 from mnemon.domain.line import Place, SealedLine
 from mnemon.domain.merkle import Tree
 from mnemon.domain.names import ALL, Room
-from mnemon.ports.register import Register, Work
-from mnemon.ports.renewal import Renewal
-from mnemon.ports.shipments import Shipments
-from mnemon.ports.signins import SignIns
+
+if TYPE_CHECKING:
+    from mnemon.ports.register import Register, Work
+    from mnemon.ports.renewal import Renewal
+    from mnemon.ports.shipments import Shipments
+    from mnemon.ports.signins import SignIns
 
 
-class Marks(NamedTuple):
+class Marks(Struct, frozen=True):
     """Counters that change whenever what a process may have cached is stale."""
 
     caps: int

@@ -23,7 +23,7 @@ from mnemon.domain.when import Span
 from mnemon.ports.book import Book, Transaction
 
 
-class Asked(NamedTuple):
+class Asked(Struct, frozen=True):
     """The question's terms under one room's key, in the same order for every room."""
 
     room: Room

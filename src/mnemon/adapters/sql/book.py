@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from functools import cached_property
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from mnemon.adapters.sql.audit import SqlAudit
 from mnemon.adapters.sql.caps import SqlCaps
@@ -14,13 +16,15 @@ from mnemon.adapters.sql.keys import SqlKeys
 from mnemon.adapters.sql.lines import SqlLines
 from mnemon.adapters.sql.migrations import migrate
 from mnemon.adapters.sql.register import SqlRegister
-from mnemon.adapters.sql.renewal import SqlRenewal
 from mnemon.adapters.sql.shipments import SqlShipments
-from mnemon.adapters.sql.signins import SqlSignIns
 from mnemon.adapters.sql.terms import SqlTerms
-from mnemon.adapters.sql.work import SqlWork
 from mnemon.domain.names import ALL
 from mnemon.ports.book import Marks
+
+if TYPE_CHECKING:
+    from mnemon.adapters.sql.renewal import SqlRenewal
+    from mnemon.adapters.sql.signins import SqlSignIns
+    from mnemon.adapters.sql.work import SqlWork
 
 _SCRUB = "scrub"
 _NEXT_WORKSPACE = "SELECT workspace FROM audit WHERE workspace > ? ORDER BY workspace LIMIT 1"
@@ -31,9 +35,12 @@ _MOST_USES = 1000
 
 
 class SqlTransaction:
+    """What only some transactions need is loaded when it is first asked for."""
+
     def __init__(self, session: Session, vectors: Vectors) -> None:
         self.uses = 0
         self._session = session
+        self._vectors = vectors
         self._counters = SqlCounters(session)
         self.lines = SqlLines(session)
         self.terms = SqlTerms(session, vectors)
@@ -41,10 +48,25 @@ class SqlTransaction:
         self.caps = SqlCaps(session)
         self.audit = SqlAudit(session)
         self.register = SqlRegister(session)
-        self.work = SqlWork(session)
-        self.renewal = SqlRenewal(session, vectors)
-        self.signins = SqlSignIns(session)
         self.shipments = SqlShipments(session, self._counters)
+
+    @cached_property
+    def work(self) -> SqlWork:
+        from mnemon.adapters.sql.work import SqlWork
+
+        return SqlWork(self._session)
+
+    @cached_property
+    def renewal(self) -> SqlRenewal:
+        from mnemon.adapters.sql.renewal import SqlRenewal
+
+        return SqlRenewal(self._session, self._vectors)
+
+    @cached_property
+    def signins(self) -> SqlSignIns:
+        from mnemon.adapters.sql.signins import SqlSignIns
+
+        return SqlSignIns(self._session)
 
     def marks(self, workspace: str) -> Marks:
         values = self._counters.values(workspace)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from mnemon.adapters.sql.engine import Engine, Session
 from mnemon.domain.pattern import pattern
@@ -15,7 +17,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS migrations (
     number BIGINT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL)"""
 
 
-class Migration(NamedTuple):
+class Migration(Struct, frozen=True):
     number: int
     name: str
     text: str
@@ -31,8 +33,9 @@ UNFINISHED = 1_000_000
 
 def shipped() -> list[Migration]:
     """The migrations of this version, in order."""
-    files = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
-    return [Migration(int(file.name[:4]), file.name, file.read_text("utf-8")) for file in files]
+    folder = Path(__file__).parent / "migrations"
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".sql"))
+    return [Migration(int(name[:4]), name, (folder / name).read_bytes().decode()) for name in names]
 
 
 def migrate(engine: Engine) -> None:
@@ -67,5 +70,6 @@ def _apply(session: Session, migration: Migration, engine: Engine) -> None:
         if statement.strip():
             session.run(_TEXT.sub(engine.types["text"], statement.format_map(engine.types)))
     session.run(
-        "INSERT INTO migrations (number, name, hash) VALUES (?, ?, ?)", (*migration[:2], migration.hash)
+        "INSERT INTO migrations (number, name, hash) VALUES (?, ?, ?)",
+        (migration.number, migration.name, migration.hash),
     )
