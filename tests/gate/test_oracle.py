@@ -1,4 +1,7 @@
-"""The gate against its oracle: 210 000 generated pairs of cap and request, and no difference."""
+"""The gate against its oracle: 90 000 generated pairs of cap and request, and no difference.
+
+Of 240 oracles that each decide one thing otherwise, all whom these requests tell apart differ within 24 000.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,12 @@ from mnemon.domain.limits import Limits
 from mnemon.domain.proof import Bound
 from mnemon.errors import BodyTooLarge, InvalidInput, MnemonError
 from mnemon.gate.admission import Credentials
-from mnemon.gate.operations import EVERY
 from mnemon.surfaces.http.routes import ROUTES
 
-SLICES = 7
+SLICES = 3
 PAIRS = 30_000
 
-REACHABLE = [operation for operation in EVERY if operation in {route.operation for route in ROUTES}]
+REACHABLE = [route.operation for route in ROUTES]
 DECODERS = {operation.name: msgspec.json.Decoder(operation.request) for operation in REACHABLE}
 NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 ACTORS = ["alice", "bob", "carol"]
@@ -386,5 +388,5 @@ def test_the_gate_and_its_oracle_never_differ_and_every_signed_cap_leaves_one_ro
 
 
 def test_the_oracle_is_asked_about_every_operation_that_http_reaches():
-    assert {route.operation.name for route in ROUTES} == set(BODIES)
+    assert {operation.name for operation in REACHABLE} == set(BODIES)
     assert set(oracle.RIGHTS) | {"caps.whoami", "caps.attenuate"} == set(BODIES)
