@@ -40,7 +40,7 @@ class InPostgres(Books):
 class TestBooksInPostgres(InPostgres.TestCase):
     settings = settings(
         max_examples=5,
-        stateful_step_count=15,
+        stateful_step_count=8,
         deadline=None,
         derandomize=True,
         phases=(Phase.generate,),

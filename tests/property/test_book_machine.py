@@ -235,6 +235,7 @@ focused = st.deferred(
 )
 mixed = st.deferred(lambda: st.lists(st.one_of(groups), min_size=1, max_size=6))
 undoing = st.sampled_from((False, False, True))
+afterwards = st.sampled_from((None, None, "reopen", "scrub"))
 
 SPANS = tuple(
     Span(workspace, owner, namespaces, *how)
@@ -433,22 +434,16 @@ class Books(RuleBasedStateMachine):
         for part, said in expected.items():
             assert found[part] == said, part
 
-    @rule(todo=focused | mixed, undone=undoing)
-    def write(self, todo, undone):
-        self.compare(apply_all(self.stored, todo, undone), apply_all(self.plain, todo, undone))
-
-    @rule(todo=focused | mixed, undone=undoing)
-    def write_from_another_process(self, todo, undone):
-        self.compare(apply_all(self.beside, todo, undone), apply_all(self.plain, todo, undone))
-
-    @rule()
-    def reopen(self):
-        self.stored.close()
-        self.stored = self.opened()
-
-    @rule()
-    def scrub(self):
-        assert self.stored.scrub() is self.plain.scrub() is True
+    @rule(todo=focused | mixed, undone=undoing, elsewhere=st.booleans(), then=afterwards)
+    def write(self, todo, undone, elsewhere, then):
+        """Here or in another process; and after that nothing, or a new process, or a scrub."""
+        stored = self.beside if elsewhere else self.stored
+        self.compare(apply_all(stored, todo, undone), apply_all(self.plain, todo, undone))
+        if then == "reopen":
+            self.stored.close()
+            self.stored = self.opened()
+        elif then == "scrub":
+            assert self.stored.scrub() is self.plain.scrub() is True
 
     @invariant()
     def both_say_the_same(self):
@@ -474,8 +469,8 @@ class Books(RuleBasedStateMachine):
 
 TestBooks = Books.TestCase
 TestBooks.settings = settings(
-    max_examples=50,
-    stateful_step_count=25,
+    max_examples=20,
+    stateful_step_count=16,
     deadline=None,
     derandomize=True,
     phases=(Phase.generate, Phase.shrink),
