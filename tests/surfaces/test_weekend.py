@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import product
 
 import pytest
 
 from mnemon import open_house, settings_from
-from mnemon.adapters.embed.packaged import installed
+from mnemon.adapters.embed.packaged import installed, packaged
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
@@ -66,8 +67,19 @@ TRIPS = (
 """Each with a moment in the week before: the trip begins on that weekend or, in 2026, the day after it."""
 
 
+@pytest.fixture(scope="module")
+def vectors():
+    """One of each text for all tests: to make those of the thousand is most of what a test takes."""
+    network = packaged()._loaded()
+    network.vector = cache(network.vector)
+    yield
+    del network.vector
+
+
 @pytest.fixture
-def house(embedder, tmp_path):
+def house(embedder, tmp_path, request):
+    if embedder == WITH:
+        request.getfixturevalue("vectors")
     house = open_house(settings_from({"MNEMON_EMBEDDER": embedder}, str(tmp_path / "home")))
     yield house
     house.close()
