@@ -15,17 +15,18 @@ CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 CONFORMANCE := .environments/mcp-conformance/.ready
 INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-ON_EACH_ENGINE = for engine in $(ENGINES); do \
-    echo "On $$engine ..."; $(BIN)/python -m pytest --store $$engine -rs $(2) $(1:%=tests/%) || exit 1; done
+ON = echo "On $(1) ..."; $(BIN)/python -m pytest --store $(1) -rs $(3) $(2:%=tests/%) || exit 1
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
     --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 # On the other engines: every operation over HTTP, asked in place and from afar, what writes and forgets, and a little
 # of chat, MCP and sign-ins; and, everywhere, the suites of all doors. Contracts and the machines that compare engines
-# are in the whole suite.
+# are in the whole suite. With S3 every store is the one in PostgreSQL and a bucket beside it: what is asked there is
+# asked of both, and of PostgreSQL alone every operation once.
 ENGINES := postgres postgres+s3
+EVERY_OPERATION := surfaces/test_openapi.py
 CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/test_gate_writing.py \
-    surfaces/test_http_memory.py surfaces/test_openapi.py surfaces/test_remote_gate.py \
+    surfaces/test_http_memory.py $(EVERY_OPERATION) surfaces/test_remote_gate.py \
     chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py signin/test_devices.py
 DOORS := chat conversation gate honcho importers mcp_door portable seen signin surfaces
 
@@ -46,11 +47,12 @@ suite:
 
 # In one process beside the suite's: whenever those wait for other programs, it goes on. It tells all at its end.
 cross-section:
-	@told=$$(mktemp); ( $(call ON_EACH_ENGINE,$(CROSS_SECTION),-n 0) ) >$$told 2>&1; ended=$$?; \
+	@told=$$(mktemp); ( $(call ON,postgres,$(EVERY_OPERATION),-n 0); \
+	    $(call ON,postgres+s3,$(CROSS_SECTION),-n 0) ) >$$told 2>&1; ended=$$?; \
 	    cat $$told; rm $$told; exit $$ended
 
 test-everywhere: $(READY) debian clients
-	@$(call ON_EACH_ENGINE,$(DOORS))
+	@$(foreach engine,$(ENGINES),$(call ON,$(engine),$(DOORS));)
 
 check: $(READY)
 	@$(BIN)/ruff check .

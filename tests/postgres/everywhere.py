@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import pytest
 from msgspec.structs import replace
@@ -55,6 +56,7 @@ class Everywhere:
         self._on_s3 = kind.endswith("s3")
         self._scratch = tempfile.TemporaryDirectory(prefix="mnemon-everywhere-")
         self._places: dict[Path, Place] = {}
+        self._spare: list[str] = []
         self._attended: list[tuple[Path, Tools]] = []
 
     @cached_property
@@ -80,8 +82,8 @@ class Everywhere:
         """Where the store of the data folder is, or of the file; a data folder's own file is the folder."""
         path = path.parent if path.name == Settings(path.parent).book.name else path
         if path not in self._places:
-            name = self._server.create(self._template)
-            objects = f"s3://{BUCKET}/{name}?endpoint={self._seaweed.url}" if self._on_s3 else None
+            name = self._spare.pop() if self._spare else self._server.create(self._template)
+            objects = f"s3://{BUCKET}/{uuid4().hex}?endpoint={self._seaweed.url}" if self._on_s3 else None
             self._places[path] = Place(name, self._server.url(name), objects)
         return self._places[path]
 
@@ -111,14 +113,18 @@ class Everywhere:
         return replace(settings, store=place.store, objects=settings.objects or place.objects)
 
     def leave(self, folder: Path) -> None:
-        """Hold book and bucket against each other, and drop the databases of all that lies in the folder."""
+        """Hold book and bucket against each other, and empty the databases of all that lies in the folder:
+        the next stores are kept there.
+        """
         left = {path: place for path, place in self._places.items() if path.is_relative_to(folder)}
         try:
             for path, mended in self._mended(left):
                 assert mended == Mended(), f"{path}: book and bucket do not agree"
         finally:
             for path, place in left.items():
-                self._server.drop(place.database)
+                self._server.disconnect(place.database)
+                self._server.empty(place.database)
+                self._spare.append(place.database)
                 del self._places[path]
 
     def _mended(self, left: dict[Path, Place]) -> Iterator[tuple[Path, Mended]]:

@@ -27,6 +27,8 @@ _SMALL = {
     "shared_buffers": "16MB",
     "max_connections": "120",
 }
+_END_OTHERS = """SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 
 
 def packaged() -> Path:
@@ -184,11 +186,19 @@ class Server:
 
         The connection for that is kept: one that is new learns of every table first.
         """
+        connection = self._for_emptying(database)
+        doomed = sorted(self.tables(connection) - {"migrations"})
+        connection.execute("; ".join(f"DELETE FROM {table}" for table in doomed))
+
+    def disconnect(self, database: str) -> None:
+        """End the connections that others have to it, and wait until they are gone."""
+        self._for_emptying(database).execute(_END_OTHERS, (PATIENCE_SECONDS * 1000,))
+
+    def _for_emptying(self, database: str) -> psycopg.Connection:
         connection = self._emptying.get(database)
         if connection is None or connection.closed:
             connection = self._emptying[database] = psycopg.connect(self.url(database), autocommit=True)
-        doomed = sorted(self.tables(connection) - {"migrations"})
-        connection.execute("; ".join(f"DELETE FROM {table}" for table in doomed))
+        return connection
 
     def tables(self, connection: psycopg.Connection) -> set[str]:
         found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
