@@ -117,7 +117,7 @@ RIVAL = 0.5
 TALK = 4.5
 """As long as this is nothing that is said in a talk; in the measure of `LONG`, some ninety terms."""
 FEW = 20
-"""Of fewer lines, how many hold a term says little of it: it counts as if there were so many, and they did not."""
+"""Of fewer lines, how many hold a term says little: it counts as if the rest of so many did not."""
 LEAST_NEARNESS = 0.32
 LEAST_COVERAGE = 0.2
 """What the best line must reach for anything to be worth showing unasked: in meaning, with a little for its
