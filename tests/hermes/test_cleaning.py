@@ -70,7 +70,9 @@ KNOWN = Known(
     passages=(Passage("1", "ann", "s", "The trip is in May.", datetime(2026, 5, 1, tzinfo=UTC)),),
 )
 INJECTED = join(
-    base(KNOWN, "When is the trip?", datetime(2026, 6, 1, tzinfo=UTC)), "She should pack a coat.", None
+    base(KNOWN, "When is the trip?", datetime(2026, 6, 1, tzinfo=UTC), tokens=1200),
+    "She should pack a coat.",
+    1200,
 )
 
 
@@ -283,7 +285,7 @@ def test_what_is_read_as_one_character_is_not_cut(cluster, most):
     "text",
     [
         *("", "   ", "\n", "...", "?!", "👍", "👍🏽 👍🏽", "❤️"),
-        *("/new", "/help me", "/skill-name do this and that with all of it", " /undo "),
+        *("/new", "/help me", "/model gpt-5.1", "/MODEL\tgpt", " /undo ", "/tmpfiles"),
         *(
             "ok",
             "OK!",
@@ -349,6 +351,11 @@ def test_courtesies_and_commands_give_nothing_to_think_about(text):
         "yes but only on Mondays",
         "/etc/passwd is world-readable, is that fine?",
         "/home/ann",
+        "/tmp is full, what did I say about it?",
+        "/tmp full",
+        "/Users",
+        "/data is where my photos are",
+        "/plan a dinner for my friends",
         "thanks, and what about Oslo?",
         "ok ok ok ok ok",
         "42",

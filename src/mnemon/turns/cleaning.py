@@ -35,7 +35,11 @@ _ZWJ = "\u200d"
 _REGIONAL = range(0x1F1E6, 0x1F200)
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
-_COMMAND = pattern(r"/[A-Za-z][\w-]*+(?:\s|\Z)")
+_ROOTS = "bin data dev etc home lib media mnt opt proc root run sbin srv sys tmp users usr var volumes"
+_COMMAND = pattern(
+    rf"/(?!(?:{'|'.join(_ROOTS.split())})(?![\w-]))[a-z][\w-]*+(?:\s++\S++)?\Z", re.IGNORECASE | re.ASCII
+)
+"""With one argument at most: with more it is something to be done. A folder of every machine is a path."""
 _MOST_TRIVIAL_WORDS = 4
 _COURTESIES = """
     ok okay okey okidoki k kk alright right sure yes yeah yep yup ya no nope nah hi hey hello hiya yo bye

@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import log2
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
 
@@ -19,7 +20,7 @@ _Span = tuple[int, int, str]
 """Where a secret begins and ends, and of what kind it is."""
 
 
-class _Shape(NamedTuple):
+class _Shape(Struct, frozen=True):
     """A token that is known by how it looks, and the marks without any of which there is none of its kind."""
 
     kind: str
@@ -96,8 +97,10 @@ _KEY_BODY = pattern(r"(?:(?:[\s>|#+]|\\r|\\n)*+(?:[A-Z][\w-]{2,20}: [^\n]{0,100}
 _LONGEST_KEY = 32 * 1024
 _PUTTY = pattern(r"Private-Lines: \d{1,4}\s++(?P<value>[A-Za-z0-9+/=]{16,}+(?:\s++[A-Za-z0-9+/=]{16,}+)*+)")
 
-_AWS_PAIR = pattern(r"\[redacted: aws key\][\s,;:|\"']{1,5}(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])")
-"""The secret of an access key, next to its id."""
+_AWS_ID = "[redacted: aws key]"
+_AWS_SECRET = pattern(r"(?<![A-Za-z0-9/+])/?(?P<value>[A-Za-z0-9/+]{40})/?(?![A-Za-z0-9/+=])")
+_AWS_REACH = 160
+"""How far from the id of an access key its secret may stand."""
 _URL = pattern(r"://[^\s/:@\"'<>]{0,200}+:(?P<value>[^\s/\"'<>]{1,400})@[\w\[]")
 _URL_TOKEN = pattern(r"://(?P<value>[\w.~-]{20,400})(?::x-oauth-basic)?@[\w\[]")
 _HEADER = pattern(
@@ -236,6 +239,17 @@ def _tokens(shape: _Shape) -> Callable[[str], Iterator[_Span]]:
     return find
 
 
+def _aws_secrets(text: str) -> Iterator[_Span]:
+    """The secrets of access keys, before or after their ids, whatever stands between the two."""
+    at = text.find(_AWS_ID)
+    while at >= 0:
+        end = at + len(_AWS_ID)
+        for found in _AWS_SECRET.finditer(text, max(0, at - _AWS_REACH), end + _AWS_REACH):
+            if _is_of_all_kinds(found["value"]):
+                yield *found.span("value"), "aws key"
+        at = text.find(_AWS_ID, end)
+
+
 def _values(
     shape: re.Pattern[str], kind: str, accepted: Callable[[str], bool] = lambda value: True
 ) -> Callable[[str], Iterator[_Span]]:
@@ -261,7 +275,7 @@ def _assignments(text: str) -> Iterator[_Span]:
                 yield value.start, value.end, kind
 
 
-class _Value(NamedTuple):
+class _Value(Struct, frozen=True):
     said: str
     start: int
     end: int
@@ -373,6 +387,11 @@ def _is_mixed(value: str) -> bool:
     )
 
 
+def _is_of_all_kinds(value: str) -> bool:
+    """Whether capitals, small letters and others are in it, as in no hash and no plain name."""
+    return not (value.isalpha() or value.upper() == value or value.lower() == value)
+
+
 def _is_no_word(value: str) -> bool:
     return len(value) >= 16 or not (value.isalpha() and value.islower())
 
@@ -386,7 +405,7 @@ _FINDERS: tuple[Callable[[str], Iterator[_Span]], ...] = (
     _private_keys,
     _values(_PUTTY, "private key"),
     *map(_tokens, _SHAPES),
-    _values(_AWS_PAIR, "aws key"),
+    _aws_secrets,
     _values(_URL, "password"),
     _values(_URL_TOKEN, "token", _is_mixed),
     _values(_HEADER, "authorization", _is_no_word),
