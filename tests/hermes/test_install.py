@@ -90,6 +90,10 @@ class TestPlacing:
             assert "register_memory_provider" in (folder / "__init__.py").read_text()[:8192]
             assert f"version: {__version__}" in (folder / "plugin.yaml").read_text()
 
+    def test_the_repository_has_the_same_for_the_host_to_install(self):
+        folder = Path(__file__).resolve().parents[2] / "plugin"
+        assert {name: (folder / name).read_text() for name in FILES} == FILES
+
     def test_doing_it_again_touches_nothing(self, root):
         install(profiles(root))
         before = everything_in(root)

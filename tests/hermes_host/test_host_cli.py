@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from environments import client_program
 from hermes_host.host import a_host, reconfigure, stored
+from mnemon.hermes.setup.install import install
+from mnemon.hermes.setup.profiles import find_installation
 from mnemon.surfaces.cli.demo.hermes_model import LINE
 
 TOLD = "My trip goes to Chengdu, May 25–29."
 ASKED = "Where does my trip go?"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_mnemon_and_hermes_agree_about_what_they_need():
@@ -93,6 +98,20 @@ def test_the_host_sees_the_provider_and_its_state(host):
     status = host.run("mnemon", "status")
     assert status.exit_code == 0, status
     assert "outbox      0 waiting" in status.out
+
+
+def test_the_host_itself_installs_the_plugin_from_the_repository(host, tmp_path):
+    shutil.rmtree(host.home / "plugins" / "mnemon")
+    shutil.copytree(ROOT / "plugin", tmp_path / "repository" / "plugin")
+    git = ("git", "-C", tmp_path / "repository", "-c", "user.name=a", "-c", "user.email=a@example.com")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "All")):
+        subprocess.run([*git, *command], check=True)
+    installed = host.run("plugins", "install", f"file://{tmp_path}/repository#plugin", "--no-enable")
+    assert installed.exit_code == 0, installed
+    assert "pip install 'mnemon[hermes]'" in installed.out
+    assert "available ✓" in host.run("memory", "status").out
+    [step, *_] = install(find_installation({}, str(host.home)).profiles())
+    assert step.outcome == "already in place"
 
 
 def test_a_home_restored_from_a_backup_remembers(host, model, folder):
