@@ -22,6 +22,8 @@ with undisturbed():
     from mnemon.ways import inspect, notebook_of, station_of
 
 _LAST_FLUSH_SECONDS = 2.0
+_LAST_FLUSH_ELSEWHERE = 0.3
+"""For a server: the end of a process waits for none that is silent."""
 
 
 def register(ctx: Any) -> None:
@@ -105,7 +107,7 @@ class Stations:
             stations = [station for _, station in self._open.values()]
             self._open.clear()
         for station in stations:
-            station.flush(_LAST_FLUSH_SECONDS)
+            station.flush(_LAST_FLUSH_SECONDS if station.near else _LAST_FLUSH_ELSEWHERE)
             station.close()
 
 

@@ -18,7 +18,7 @@ from mnemon.errors import Misconfigured, MnemonError, NotFound
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.interpretation import HOST_VARIABLE
 from mnemon.hermes.notebook import Notebook
-from mnemon.hermes.station import Station, Way
+from mnemon.hermes.station import CALLS_AT_ONCE, Station, Way
 
 if TYPE_CHECKING:
     from mnemon.hermes.oauth import Upkeep
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 3.0
 _FIRST_QUESTION_SECONDS = 1.0
 """How long the work behind the requests lets the host's first question go first."""
+
+_KEYS = (".key", ".cap", ".secret")
 
 _log = logging.getLogger("mnemon.hermes")
 
@@ -154,23 +156,29 @@ def _token(configuration: Configuration) -> Callable[[], str]:
 def _upkeep(configuration: Configuration) -> Upkeep:
     """What keeps the sign-in of a profile up."""
     from mnemon.adapters.system import SystemClock
-    from mnemon.hermes.files import default_home, read_configuration, write_setting
+    from mnemon.hermes.files import default_home, honcho_s_own, read_configuration, write_grant
     from mnemon.hermes.oauth import Upkeep, exchange, lock_of
 
     home, environment = configuration.home, {**os.environ, HOST_VARIABLE: configuration.host}
+
+    def read() -> Configuration:
+        return read_configuration(home, environment)[0]
+
     return Upkeep(
         configuration,
         now=SystemClock().now,
-        read=lambda: read_configuration(home, environment)[0],
-        write=lambda settings: write_setting(home, configuration.host, settings),
+        read=read,
+        write=lambda grant: write_grant(home, configuration.host, grant, environment),
         exchange=exchange,
-        lock=lock_of(default_home(home, environment)),
+        lock=lambda: lock_of(default_home(home, environment), honcho_s_own(read())),
     )
 
 
 def _close_to_others(folder: Path) -> None:
     """Give keys their modes back: what the host restores from a backup is open to other users."""
-    for path in (*folder.glob("*.key"), *folder.glob("*.cap"), *folder.glob("*.secret")):
+    from mnemon.adapters.files import names_in
+
+    for path in (folder / name for name in names_in(folder) if name.endswith(_KEYS)):
         found = path.lstat()
         if stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
             _log.warning("mnemon: %s was open to other users, and is no longer", path)
@@ -180,7 +188,7 @@ def _close_to_others(folder: Path) -> None:
 def _remote(url: str, token: Callable[[], str], timeout: float) -> Way:
     from mnemon.surfaces.http.client import RemoteGate
 
-    gate = RemoteGate(url, timeout=timeout)
+    gate = RemoteGate(url, timeout=timeout, connections=CALLS_AT_ONCE)
     return _way(gate, token, url, close=gate.close)
 
 

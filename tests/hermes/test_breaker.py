@@ -66,6 +66,23 @@ def test_the_rests_grow_to_a_minute():
     assert rests == [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]
 
 
+def test_what_was_asked_before_it_opened_and_fails_later_makes_no_rest_longer():
+    scene = Scene()
+    scene.fails(10)
+    scene.now += 2_000
+    assert scene.breaker.admits()
+
+
+def test_an_answer_that_came_late_is_better_than_none_for_who_is_patient():
+    scene = Scene()
+    for _ in range(3):
+        scene.fails()
+        scene.breaker.failed("slow", late=True)
+    assert [scene.breaker.admits(), scene.breaker.admits(patient=True)] == [False, True]
+    scene.fails(3)
+    assert not scene.breaker.admits(patient=True)
+
+
 def test_its_health_says_what_failed_last_and_since_when():
     scene = Scene()
     scene.fails(3)

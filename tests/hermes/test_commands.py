@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from environments import client_program
 from mnemon.hermes.breaker import Health
 from mnemon.hermes.files import read_configuration, write_setting
+from mnemon.hermes.kinds import NO_LIMIT
 from mnemon.hermes.setup.commands import hermes_group
 from mnemon.hermes.setup.door import register_cli
 from mnemon.hermes.setup.inspection import Findings
@@ -76,7 +77,7 @@ class TestChanging:
             (["mode", "tools"], "recallMode: hybrid -> tools", "recall_mode", "tools"),
             (["peer", "--user", "bob"], "peerName: none -> bob", "peer_name", "bob"),
             (["peer", "--ai", "hal"], "aiPeer: hermes -> hal", "ai_peer", "hal"),
-            (["tokens", "--context", "500"], "contextTokens: none -> 500", "context_tokens", 500),
+            (["tokens", "--context", "500"], "contextTokens: 1200 -> 500", "context_tokens", 500),
             (["tokens", "--dialectic", "9"], "dialecticMaxChars: 600 -> 9", "dialectic_max_chars", 9),
         ],
     )
@@ -103,15 +104,15 @@ class TestChanging:
     def test_without_a_value_says_how_it_is_and_writes_nothing(self, told, home):
         assert told("mode") == "recallMode: hybrid\nobservation: directional\n"
         assert told("peer") == "peerName: none\naiPeer: hermes\n"
-        assert told("tokens") == "contextTokens: none\ndialecticMaxChars: 600\n"
+        assert told("tokens") == "contextTokens: 1200\ndialecticMaxChars: 600\n"
         assert files_in(home) == {}
 
     def test_a_limit_may_be_taken_away(self, told, configured):
         told("tokens", "--context", "500")
         assert told("tokens", "--context", "0", "--dialectic", "0").startswith(
-            "contextTokens: 500 -> none\ndialecticMaxChars: 600 -> no limit\n"
+            "contextTokens: 500 -> no limit\ndialecticMaxChars: 600 -> no limit\n"
         )
-        assert configured().context_tokens is None
+        assert configured().context_tokens == NO_LIMIT
 
     def test_a_profile_is_changed_alone(self, told, configured):
         told("mode", "tools", "--profile", "coder")
@@ -182,6 +183,30 @@ class TestSync:
         assert (coder.host, coder.ai_peer) == ("hermes_coder", "coder")
         for name in ("peer_name", "workspace", "store", "recall_mode", "url"):
             assert getattr(coder, name) == getattr(mine, name)
+
+    def test_gives_every_profile_the_key_of_the_default_one(self, told, configured, home):
+        write_setting(home, "hermes", {"baseUrl": "https://memory.example.com", "apiKey": KEY})
+        assert "login" not in told("sync")
+        assert (configured("coder").url, configured("coder").api_key) == ("https://memory.example.com", KEY)
+
+    @pytest.mark.parametrize("name", ["mnemon.json", "honcho.json"])
+    def test_a_sign_in_stays_with_its_profile_and_others_are_told_to_sign_in(
+        self, told, configured, home, name
+    ):
+        oauth = {"refreshToken": "hch-rt-1", "clientId": "c", "tokenEndpoint": "https://m.example/token"}
+        block = {"apiKey": "hch-at-1", "oauth": oauth, "recallMode": "tools"}
+        document = {"baseUrl": "https://m.example", "hosts": {"hermes": block}}
+        (home / name).write_text(json.dumps(document))
+        (home / name).chmod(0o600)
+        printed = told("sync")
+        assert "Next: mnemon login --profile coder (a sign-in is for one profile alone)\n" in printed
+        coder = configured("coder")
+        assert (coder.api_key, coder.oauth) == (None, None)
+        assert (coder.url, coder.recall_mode) == ("https://m.example", "tools")
+        assert (configured().api_key, configured().oauth["refreshToken"]) == ("hch-at-1", "hch-rt-1")
+        kept = [path for path in home.rglob("*.json") if "hch-rt-1" in path.read_text()]
+        assert [path.name for path in kept] == [name]
+        assert kept[0].read_text().count("hch-rt-1") == 1
 
     def test_changes_no_profile_that_has_settings(self, told, configured, home):
         told("sync")

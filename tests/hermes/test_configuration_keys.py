@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import read_configuration
 from mnemon.hermes.keys import KEYS, NOT_NEEDED
+from mnemon.hermes.kinds import NO_LIMIT
 from mnemon.turns.seat import Flags, Namespaces, Observation
 
 ON, OFF = Flags(True, True), Flags(False, False)
@@ -93,7 +94,7 @@ VALUES = {
     "dialecticMaxInputChars": [(50, 50), ("60", 60)],
     "reasoningHeuristic": SWITCH,
     "reasoningLevelCap": LEVELS,
-    "contextTokens": [(800, 800), ("900", 900), (0, None)],
+    "contextTokens": [(800, 800), ("900", 900), (0, NO_LIMIT)],
     "contextCadence": CADENCE,
     "dialecticCadence": CADENCE,
     "injectionFrequency": [("first-turn", "first-turn"), ("every-turn", "every-turn")],

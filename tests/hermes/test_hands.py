@@ -16,15 +16,54 @@ def test_who_waits_is_told_of_a_failure():
         Hands(2, "hand").give(lambda: 1 // 0).result(5)
 
 
-def test_where_all_hands_are_busy_work_is_refused_and_later_taken_again():
-    hands, gate = Hands(2, "hand"), threading.Event()
+def test_where_all_hands_are_busy_work_waits_its_turn():
+    hands, gate, done = Hands(2, "hand"), threading.Event(), []
     busy = [hands.give(gate.wait) for _ in range(2)]
-    assert hands.give(lambda: 1) is None
+    waiting = [hands.give(lambda at=at: done.append(at)) for at in range(20)]
+    assert done == []
     gate.set()
     assert [task.result(5) for task in busy] == [True, True]
-    while (task := hands.give(lambda: 1)) is None:
-        pass
-    assert task.result(5) == 1
+    assert [task.result(5) for task in waiting] == [None] * 20
+    assert sorted(done) == list(range(20))
+
+
+def test_where_too_much_waits_work_is_refused_and_later_taken_again():
+    hands, gate = Hands(1, "hand", most_waiting=1), threading.Event()
+    busy, waiting = (hands.give(gate.wait) for _ in range(2))
+    assert hands.give(lambda: 1) is None
+    gate.set()
+    assert (busy.result(5), waiting.result(5)) == (True, True)
+    assert hands.give(lambda: 1).result(5) == 1
+
+
+def test_what_was_given_up_before_a_hand_began_is_never_done_and_makes_room():
+    hands, gate, done = Hands(1, "hand", most_waiting=1), threading.Event(), []
+    busy, dropped = hands.give(gate.wait), hands.give(lambda: done.append("dropped"))
+    assert hands.drop(dropped)
+    last = hands.give(lambda: done.append("last"))
+    gate.set()
+    last.result(5)
+    assert (busy.result(5), dropped.cancelled(), done) == (True, True, ["last"])
+
+
+def test_what_a_hand_has_begun_is_not_dropped():
+    hands, begun, gate = Hands(1, "hand"), threading.Event(), threading.Event()
+    task = hands.give(lambda: (begun.set(), gate.wait()))
+    begun.wait(5)
+    assert not hands.drop(task)
+    gate.set()
+    assert task.result(5) == (None, True)
+
+
+def test_who_lets_others_go_first_waits_for_those_only_that_wait():
+    hands, gate = Hands(1, "hand"), threading.Event()
+    busy = hands.give(gate.wait)
+    assert hands.caught_up(0)
+    waiting = hands.give(lambda: 1)
+    assert not hands.caught_up(0.01)
+    gate.set()
+    assert hands.caught_up(5)
+    assert (busy.result(5), waiting.result(5)) == (True, 1)
 
 
 def test_a_thousand_pieces_of_work_take_no_more_threads_than_there_are_hands():

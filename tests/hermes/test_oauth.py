@@ -288,7 +288,7 @@ def test_nobody_waits_for_whoever_renews_a_token_that_still_holds():
 def test_another_process_that_renews_is_no_trouble_while_the_token_holds(tmp_path, caplog):
     office = Office(grant(1, NOW + 60))
     upkeep = office.upkeep()
-    upkeep._file = lock_of(tmp_path)
+    upkeep._held_by = lambda: lock_of(tmp_path)
     with alone(lock_of(tmp_path)):
         assert upkeep.token() == "hch-at-1"
     assert (upkeep.trouble, warnings(caplog)) == ("", [])
@@ -347,7 +347,7 @@ def renew(home, ready, spent):
         read=lambda: read_configuration(home, environment)[0],
         write=lambda settings: write_setting(home, "hermes", settings, environment=environment),
         exchange=exchange,
-        lock=lock_of(home),
+        lock=lambda: lock_of(home),
     )
     ready.wait()
     assert upkeep.token() == "hch-at-2"

@@ -2,15 +2,28 @@
 
 import threading
 
+from hermes.honcho_fake import eventually
 from mnemon.adapters.inmemory.outbox import MemoryOutbox
 from mnemon.adapters.system import SystemClock
 from mnemon.errors import ServerUnreachable
+from mnemon.hermes import postman
 from mnemon.hermes.postman import Postman
+from mnemon.ports.outbox import LONGEST_HOLD_MS
+
+
+class Ahead(SystemClock):
+    """A clock that can be put forward."""
+
+    ahead = 0
+
+    def now(self):
+        return super().now() + self.ahead
 
 
 class Scene:
     def __init__(self):
-        self.outbox = MemoryOutbox(SystemClock())
+        self.clock = Ahead()
+        self.outbox = MemoryOutbox(self.clock)
         self.carried = []
         self.down = threading.Event()
         self.postman = Postman(self.outbox, self.carry)
@@ -49,3 +62,29 @@ def test_a_flush_waits_no_longer_than_it_was_told():
     scene.outbox.put("a", {"n": 1})
     assert not scene.postman.flush(0.05)
     hanging.set()
+
+
+def test_what_was_held_for_long_enough_is_delivered_without_anybody_ringing_and_then_the_thread_goes(
+    monkeypatch,
+):
+    monkeypatch.setattr(postman, "_IDLE_SECONDS", 0.01)
+    scene = Scene()
+    scene.postman = Postman(scene.outbox, scene.carry, look_seconds=0.01)
+    scene.outbox.put("a", {"n": 1}, held=True)
+    scene.postman.stay()
+    assert not eventually(lambda: scene.carried, 0.1)
+    scene.clock.ahead = LONGEST_HOLD_MS + 1
+    assert eventually(lambda: scene.carried == [1])
+    assert eventually(lambda: scene.postman._thread is None)
+
+
+def test_what_is_held_after_something_was_delivered_is_not_forgotten(monkeypatch):
+    monkeypatch.setattr(postman, "_IDLE_SECONDS", 0.05)
+    scene = Scene()
+    scene.postman = Postman(scene.outbox, scene.carry, look_seconds=0.01)
+    scene.outbox.put("a", {"n": 1})
+    assert scene.postman.flush(5)
+    scene.outbox.put("b", {"n": 2}, held=True)
+    scene.postman.stay()
+    scene.clock.ahead = LONGEST_HOLD_MS + 1
+    assert eventually(lambda: scene.carried == [1, 2])

@@ -2,6 +2,7 @@
 
 import fcntl
 import gc
+import json
 import os
 import signal
 import sqlite3
@@ -19,7 +20,9 @@ import pytest
 from hermes.honcho_fake import LONGEST_HANG, Honcho, eventually
 from hermes.stage import PATIENCE_SECONDS, Stage
 from mnemon import plugin, ways
+from mnemon.adapters.system import SystemClock
 from mnemon.hermes.files import read_configuration
+from mnemon.ports.outbox import LONGEST_HOLD_MS, Standing
 
 TESTS = Path(__file__).parents[1]
 QUESTION = "When do I go to Chengdu?"
@@ -41,13 +44,18 @@ class Theatre(Stage):
     def __init__(self, folder, **settings):
         super().__init__(folder, **settings)
         self.ahead = 0
+        self._stopped = 0
+
+    def stop_the_clock(self):
+        """So that a server which is left alone is not tried again meanwhile."""
+        self._stopped = time.time_ns() // 1_000_000
 
     def later(self, milliseconds):
         self.ahead += milliseconds
 
     def station(self, configuration):
         station = super().station(configuration)
-        station.breaker._now = lambda: time.time_ns() // 1_000_000 + self.ahead
+        station.breaker._now = lambda: (self._stopped or time.time_ns() // 1_000_000) + self.ahead
         return station
 
     def health(self):
@@ -74,6 +82,10 @@ def stage(tmp_path):
     made = Stage(tmp_path)
     yield made
     made.close()
+
+
+def station_of(stage):
+    return stage.station(stage.configuration(stage.home, "default")[0])
 
 
 def dead(honcho):
@@ -162,7 +174,7 @@ def test_trouble_costs_the_wait_at_most_then_nothing_and_passes(theatre, honcho,
     provider = theatre.provider()
     theatre.recall(provider, "Good morning to you all.")
     assert "May 25" in theatre.recall(provider, QUESTION, 2)
-    station = theatre.station(theatre.configuration(theatre.home, "default")[0])
+    station = station_of(theatre)
     trouble(honcho)
     costs = []
     for turn in range(3, 9):
@@ -344,6 +356,9 @@ def test_objects_leave_nothing_behind(stage):
 def test_objects_leave_nothing_behind_when_the_server_is_in_trouble_either(theatre, honcho, trouble, most):
     theatre.configure(baseUrl=honcho.url, timeout=30, recallWait=0.01)
     trouble(honcho)
+    theatre.stop_the_clock()
+    breaker = station_of(theatre).breaker
+    assert eventually(lambda: request(theatre, 0) and not breaker.health.ok)
     alive, threads, files, memory = left_behind(theatre, most)
     assert alive == 0
     assert threads <= 2
@@ -544,3 +559,122 @@ def test_a_way_that_was_lost_is_looked_for_again_by_the_next_who_recalls(stage):
         station._way = None
         station._opened.clear()
     assert "May 25" in stage.recall(provider, QUESTION)
+
+
+def tool(provider, name="search"):
+    return json.loads(provider.handle_tool_call(f"mnemon_{name}", {"query": "Chengdu"}))
+
+
+def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
+    provider, breaker = theatre.provider(), station_of(theatre).breaker
+    assert "error" not in tool(provider)
+    honcho.die()
+    for failures in range(1, 4):
+        assert "error" in tool(provider)
+        assert breaker.health.failures == failures
+    assert not breaker.health.ok
+    asked = len(honcho.asked)
+    honcho.revive()
+    refused = tool(provider)
+    assert (refused["error"], len(honcho.asked)) == ("unavailable", asked)
+    assert "server_unreachable" in refused["detail"]
+    assert "hermes mnemon status" in refused["hint"]
+    theatre.later(REST_MS)
+    assert "error" not in tool(provider)
+    assert breaker.health.ok
+
+
+def test_what_a_tool_is_asked_wrongly_says_nothing_of_the_server(theatre, honcho):
+    provider, breaker = theatre.provider(), station_of(theatre).breaker
+    honcho.die()
+    for name in ("search", "profile"):
+        assert "error" in tool(provider, name)
+    assert "error" in json.loads(provider.handle_tool_call("mnemon_search", {}))
+    assert breaker.health.failures == 2
+
+
+def test_calls_that_hang_are_failures_before_they_end(theatre, honcho):
+    theatre.configure(baseUrl=honcho.url, timeout=LONGEST_HANG, recallWait=WAIT)
+    provider = theatre.provider()
+    theatre.recall(provider, "Good morning to you all.")
+    honcho.hang()
+    for turn in range(2, 6):
+        theatre.recall(provider, QUESTION, turn)
+    assert not station_of(theatre).breaker.health.ok
+    assert within(AT_ONCE, lambda: theatre.recall(theatre.provider("other"), QUESTION))
+    assert within(AT_ONCE, lambda: tool(provider))
+    assert tool(provider)["error"] == "unavailable"
+
+
+def test_a_call_that_hung_is_one_failure_when_it_is_given_up_and_when_it_ends(theatre, honcho):
+    provider, station = theatre.provider(), station_of(theatre)
+    assert "error" not in tool(provider)
+    honcho.hang()
+    for failures in (1, 2):
+        assert "error" in tool(provider, "profile")
+        assert eventually(lambda: not station._watch._under_way)
+        assert station.breaker.health.failures == failures
+
+
+def test_a_tool_is_waited_for_no_longer_than_is_configured(theatre, honcho):
+    theatre.configure(baseUrl=honcho.url, timeout=WAIT)
+    honcho.pause = lambda asked: WAIT * 2 / 3
+    provider = theatre.provider()
+    began = time.monotonic()
+    assert "error" in json.loads(provider.handle_tool_call("mnemon_conclude", {"conclusion": "Likes tea."}))
+    assert time.monotonic() - began < LONGEST_HANG / 10
+    assert honcho.wait_for(lambda: honcho.under_way == 0)
+
+
+def test_a_server_that_is_too_slow_for_turns_still_answers_tools(theatre, honcho):
+    provider, breaker = theatre.provider(), station_of(theatre).breaker
+    theatre.recall(provider, "Good morning to you all.")
+    honcho.pause = lambda asked: SLOW
+
+    def too_slow():
+        theatre.recall(provider, QUESTION, 2)
+        honcho.wait_for(lambda: honcho.under_way == 0)
+        return not breaker.health.ok and breaker.health.error.startswith("slow")
+
+    assert eventually(too_slow)
+    assert "error" not in tool(provider, "profile")
+
+
+@pytest.mark.parametrize("hook", ["on_pre_compress", "shutdown"])
+def test_the_end_of_a_conversation_waits_no_longer_than_a_turn(theatre, honcho, hook):
+    theatre.configure(baseUrl=honcho.url, timeout=LONGEST_HANG, recallWait=WAIT)
+    provider = theatre.provider()
+    theatre.recall(provider, "Good morning to you all.")
+    honcho.hang()
+    provider.sync_turn("This waits in the outbox.", "")
+    history = [{"role": "user", "content": QUESTION}]
+    ends = {"on_pre_compress": lambda: provider.on_pre_compress(history), "shutdown": provider.shutdown}
+    assert within(WAIT + AT_ONCE, ends[hook])
+    mend(honcho)
+    theatre.later(REST_MS)
+    assert delivered(theatre)
+    assert said(honcho) == ["This waits in the outbox."]
+
+
+class Ahead(SystemClock):
+    """A clock that can be put forward."""
+
+    ahead = 0
+
+    def now(self):
+        return super().now() + self.ahead
+
+
+@pytest.mark.parametrize("frequency", ["session", 5])
+def test_what_is_held_is_written_by_a_process_that_lives_on(stage, frequency):
+    stage.configure(writeFrequency=frequency)
+    station = station_of(stage)
+    stage.recall(stage.provider(), "Good morning to you all.")
+    station._outbox._clock, station._postman._look_seconds = Ahead(), 0.01
+    for number in range(3):
+        provider = stage.provider("s1", "api_server", gateway_session_key="user:bob")
+        provider.sync_turn(f"My cat number {number} is called Miso.", "", session_id="s1")
+    assert station.standing() == Standing(held=3)
+    station._outbox._clock.ahead = LONGEST_HOLD_MS + 1
+    assert eventually(lambda: "number 2" in str(stage.recall(provider, "What is my cat called, Miso?")))
+    assert station.standing() == Standing()

@@ -99,16 +99,6 @@ def test_after_a_new_session_writes_go_there(stage):
     assert said(stage) == {"one": ["First.", "Third."], "two": ["Second."], "three": ["Fourth.", "Fifth."]}
 
 
-def test_what_was_undone_is_forgotten_with_the_next_turn(stage):
-    provider = stage.provider()
-    stage.tell(provider, "I live in Porto.", "Fine.")
-    stage.tell(provider, "I live in Oslo.", "Fine too.")
-    provider.on_session_switch("s1", rewound=True)
-    live = [{"role": "user", "content": "I live in Porto."}, {"role": "user", "content": "I live in Rome."}]
-    stage.tell(provider, "I live in Rome.", "Good.", messages=live)
-    assert said(stage) == {"project": ["I live in Porto.", "Fine.", "I live in Rome.", "Good."]}
-
-
 def conclusions(stage, query):
     return stage.provider("look").handle_tool_call("mnemon_conclude", {"list": True, "query": query})
 
@@ -135,45 +125,6 @@ def test_what_was_concluded_from_words_outlives_a_change_to_the_host_s_own_notes
     assert "green tea" in stage.recall(stage.provider("s2"), "Which tea, the green tea?")
 
 
-def keep_files(stage):
-    (stage.home / "memories").mkdir()
-    (stage.home / "memories" / "USER.md").write_text("I keep bees in the garden.\n")
-    (stage.home / "SOUL.md").write_text("I am a patient assistant.\n")
-
-
-def test_the_host_s_files_become_the_owner_s_memory_once(stage):
-    keep_files(stage)
-    stage.tell(stage.provider("s1"), "Hello there, good morning.", "")
-    stage.directory = stage.directory.parent / "elsewhere"
-    stage.tell(stage.anew().provider("s2"), "Hello again, good evening.", "")
-    found = [(peer, text) for texts in stage.sessions().values() for peer, text in texts]
-    assert ("ann", "I keep bees in the garden.") in found
-    assert ("hermes", "I am a patient assistant.") in found
-    assert len(found) == 4
-
-
-@pytest.mark.parametrize(
-    "settings, told",
-    [
-        ({"sessionStrategy": "per-session"}, {}),
-        ({}, {"platform": "telegram", "user_id": "77"}),
-        ({"peerName": None}, {}),
-    ],
-)
-def test_the_host_s_files_are_nobody_else_s(stage, settings, told):
-    keep_files(stage)
-    stage.configure(**settings)
-    stage.tell(stage.provider("s1", **told), "Hello there, good morning.", "")
-    assert "bees" not in str(stage.sessions())
-
-
-def test_the_declared_owner_has_the_files_through_an_alias_too(stage):
-    keep_files(stage)
-    stage.configure(userPeerAliases={"77": "ann"})
-    stage.tell(stage.provider("s1", "telegram", user_id="77"), "Hello there, good morning.", "")
-    assert "bees" in str(stage.sessions())
-
-
 def test_a_title_that_the_host_gives_later_moves_nothing(stage):
     stage.tell(stage.provider("s1"), "First.", "")
     stage.tell(stage.anew().provider("s1", session_title="A talk about firsts"), "Second.", "")
@@ -183,4 +134,46 @@ def test_a_title_that_the_host_gives_later_moves_nothing(stage):
 def test_a_title_that_was_there_from_the_beginning_names_the_session(stage):
     stage.tell(stage.provider("s1", session_title="refactor-auth"), "First.", "")
     stage.tell(stage.anew().provider("s1", session_title="renamed"), "Second.", "")
+    assert said(stage) == {"refactor-auth": ["First.", "Second."]}
+
+
+def test_a_new_session_has_no_title_of_the_one_before(stage):
+    provider = stage.provider("s1", session_title="refactor-auth")
+    stage.tell(provider, "First.", "")
+    provider.on_session_switch("s2", parent_session_id="s1", reset=True, reason="new_session")
+    stage.tell(provider, "Second.", "", session="s2")
+    stage.tell(stage.anew().provider("s2", session_title="Another talk"), "Third.", "")
+    assert said(stage) == {"refactor-auth": ["First."], "project": ["Second.", "Third."]}
+
+
+def test_a_resumed_session_has_the_title_that_it_began_with_and_no_other(stage):
+    stage.tell(stage.provider("s1", session_title="refactor-auth"), "First.", "")
+    provider = stage.provider("s2", session_title="release")
+    stage.tell(provider, "Second.", "")
+    provider.on_session_switch("s3", parent_session_id="s2", reason="resume")
+    stage.tell(provider, "Third.", "", session="s3")
+    provider.on_session_switch("s1", parent_session_id="s3", reason="resume")
+    stage.tell(provider, "Fourth.", "", session="s1")
+    assert said(stage) == {
+        "refactor-auth": ["First.", "Fourth."],
+        "release": ["Second."],
+        "project": ["Third."],
+    }
+
+
+@pytest.mark.parametrize("reason", ["branch", "compression"])
+def test_what_grows_from_a_session_keeps_its_title(stage, reason):
+    provider = stage.provider("s1", session_title="refactor-auth")
+    stage.tell(provider, "First.", "")
+    provider.on_session_switch("s2", parent_session_id="s1", reason=reason)
+    stage.tell(provider, "Second.", "", session="s2")
+    stage.tell(stage.anew().provider("s2", session_title="refactor-auth #2"), "Third.", "")
+    assert said(stage) == {"refactor-auth": ["First.", "Second.", "Third."]}
+
+
+def test_a_turn_that_comes_after_the_switch_is_written_where_it_was_said(stage):
+    provider = stage.provider("s1", session_title="refactor-auth")
+    stage.tell(provider, "First.", "", session="s1")
+    provider.on_session_switch("s2", parent_session_id="s1", reset=True, reason="new_session")
+    stage.tell(provider, "Second.", "", session="s1")
     assert said(stage) == {"refactor-auth": ["First.", "Second."]}

@@ -38,8 +38,15 @@ class Station:
             self.first.set_result(known)
         self._cold = cold
 
-    def ready(self, patience):
+    def loaded(self, seconds):
+        self.loading = seconds
         return True
+
+    def ready(self, seconds):
+        return True
+
+    def give_up(self, answer):
+        pass
 
     def ask(self, seat, question, patience=None):
         return self.second if patience is None else self.first
@@ -70,8 +77,31 @@ def test_otherwise_a_turn_waits_as_long_as_it_may(known, more):
     assert PATIENCE / 2 < waited(known, **more) <= PATIENCE
 
 
-def test_whose_lines_have_yet_to_be_loaded_is_waited_for_longer():
-    for cold, most in ((False, 0.3), (True, 3.0)):
-        station = Station(None, near=True, cold=cold)
-        Recall(station, configured(recall_wait=0.3), SEAT, Live(0)).background("What does Ann play?", 1)
-        assert most / 2 < station.first.waited <= most
+@pytest.mark.parametrize(
+    "settings, cold, most",
+    [
+        ({}, False, 0.3),
+        ({}, True, 3.0),
+        ({"recall_wait": 0.5}, True, 0.5),
+        ({"first_turn_base_wait": 0.5}, True, 0.5),
+        ({"recall_wait": 5.0}, True, 5.0),
+    ],
+)
+def test_whose_lines_have_yet_to_be_loaded_is_waited_for_longer_unless_a_wait_was_set(settings, cold, most):
+    station = Station(None, near=True, cold=cold)
+    Recall(station, configured(**settings), SEAT, Live(0)).background("What does Ann play?", 1)
+    assert most / 2 < station.first.waited <= most
+
+
+@pytest.mark.parametrize("settings, most", [({}, 3.0), ({"recall_wait": 0.5}, 0.5)])
+def test_what_answers_is_waited_for_while_it_is_loaded_unless_a_wait_was_set(settings, most):
+    station = Station(None, near=True)
+    Recall(station, configured(**settings), SEAT, Live(0)).background("What does Ann play?", 1)
+    assert station.loading == most
+
+
+def test_who_compresses_waits_no_longer_than_a_turn_does():
+    station = Station(None, near=True, cold=True)
+    assert Recall(station, configured(), SEAT, Live(0)).at_once("What does Ann play?") == ""
+    assert station.loading == 0.3
+    assert station.first.waited <= 0.3

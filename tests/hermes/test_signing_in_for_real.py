@@ -472,3 +472,17 @@ def test_a_token_that_the_server_ended_is_refused_there_too(server, home, enviro
         exchange(kept, int(time.time()))
     assert whoami(server, fresh.access).status_code == 401
     assert issubclass(SignInEnded, Unauthenticated)
+
+
+def test_a_sign_in_that_stands_for_all_hosts_is_renewed_for_all(server, home, environment):
+    kept = Grant.of(sign_in(server, home, environment))
+    document = {"baseUrl": server.url, "workspace": "hermes", **kept.settings()}
+    (home / "mnemon.json").write_text(json.dumps(document))
+    (home / "profiles" / "coder").mkdir(parents=True)
+    for own in (home, home / "profiles" / "coder"):
+        values = json.loads((home / "mnemon.json").read_text())
+        values["oauth"]["expiresAt"] = int(time.time())
+        (home / "mnemon.json").write_text(json.dumps(values))
+        found, _ = read_configuration(own, environment)
+        assert whoami(server, ways._upkeep(found).token()).status_code == 200
+    assert "hosts" not in json.loads((home / "mnemon.json").read_text())

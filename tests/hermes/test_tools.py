@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hermes.forgeries import nasty
 from hermes.scene import NOW, Shelf, configured, said
-from mnemon.errors import InvalidInput, NamespaceDenied, ServerUnreachable
+from mnemon.errors import InvalidInput, MnemonError, NamespaceDenied, ServerUnreachable
 from mnemon.hermes.configuration import LEVELS
 from mnemon.hermes.tools import handle, nobody, refused, schemas
 from mnemon.turns.memory import Note
@@ -26,7 +26,15 @@ def shelf():
 def call(shelf, what, args=None, *, count=None, **keys):
     configuration = configured(**keys)
     name = f"{configuration.tool_names}_{what}"
-    return json.loads(handle(shelf, configuration, name, {} if args is None else args, NOW, count=count))
+    return json.loads(answer(shelf, configuration, name, {} if args is None else args, count=count))
+
+
+def answer(shelf, configuration, name, args, *, count=None):
+    """What the model is told."""
+    try:
+        return handle(shelf, configuration, name, args, NOW, count=count)
+    except MnemonError as error:
+        return refused(error)
 
 
 @pytest.mark.parametrize("prefix", ["mnemon", "honcho"])
@@ -271,7 +279,7 @@ def test_bad_arguments_are_told_apart_by_name_and_change_nothing(shelf, what, gi
 
 @pytest.mark.parametrize("name", ["mnemon_forget", "honcho_search", "", "search", "</memory-context>"])
 def test_an_unknown_tool_is_answered_with_the_known_ones(shelf, name):
-    told = json.loads(handle(shelf, configured(), name, {"query": "a"}, NOW))
+    told = json.loads(answer(shelf, configured(), name, {"query": "a"}))
     assert told["error"] == "not_found"
     assert "mnemon_search" in told["hint"]
 
@@ -313,7 +321,7 @@ def test_whatever_it_is_called_with_and_whatever_is_stored_the_answer_is_json(na
     shelf.cards["user"] = stored
     shelf.summary = shelf.answer = shelf.views["user"] = "\n".join(stored)
     shelf.notes = {str(at): Note(str(at), text, NOW) for at, text in enumerate(stored)}
-    told = handle(shelf, configured(dialectic_dynamic=dynamic), name, args, NOW)
+    told = answer(shelf, configured(dialectic_dynamic=dynamic), name, args)
     assert isinstance(json.loads(told), dict)
     assert len(told) <= 2000 * 4 + 1000
     told.encode()

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from mnemon.errors import InvalidInput, Misconfigured
 from mnemon.hermes.files import read_configuration, write_setting
+from mnemon.hermes.kinds import NO_LIMIT
 from mnemon.hermes.setup import hostconfig
 from mnemon.hermes.setup.console import Abandoned
 from mnemon.hermes.setup.gateways import gateways
@@ -220,7 +221,8 @@ class TestTheConnection:
         configured = run(
             Person({"Answer": "1", "Tokens": "0"}), HONCHO_API_KEY=KEY, HONCHO_ENVIRONMENT="local"
         )
-        assert (configured.url, configured.enabled, configured.context_tokens) == (None, True, None)
+        assert (configured.url, configured.enabled, configured.context_tokens) == (None, True, NO_LIMIT)
+        assert '"contextTokens": 0' in (home / "mnemon.json").read_text()
 
     def test_whether_a_server_answers_is_told_at_the_end(self, run):
         def silent(configuration):

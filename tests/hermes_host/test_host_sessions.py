@@ -53,3 +53,29 @@ def test_every_turn_is_in_its_own_session_and_no_session_is_empty(folder, model)
     ]
     assert second[1] == turn("Please delegate.")
     assert third == (branch, [*turn("In the branch."), *turn("Resumed.")])
+
+
+def test_what_was_undone_is_forgotten_without_another_turn(folder, model):
+    """Before a new conversation, and before the host ends, which tells of undone turns as if they stood. In a
+    chat that is resumed and has not gone on yet, it tells nobody: then with the next turn.
+    """
+    host = a_host(folder, model, {"sessionStrategy": "per-session"})
+    with a_terminal(host) as terminal:
+        terminal.type("Hello.", "Not this.", "Nor this.", "/undo 2")
+        for shown in ("Undid", "remaining", "Not this."):
+            terminal.see(shown)
+        terminal.type("/new", "Good evening.", "How late it is.", "Not that.", "/undo")
+        for shown in ("Undid", "remaining", "Not that."):
+            terminal.see(shown)
+        told = terminal.leave()
+    late = turn("Good evening."), turn("How late it is.")
+    with stored(host.store) as store:
+        assert list(store.sessions().values()) == [turn("Hello."), [*late[0], *late[1]]]
+    session = re.search(r"hermes --resume (\S+)", told)[1]
+    with a_terminal(host, "--resume", session) as terminal:
+        terminal.type("/undo")
+        terminal.see("Undid")
+        terminal.leave()
+    host.chat("Good night.", resume=session)
+    with stored(host.store) as store:
+        assert list(store.sessions().values()) == [turn("Hello."), [*late[0], *turn("Good night.")]]

@@ -22,6 +22,7 @@ from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
 from mnemon.gate.conversation.operations import EVERY
+from mnemon.surfaces.http import client
 from mnemon.surfaces.http.client import MOST_ANSWER_BYTES, RemoteGate
 from ports import vacant_port
 from processes import until
@@ -280,6 +281,32 @@ def test_connections_are_kept_and_bounded_whatever_the_number_of_callers():
     with port(behave) as (url, lines), reaching(url) as gate, ThreadPoolExecutor(40) as threads:
         list(threads.map(lambda _: gate.call(o.LIST_PEERS, CAP, LISTED), range(400)))
         assert len(lines) <= 16
+
+
+def test_as_many_are_asked_at_once_as_there_may_be_connections_and_those_nobody_needs_are_closed(monkeypatch):
+    together, gone = threading.Barrier(24), []
+
+    def behave(line, number):
+        heard(line)
+        together.wait(LONGEST)
+        line.sendall(answered())
+        try:
+            while True:
+                heard(line)
+                line.sendall(answered())
+        finally:
+            gone.append(number)
+
+    with (
+        port(behave) as (url, lines),
+        reaching(url, connections=24) as gate,
+        ThreadPoolExecutor(24) as threads,
+    ):
+        list(threads.map(lambda _: gate.call(o.LIST_PEERS, CAP, LISTED), range(24)))
+        assert (len(lines), gone) == (24, [])
+        monkeypatch.setattr(client, "_KEPT_SECONDS", 0.0)
+        gate.call(o.LIST_PEERS, CAP, LISTED)
+        assert until(lambda: len(gone) == 23)
 
 
 def test_an_address_that_does_not_answer_at_all_costs_the_connect_timeout():

@@ -26,7 +26,8 @@ class Health(Struct, frozen=True):
 class Breaker:
     """Closed while calls succeed; open for a growing while after three failures in a row.
 
-    After each such while one call is let through: if it succeeds, all are. An answer that comes too late
+    After each such while one call is let through: if it succeeds, all are, and if it fails, the next while is
+    longer; what was asked before and fails meanwhile says nothing new. An answer that comes too late
     for who asked is a failure of its own kind: only one that comes in time makes up for it.
     """
 
@@ -42,20 +43,22 @@ class Breaker:
         self._late = 0
         self._rest = _FIRST_REST_MS
         self._until = 0
+        self._trying = False
         self._told_ill = before is not None and not before.ok
 
     @property
     def health(self) -> Health:
         return self._health
 
-    def admits(self) -> bool:
-        """Whether a call may be made now."""
+    def admits(self, *, patient: bool = False) -> bool:
+        """Whether a call may be made now. Who is patient may call what only answers too late for others."""
         with self._lock:
-            if self._health.ok:
+            if self._health.ok or (patient and self._failed < _MOST):
                 return True
             if self._now() < self._until:
                 return False
             self._until = self._now() + self._rest
+            self._trying = True
             return True
 
     def succeeded(self, *, in_time: bool = False) -> None:
@@ -68,19 +71,23 @@ class Breaker:
             recovered = self._told_ill or not self._health.ok
             self._told_ill = False
             self._rest = _FIRST_REST_MS
+            self._trying = False
             self._health = Health(since=self._now())
         if recovered:
             self._changed(self._health)
 
     def failed(self, error: str, *, late: bool = False) -> None:
+        """`late`: there was an answer, but who had asked was gone."""
         with self._lock:
             if late:
                 self._late += 1
+                self._failed = 0
             else:
                 self._failed += 1
             count = max(self._late, self._failed)
             opened = self._health.ok and count >= _MOST
-            if opened or not self._health.ok:
+            if opened or self._trying:
+                self._trying = False
                 self._until = self._now() + self._rest
                 self._rest = min(self._rest * 2, _LONGEST_REST_MS)
             since = self._now() if opened else self._health.since

@@ -18,6 +18,8 @@ InjectionFrequency = Literal["every-turn", "first-turn"]
 WriteFrequency = Literal["async", "turn", "session"] | int
 ToolNames = Literal["mnemon", "honcho"]
 
+USUAL_WAIT = 0.3
+
 
 class Configuration(Struct, frozen=True, kw_only=True):
     home: Path
@@ -54,19 +56,25 @@ class Configuration(Struct, frozen=True, kw_only=True):
     dialectic_max_input_chars: int = 10_000
     reasoning_heuristic: bool = True
     reasoning_level_cap: Level = "high"
-    context_tokens: int | None = None
+    context_tokens: int = 1200
+    """Under a tenth of what the host's own prompt and tools take."""
     message_max_chars: int = 25_000
     context_cadence: int = 1
     dialectic_cadence: int = 1
     injection_frequency: InjectionFrequency = "every-turn"
     first_turn_base_wait: float | None = None
     first_turn_dialectic_wait: float | None = None
-    recall_wait: float = 0.3
-    """For how many seconds at most a turn waits for its memory."""
+    recall_wait: float | None = None
+    """For how many seconds at most a turn waits for its memory, if that was said."""
     namespaces: Namespaces = Namespaces()
     tool_names: ToolNames = "mnemon"
     store: Path
     """The data folder of the embedded store."""
+
+    @property
+    def patience(self) -> float:
+        """For how many seconds memory is waited for where somebody waits meanwhile."""
+        return USUAL_WAIT if self.recall_wait is None else self.recall_wait
 
     @property
     def url(self) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import fcntl
 import json
@@ -14,10 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mnemon.errors import Misconfigured, StorageFull, StorageReadOnly
+from msgspec.structs import replace
+
+from mnemon.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.interpretation import (
     HOST_VARIABLE,
+    KEPT_IN,
     OFF,
     Complaint,
     Document,
@@ -34,8 +38,10 @@ __all__ = [
     "Complaint",
     "Configurations",
     "default_home",
+    "honcho_s_own",
     "host_of",
     "read_configuration",
+    "write_grant",
     "write_setting",
 ]
 
@@ -68,7 +74,7 @@ def read_configuration(
     path = _in_force(places)
     profile = home.name if home.parent.name == "profiles" else profile
     try:
-        document = _load(path, shared=path == places[-1]) if path else Document()
+        document = _with_grants(_load(path, shared=path == places[-1])) if path else Document()
     except _Unreadable as reason:
         host = environment.get(HOST_VARIABLE, "").strip() or host_of(profile)
         return switched_off(home, host, path), [Complaint(path, "", f"{reason}; {OFF}")]
@@ -126,7 +132,7 @@ def _load(path: Path, *, shared: bool = False) -> Document:
     if len(raw) > _MOST_BYTES:
         raise _Unreadable(f"has more than {_MOST_BYTES} bytes")
     try:
-        values = json.loads(raw.decode("utf-8-sig"))
+        values = json.loads(raw.removeprefix(codecs.BOM_UTF8).decode())
         _told(values, indent=None)
     except json.JSONDecodeError as error:
         raise _Unreadable(f"is not JSON (line {error.lineno}, column {error.colno})") from None
@@ -135,6 +141,39 @@ def _load(path: Path, *, shared: bool = False) -> Document:
     if not isinstance(values, dict):
         raise _Unreadable(f"must be an object, not {said(values)}")
     return Document(path, values, exposed=bool(mode & _OTHERS), shared=shared)
+
+
+def _with_grants(document: Document) -> Document:
+    """The document with the sign-ins that it only refers to."""
+    values = _with_grant(document.values)
+    if isinstance(hosts := values.get("hosts"), dict):
+        values = {**values, "hosts": {host: _with_grant(block, host) for host, block in hosts.items()}}
+    return replace(document, values=values)
+
+
+def _with_grant(level: Any, host: str | None = None) -> Any:
+    oauth = level.get("oauth") if isinstance(level, dict) else None
+    place = oauth.get(KEPT_IN) if isinstance(oauth, dict) else None
+    if not isinstance(place, str):
+        return level
+    try:
+        there = _level(_load(Path(place)).values, host)
+    except _Unreadable:
+        there = {}
+    grant = there.get("oauth")
+    if not isinstance(grant, dict):
+        return level
+    return {**level, "apiKey": there.get("apiKey"), "oauth": {**grant, KEPT_IN: place}}
+
+
+def _level(values: dict[str, Any], host: str | None) -> dict[str, Any]:
+    """The block of a host as it stands in the file; the root for all hosts."""
+    if host is None:
+        return values
+    hosts = values.get("hosts")
+    blocks = hosts if isinstance(hosts, dict) else {}
+    block = blocks.get(host) or blocks.get(legacy_host(host) or host)
+    return block if isinstance(block, dict) else {}
 
 
 def _told(values: Any, indent: int | None = 2) -> bytes:
@@ -184,7 +223,7 @@ def write_setting(
 ) -> Path:
     """Change settings of the host, or those of all hosts; None takes one out. The file that then counts.
 
-    What Honcho's own files hold is copied; they are never changed.
+    What Honcho's own files hold is copied, but for sign-ins, which stay there and are referred to.
 
     Raises: Misconfigured for a value that the setting does not take, or if the file that counts can't be
     read; StorageUnavailable.
@@ -197,6 +236,8 @@ def write_setting(
             places = _places(home, environment)
             path = _in_force(places)
             values = _values_of(path, shared=path == places[-1])
+            if path and path.name != FILE:
+                _refer_to_grants(values, path)
             mixed = _mixed_up(values, home, host)
             _change(values, host, wanted, root=root)
             for complaint in _mixed_up(values, home, host) - mixed:
@@ -205,8 +246,59 @@ def write_setting(
             _replace(Path(os.path.realpath(target)), _told(values))
             return target
     except OSError as error:
-        kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
-        raise kind(f"the configuration of {home} can't be written: {error.strerror}") from error
+        raise _unwritable(home, error) from error
+
+
+def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
+    """Write a renewed sign-in to where it is kept, be that a file of Honcho's; all else stays as it is.
+
+    Raises: Misconfigured; StorageUnavailable.
+    """
+    environment = {**environment, HOST_VARIABLE: host}
+    try:
+        with _locked(default_home(home, environment)):
+            configuration, _ = read_configuration(home, environment)
+            place = honcho_s_own(configuration) or configuration.file
+            if place is None:
+                raise Misconfigured("there is no file any more that keeps a sign-in", hint="")
+            values = _values_of(place, shared=False)
+            for name, value in grant.items():
+                level = _level(values, host)
+                level = level if name in level else values if name in values else _block(values, host)
+                level[name] = _in_order_of(level.get(name), value)
+            _replace(Path(os.path.realpath(place)), _told(values))
+            return place
+    except OSError as error:
+        raise _unwritable(home, error) from error
+
+
+def honcho_s_own(configuration: Configuration) -> Path | None:
+    """The file of Honcho's own plugin that keeps the sign-in; None if one of ours does, or there is none."""
+    place = (configuration.oauth or {}).get(KEPT_IN)
+    if isinstance(place, str):
+        return Path(place)
+    file = configuration.file
+    return file if configuration.oauth and file is not None and file.name != FILE else None
+
+
+def _refer_to_grants(values: dict[str, Any], path: Path) -> None:
+    """A refresh token that stood in two files would be spent twice."""
+    hosts = values.get("hosts")
+    for level in (values, *(hosts.values() if isinstance(hosts, dict) else ())):
+        if isinstance(level, dict) and isinstance(level.get("oauth"), dict) and level["oauth"]:
+            level["oauth"] = {KEPT_IN: os.path.abspath(path)}
+            level.pop("apiKey", None)
+
+
+def _in_order_of(old: Any, new: Any) -> Any:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {**{name: new[name] for name in old if name in new}, **new}
+
+
+def _unwritable(home: Path, error: OSError) -> StorageUnavailable:
+    kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
+    return kind(f"the configuration of {home} can't be written: {error.strerror}")
 
 
 def _key(name: str) -> Key:

@@ -20,6 +20,8 @@ Rung = Literal["pin", "alias", "alias-alt", "prefix", "id", "name", "key"]
 
 _HTTP_LEAD = "api-"
 _CONVENTION = "user"
+_OF_TWO = "dm"
+"""The kind of chat that one person has with the agent."""
 _GATEWAY_HEAD = 3
 """How many segments of a gateway's key come before the kind of chat: agent, profile, channel."""
 
@@ -75,6 +77,17 @@ def agent_peer(configuration: Configuration) -> str:
     text = configuration.ai_peer.strip() or configuration.host
     stem = sanitised(text)
     return stem if len(stem) <= MOST_CHARS else escalated(stem, frozenset(), "name", text)
+
+
+def is_shared(conversation: Conversation) -> bool:
+    """Whether others may be in the conversation: they may, wherever nothing says that nobody is."""
+    key = _given(conversation.gateway_session_key)
+    kinds = {_given(conversation.chat_type), _kind_of(key)} - {None}
+    if kinds:
+        return kinds != {_OF_TWO}
+    if conversation.platform == HTTP:
+        return key is not None and claimed(key) is None
+    return conversation.platform not in PERSONAL
 
 
 def claimed(key: str | None) -> Claim | None:
@@ -167,6 +180,12 @@ def _chat(key: str) -> str | None:
         chat = [segment for segment in segments[_GATEWAY_HEAD + 1 :] if segment.strip()]
         return "-".join((segments[2], *chat)) if chat else None
     return "-".join(segments) if len(segments) > 1 else f"default-{key}"
+
+
+def _kind_of(key: str | None) -> str | None:
+    """The kind of chat that a gateway's own key names."""
+    segments = (key or "").split(":")
+    return segments[_GATEWAY_HEAD] if segments[0] == "agent" and len(segments) > _GATEWAY_HEAD else None
 
 
 def _decoded(segment: str) -> str:

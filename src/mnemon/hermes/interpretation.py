@@ -24,6 +24,8 @@ from mnemon.turns.seat import Flags, Observation
 HOST_VARIABLE = "HERMES_HONCHO_HOST"
 DEFAULT_HOST = "hermes"
 OFF = "memory is off until it is corrected"
+KEPT_IN = "keptIn"
+"""In `oauth`: the file that keeps a sign-in to which this one refers."""
 
 _STRUCTURE = ("hosts", "defaultHost")
 _MOST_COMPLAINTS = 30
@@ -253,6 +255,10 @@ class _Reading:
     def _warn(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         if values.get("pin_user_peer") and not values.get("peer_name"):
             self._complain(found["pinUserPeer"].path, "has no effect without peerName", "Set peerName too.")
+        kept = values.get("oauth") or {}
+        if KEPT_IN in kept and "clientId" not in kept:
+            wrong = f"refers to {kept[KEPT_IN]}, where nobody is signed in"
+            self._complain(found["oauth"].path, wrong, "Sign in: mnemon login")
         if self._document.exposed and _holds_a_key(self._document.values):
             hint = f"Run: chmod 600 {self._document.path}"
             self._complain("", "holds a key, and others on this machine can open it", hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, get_args
 
 from msgspec import NODEFAULT, Struct
@@ -45,7 +46,7 @@ class Key(Struct, frozen=True, kw_only=True):
     @property
     def default_value(self) -> Any:
         """None if there is none, or if it depends on other things."""
-        return None if self.default else _DEFAULTS.get(self.attribute)
+        return None if self.default else _defaults().get(self.attribute)
 
     @property
     def default_words(self) -> str:
@@ -118,7 +119,7 @@ KEYS: tuple[Key, ...] = (
         section=_CONNECTION,
         aliases=("requestTimeout",),
         variable="HONCHO_TIMEOUT",
-        says="When a request to the server is given up.",
+        says="When a request to the server is given up, and what a tool asks of memory.",
     ),
     Key(
         name="store",
@@ -212,7 +213,7 @@ KEYS: tuple[Key, ...] = (
         kind=kinds.FREQUENCY,
         section=_WRITING,
         says='When turns are written: behind the conversation ("async"), at the end of each ("turn") or of '
-        'the session ("session"), or every so many turns.',
+        'the session ("session"), or every so many turns. What is kept back goes after half an hour.',
     ),
     Key(
         name="saveMessages",
@@ -297,9 +298,8 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         name="contextTokens",
-        kind=kinds.TOKENS,
+        kind=kinds.LIMIT,
         section=_BUDGETS,
-        default="no limit",
         says="How many tokens of memory are shown in one turn, at four characters each.",
     ),
     Key(
@@ -324,7 +324,8 @@ KEYS: tuple[Key, ...] = (
         name="recallWait",
         kind=kinds.seconds(),
         section=_PACE,
-        says="How long a turn waits for its memory at most.",
+        default="0.3, and 3 while memory in this process is loaded",
+        says="How long a turn waits for its memory at most; once it is set, the first of a process too.",
     ),
     Key(
         name="firstTurnBaseWait",
@@ -343,8 +344,12 @@ KEYS: tuple[Key, ...] = (
 )
 
 _SPELLINGS = {spelling: key for key in KEYS for spelling in (key.name, *key.aliases)}
-_DEFAULTS = {"observation_mode": "directional"} | {
-    one.name: one.default if one.default is not NODEFAULT else one.default_factory()
-    for one in fields(Configuration)
-    if not one.required
-}
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    return {"observation_mode": "directional"} | {
+        one.name: one.default if one.default is not NODEFAULT else one.default_factory()
+        for one in fields(Configuration)
+        if not one.required
+    }

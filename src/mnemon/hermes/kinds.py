@@ -37,6 +37,8 @@ _FREQUENCIES = ("async", "turn", "session")
 _SIDES = ("user", "ai")
 _FLAGS = ("observeMe", "observeOthers")
 _MUCH = 1_000_000_000
+NO_LIMIT = _MUCH
+"""What 0 stands for where it takes a limit away."""
 _HOUR = 3600
 _MOST_UNKNOWN = 10
 
@@ -100,9 +102,13 @@ def _string(value: Any, words: str) -> str:
     return value.strip()
 
 
+def _has_unseen(text: str) -> bool:
+    return not text.isprintable() and _UNSEEN.search(text) is not None
+
+
 def _line(value: Any, tell: Tell) -> str | None:
     text = _string(value, "a string")
-    if _UNSEEN.search(text):
+    if _has_unseen(text):
         raise Wrong("must be a string of one line")
     return text or None
 
@@ -197,12 +203,7 @@ def _limit(value: Any, tell: Tell) -> int:
     number = _number(value)
     if number is None or number != int(number) or not 0 <= number <= _MUCH:
         raise _refusal("a whole number, at least 1, or 0 for no limit", value)
-    return int(number) or _MUCH
-
-
-def _tokens(value: Any, tell: Tell) -> int | None:
-    limit = _limit(value, tell)
-    return None if limit == _MUCH else limit
+    return int(number) or NO_LIMIT
 
 
 def seconds(*, above_zero: bool = False) -> Kind:
@@ -275,7 +276,7 @@ def _by_text(value: Any, words: str, tell: Tell) -> dict[str, str]:
     found = {}
     for key, given in value.items():
         text = str(given) if isinstance(given, int) and not isinstance(given, bool) else given
-        if not isinstance(text, str) or not text.strip() or not key.strip() or _UNSEEN.search(text):
+        if not isinstance(text, str) or not text.strip() or not key.strip() or _has_unseen(text):
             tell(key, "must be a name", "")
         else:
             found[key.strip()] = text.strip()
@@ -352,8 +353,6 @@ NAME = Kind("a name", _name)
 PEER = Kind("a name", _peer)
 FLAG = Kind("true or false", _flag, "bool")
 LIMIT = Kind("a whole number, 0 for no limit", _limit, "number")
-TOKENS = Kind("a whole number, 0 for no limit", _tokens, "number")
-"""A limit that there is none of by default."""
 FREQUENCY = Kind(_FREQUENCY_WORDS, _frequency)
 PASS_LEVELS = Kind(_LEVELS_WORDS, _levels, "json")
 ALIASES = Kind(_ALIASES_WORDS, _aliases, "json")

@@ -34,6 +34,7 @@ _MARK = "mnemon_letter"
 """Under which a message's metadata names the letter that brought it."""
 
 _MOST_PREPARED = 1000
+_MOST_NOTED = 1000
 
 _HOPELESS = (
     InvalidInput,
@@ -106,6 +107,8 @@ class Carrier:
         self._gate = gate
         self._passes = passes
         self._prepared: set[str] = set()
+        self._ids: dict[str, list[str]] = {}
+        """The messages that the latest letters brought."""
 
     def __call__(self, letter: Letter) -> None:
         """Raises: Refused for what will never be taken; MnemonError for what may be another time.
@@ -157,7 +160,10 @@ class Carrier:
             members=members_of(seat) if self._passes.capped else None,
             idempotency_key=letter.id if self._passes.capped else None,
         )
-        self._gate.call(o.ADD_MESSAGES, self._passes.of(seat)("speak"), asked)
+        brought: a.Messages = self._gate.call(o.ADD_MESSAGES, self._passes.of(seat)("speak"), asked)
+        self._ids[letter.id] = [message.id for message in brought.messages]
+        if len(self._ids) > _MOST_NOTED:
+            del self._ids[next(iter(self._ids))]
 
     def _prepare(self, seat: Seat) -> None:
         """Where the first message can't bring its session's settings along, make the session first."""
@@ -191,6 +197,8 @@ class Carrier:
             note.text == statement.text for note in memory.stated(statement.peer, statement.text)
         ):
             memory.conclude(statement.peer, statement.text)
+        if statement.instead_of and not statement.seat.reads_back:
+            raise Refused("what was replaced stays: it is in a namespace that is written to and not read")
         if statement.instead_of:
             for note in memory.stated(statement.peer, statement.instead_of):
                 if note.text != statement.text:
@@ -200,7 +208,7 @@ class Carrier:
         seat = page.seat
         if letter.attempts and self._brought(seat, letter.id):
             return
-        self._prepare(seat)
+        self._memory(seat).begin()
         asked = q.AddFile(
             workspace_id=seat.workspace,
             session_id=seat.session,
@@ -214,11 +222,14 @@ class Carrier:
         self._gate.call(o.ADD_FILE, self._passes.of(seat)("speak"), asked)
 
     def _undo(self, undo: Undo) -> None:
-        seat = undo.seat
-        for message_id in self._brought(seat, undo.letter):
+        seat, noted = undo.seat, self._ids.get(undo.letter)
+        if noted is None and not seat.reads_back:
+            raise Refused("what was undone stays: it is in a namespace that is written to and not read")
+        for message_id in noted or self._brought(seat, undo.letter):
             asked = q.OfMessage(workspace_id=seat.workspace, session_id=seat.session, message_id=message_id)
             with suppress(NotFound):
                 self._gate.call(o.DELETE_MESSAGE, self._passes.of(seat)("undo"), asked)
+        self._ids.pop(undo.letter, None)
 
     def _memory(self, seat: Seat) -> GatedMemory:
         return GatedMemory(self._gate, seat, self._passes.of(seat), capped=self._passes.capped)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 
 from msgspec import Struct
 
 from mnemon.hermes.cadence import Pace
+from mnemon.hermes.transcript import Transcript
 from mnemon.turns.memory import Known
-
-_MOST_WRITTEN = 200
 
 
 class Supplement(Struct, frozen=True):
@@ -29,29 +30,20 @@ class Live:
         self.known: Known | None = None
         """What was last known, for turns that do not ask anew."""
         self.supplement: Supplement | None = None
-        self._rewound = False
-        self._written: dict[str, str] = {}
+        self._transcript: Transcript | None = None
+
+    @contextmanager
+    def transcript(self, begin: Callable[[], Transcript]) -> Iterator[Transcript]:
+        """What was said in it, for one at a time; as it was before this process, at first."""
+        with self._lock:
+            self._transcript = self._transcript or begin()
+            yield self._transcript
+
+    def continues(self, other: Live) -> None:
+        """It is the same conversation, which the host calls otherwise now."""
+        self._transcript = other._transcript
 
     def rewind(self) -> None:
         """The latest turns were taken back: what they led to is looked up anew."""
         with self._lock:
-            self._rewound = True
             self.pace, self.known, self.supplement = Pace(), None, None
-
-    def wrote(self, letter: str, text: str) -> None:
-        """Note that a letter brought what the user said there."""
-        with self._lock:
-            self._written[letter] = text
-            if len(self._written) > _MOST_WRITTEN:
-                del self._written[next(iter(self._written))]
-
-    def taken_back(self, still_said: frozenset[str]) -> list[str]:
-        """After an undo: the letters whose words are no longer part of the conversation."""
-        with self._lock:
-            if not self._rewound:
-                return []
-            self._rewound = False
-            gone = [letter for letter, text in self._written.items() if text not in still_said]
-            for letter in gone:
-                del self._written[letter]
-            return gone

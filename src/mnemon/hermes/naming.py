@@ -60,6 +60,12 @@ def session_name(
     return _marked("-".join(filter(None, shown)), source.kind, source.text, peer, namespace)
 
 
+def pages_name(configuration: Configuration, owner: str) -> str:
+    """The session that holds the owner's files: one that no conversation has, whoever it is with."""
+    namespace = configuration.namespaces.write or "default"
+    return _marked(f"{owner}-files", "files", owner, namespace)
+
+
 def _source(configuration: Configuration, conversation: Conversation, session_id: str) -> _Source:
     key = (conversation.gateway_session_key or "").strip()
     if key and conversation.platform == HTTP:

@@ -13,8 +13,10 @@ import msgspec
 
 from mnemon.domain.shapes import settled
 from mnemon.hermes.breaker import Health
+from mnemon.hermes.transcript import Heard, Transcript
 
-_MOST_TITLES = 5_000
+_MOST_KEPT = 5_000
+_SALT_BYTES = 16
 
 
 class Notebook:
@@ -60,19 +62,37 @@ class Notebook:
 
     def keep_title(self, session_id: str, title: str) -> None:
         """Note the title with which a session began; the notes of the oldest sessions go."""
-        path = self._titled(session_id)
-        try:
-            self._write(f"{path.parent.name}/{path.name}", title.encode(errors="replace"))
-            kept = list(os.scandir(path.parent))
-            if len(kept) > _MOST_TITLES:
-                kept.sort(key=lambda entry: entry.stat().st_mtime_ns)
-                for entry in kept[: _MOST_TITLES // 10]:
-                    os.unlink(entry)
-        except OSError:
-            return
+        self._keep(self._titled(session_id), title.encode(errors="replace"))
 
     def _titled(self, session_id: str) -> Path:
         return self._folder / "titles" / sha256(session_id.encode(errors="surrogatepass")).hexdigest()[:32]
+
+    def transcript(self, *conversation: str) -> Transcript:
+        """What was heard of a conversation in other processes."""
+        try:
+            heard = msgspec.json.decode(self._transcribed(conversation).read_bytes(), type=settled(Heard))
+        except (OSError, msgspec.MsgspecError):
+            heard = Heard(os.urandom(_SALT_BYTES))
+        return Transcript(heard)
+
+    def keep_transcript(self, heard: Heard, *conversation: str) -> None:
+        """Note what was heard of a conversation; the notes of the oldest go."""
+        self._keep(self._transcribed(conversation), msgspec.json.encode(heard))
+
+    def _transcribed(self, conversation: tuple[str, ...]) -> Path:
+        return self._folder / "transcripts" / sha256(msgspec.json.encode(conversation)).hexdigest()[:32]
+
+    def _keep(self, path: Path, content: bytes) -> None:
+        try:
+            new = not path.exists()
+            self._write(f"{path.parent.name}/{path.name}", content)
+            kept = list(os.scandir(path.parent)) if new else []
+            if len(kept) > _MOST_KEPT:
+                kept.sort(key=lambda entry: entry.stat().st_mtime_ns)
+                for entry in kept[: _MOST_KEPT // 10]:
+                    os.unlink(entry)
+        except OSError:
+            return
 
     def _write(self, name: str, content: bytes) -> None:
         path = self._folder / name

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from mnemon.errors import MnemonError, ServerUnreachable, SignInEnded, StorageBusy
 from mnemon.hermes.configuration import Configuration
+from mnemon.hermes.interpretation import KEPT_IN
 from mnemon.hermes.signin import wire
 
 _RENEW_BEFORE_SECONDS = 120
@@ -35,6 +36,19 @@ _LOOK_SECONDS = 0.02
 _SHORTEST_LIFE = 1
 _LONGEST_LIFE = 10 * 365 * 24 * 3600
 _LOCK = ".mnemon-sign-in.lock"
+_NAMES = {
+    "refresh": "refreshToken",
+    "expires_at": "expiresAt",
+    "client": "clientId",
+    "endpoint": "tokenEndpoint",
+    "scope": "scope",
+    "revoke": "revocationEndpoint",
+    "since": "signedInAt",
+    "spending": "spending",
+    "ended": "ended",
+}
+"""What the configuration calls the parts of a grant."""
+_ALWAYS = ("expiresAt", "clientId", "tokenEndpoint", "scope")
 
 _log = logging.getLogger("mnemon.hermes")
 
@@ -56,6 +70,8 @@ class Grant(Struct, frozen=True, kw_only=True):
     """When the refresh token was sent, if it is not known what came of it."""
     ended: str = ""
     """Why it can't be renewed any more; empty while it can."""
+    more: Mapping[str, Any] = {}
+    """What others keep beside it."""
 
     @classmethod
     def of(cls, configuration: Configuration) -> Grant | None:
@@ -74,6 +90,7 @@ class Grant(Struct, frozen=True, kw_only=True):
                 since=_seconds(kept.get("signedInAt")),
                 spending=_seconds(kept.get("spending")),
                 ended=ended,
+                more={name: value for name, value in kept.items() if name not in (*_NAMES.values(), KEPT_IN)},
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             return None
@@ -96,22 +113,9 @@ class Grant(Struct, frozen=True, kw_only=True):
 
     def settings(self) -> dict[str, Any]:
         """As the configuration is to keep it."""
-        kept = {
-            "refreshToken": self.refresh,
-            "expiresAt": self.expires_at,
-            "clientId": self.client,
-            "tokenEndpoint": self.endpoint,
-            "scope": self.scope,
-            "revocationEndpoint": self.revoke,
-            "signedInAt": self.since,
-            "spending": self.spending,
-            "ended": self.ended,
-        }
-        always = ("expiresAt", "clientId", "tokenEndpoint", "scope")
-        return {
-            "apiKey": self.access,
-            "oauth": {name: value for name, value in kept.items() if value or name in always},
-        }
+        kept = {name: getattr(self, part) for part, name in _NAMES.items()}
+        told = {name: value for name, value in kept.items() if value or name in _ALWAYS}
+        return {"apiKey": self.access, "oauth": {**told, **self.more}}
 
     def over(self, now: int) -> bool:
         """Whether the access token is of no use any more."""
@@ -137,8 +141,8 @@ Raises: SignInEnded; Unheard if the token may be spent nevertheless; ServerUnrea
 class Upkeep:
     """Gives an access token that holds. A refresh token is spent once, whoever shares the configuration.
 
-    `now` is in milliseconds; `lock` is the file by which processes that share the configuration keep off each
-    other, None if there are none.
+    `now` is in milliseconds; `lock` says by which file processes that share the configuration keep off each
+    other; None if there are none.
     """
 
     def __init__(
@@ -149,11 +153,11 @@ class Upkeep:
         read: Callable[[], Configuration],
         write: Callable[[Mapping[str, Any]], object],
         exchange: Exchange,
-        lock: Path | None = None,
+        lock: Callable[[], Path | None] = lambda: None,
     ) -> None:
         self._grant = Grant.of(configuration)
         self._key = configuration.api_key or ""
-        self._file = lock
+        self._held_by = lock
         self._now = now
         self._read = read
         self._write = write
@@ -198,7 +202,7 @@ class Upkeep:
         if self._now() < self._not_before and not self._unsaved and not self._renewed_elsewhere():
             return
         try:
-            with alone(self._file, _PATIENCE_SECONDS if grant.over(self._seconds) else 0.0):
+            with alone(self._held_by(), _PATIENCE_SECONDS if grant.over(self._seconds) else 0.0):
                 self._unsaved = self._unsaved and self._save()
                 if self._ends(self._grant or grant):
                     self._grant = self._renewed(grant)
@@ -271,9 +275,11 @@ def _ended(why: str) -> SignInEnded:
     return SignInEnded(f"the sign-in has ended: {why}")
 
 
-def lock_of(folder: Path) -> Path:
-    """The lock of all sign-ins of the installation whose default home that is."""
-    return folder / _LOCK
+def lock_of(folder: Path, theirs: Path | None = None) -> Path:
+    """The lock of all sign-ins of the installation whose default home that is; or, of one that is kept in a
+    file of Honcho's, the lock by which Honcho's own plugin holds others off when it renews that.
+    """
+    return folder / _LOCK if theirs is None else theirs.with_name(f"{theirs.name}.lock")
 
 
 @contextmanager

@@ -14,19 +14,25 @@ _IDLE_SECONDS = 10.0
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
 _STOP_SECONDS = 1.0
+_LOOK_SECONDS = 60.0
+"""How often it is looked whether what is held may go by now."""
 
 _log = logging.getLogger("mnemon.hermes")
 
 
 class Postman:
-    """One thread at most, which goes when there is nothing to deliver for a while."""
+    """One thread at most, which goes when nothing is held and there is nothing to deliver for a while."""
 
-    def __init__(self, outbox: Outbox, carry: Callable[[Letter], None]) -> None:
+    def __init__(
+        self, outbox: Outbox, carry: Callable[[Letter], None], *, look_seconds: float = _LOOK_SECONDS
+    ) -> None:
         self._outbox = outbox
         self._carry = carry
+        self._look_seconds = look_seconds
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._rung = False
+        self._asked_to_stay = False
         self._rounds = 0
         self._stopped = False
 
@@ -34,10 +40,19 @@ class Postman:
         """Say that there may be something to deliver."""
         with self._changed:
             self._rung = True
-            if self._thread is None and not self._stopped:
-                self._thread = threading.Thread(target=self._run, name="mnemon-outbox", daemon=True)
-                self._thread.start()
+            self._come()
             self._changed.notify_all()
+
+    def stay(self) -> None:
+        """Say that something is held, to be delivered when that ends."""
+        with self._changed:
+            self._asked_to_stay = True
+            self._come()
+
+    def _come(self) -> None:
+        if self._thread is None and not self._stopped:
+            self._thread = threading.Thread(target=self._run, name="mnemon-outbox", daemon=True)
+            self._thread.start()
 
     def flush(self, seconds: float) -> bool:
         """Wait up to that long for everything to be delivered, or a try to fail; whether all is."""
@@ -67,21 +82,23 @@ class Postman:
         pause = _FIRST_PAUSE
         while True:
             with self._changed:
-                self._rung = False
-            done = self._round()
+                self._rung = self._asked_to_stay = False
+            done, held = self._round()
             pause = _FIRST_PAUSE if done else min(pause * 2, _LONGEST_PAUSE)
             with self._changed:
                 self._rounds += 1
                 self._changed.notify_all()
-                patience = _IDLE_SECONDS if done else pause
+                patience = pause if not done else self._look_seconds if held else _IDLE_SECONDS
                 called = self._changed.wait_for(lambda: self._rung or self._stopped, patience)
-                if self._stopped or (done and not called):
+                idle = done and not held and not called and not self._asked_to_stay
+                if self._stopped or idle:
                     self._thread = None
                     return
 
-    def _round(self) -> bool:
+    def _round(self) -> tuple[bool, bool]:
+        """Whether all that may go was delivered, and whether something is held."""
         try:
-            return self._outbox.deliver(self._carry)
+            return self._outbox.deliver(self._carry), self._outbox.standing().held > 0
         except MnemonError as error:
             _log.warning("mnemon: what is to be written waits: %s: %s", error.code, error.detail)
-            return False
+            return False, False

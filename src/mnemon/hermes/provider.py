@@ -7,7 +7,9 @@ station, which it shares with every other provider of the profile.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,17 +21,18 @@ from mnemon.hermes import tools
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import write_setting
 from mnemon.hermes.host import Conversation
-from mnemon.hermes.hostfiles import pages, statement
-from mnemon.hermes.identity import Person, agent_peer, identify
+from mnemon.hermes.hostfiles import pages, said_and_undone, statement
+from mnemon.hermes.identity import HTTP, Person, agent_peer, identify, is_shared
 from mnemon.hermes.interpretation import Complaint
 from mnemon.hermes.introduction import introduction
 from mnemon.hermes.keys import KEYS, Key
 from mnemon.hermes.letters import Said, Turn, Undo
 from mnemon.hermes.live import Live
-from mnemon.hermes.naming import session_name
+from mnemon.hermes.naming import pages_name, session_name
 from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.recall import Recall
 from mnemon.hermes.station import Station
+from mnemon.hermes.transcript import Transcript
 from mnemon.turns.cleaning import chunks, clean, spoken
 from mnemon.turns.seat import Seat
 from mnemon.turns.secrets import redact
@@ -37,6 +40,7 @@ from mnemon.turns.secrets import redact
 NAME = "mnemon"
 
 _FLUSH_SECONDS = 2.0
+"""What a memory in this process has at the end to write what was said: nobody else may be slow there."""
 _TURN_FLUSH_SECONDS = 5.0
 _MOST_WARNINGS = 1_000
 
@@ -144,9 +148,10 @@ class Provider:
         conversation, configuration, person = self._conversation, self._configuration, self._person
         if conversation is None or configuration is None or person is None:
             return None
-        name = session_name(
-            configuration, conversation, person, session_id=session_id or conversation.session_id
-        )
+        if session_id not in ("", conversation.session_id):
+            title = self._around.notebook(configuration).title(session_id)
+            conversation = replace(conversation, session_id=session_id, session_title=title or None)
+        name = session_name(configuration, conversation, person, session_id=conversation.session_id)
         return Seat(
             workspace=configuration.workspace,
             session=name,
@@ -158,10 +163,24 @@ class Provider:
             namespaces=configuration.namespaces,
         )
 
-    def _live(self, seat: Seat, session_id: str = "") -> Live:
+    def _key(self, seat: Seat, session_id: str = "") -> tuple[str, ...]:
+        """What tells this conversation from others."""
         conversation = self._conversation
         began = session_id or (conversation.session_id if conversation is not None else "")
-        return self._station().live((seat.workspace, seat.session, seat.user, began))
+        return seat.workspace, seat.session, seat.user, began
+
+    def _live(self, seat: Seat) -> Live:
+        return self._station().live(self._key(seat))
+
+    @contextmanager
+    def _transcript(self, seat: Seat, session_id: str = "") -> Iterator[Transcript]:
+        """What was said in the conversation, which is kept for the next process too."""
+        notebook, key = self._around.notebook(self._configured()), self._key(seat, session_id)
+        with self._station().live(key).transcript(lambda: notebook.transcript(*key)) as transcript:
+            heard = transcript.heard
+            yield transcript
+            if transcript.heard is not heard:
+                notebook.keep_transcript(transcript.heard, *key)
 
     def system_prompt_block(self) -> str:
         if self._seat() is None:
@@ -181,6 +200,7 @@ class Provider:
             return station.told(
                 seat,
                 lambda memory: tools.handle(memory, configuration, tool_name, args, datetime.now(UTC)),
+                configuration.timeout,
             )
         except MnemonError as error:
             return tools.refused(error)
@@ -209,10 +229,10 @@ class Provider:
         seat, configuration = self._seat(session_id), self._configured()
         if seat is None or seat.namespaces.write is None or not configuration.save_messages:
             return
-        station, live = self._station(), self._live(seat, session_id)
-        self._take_back(station, seat, live, messages)
-        self._bring_pages(station, seat)
+        station = self._station()
         user, assistant = spoken(user_content), spoken(assistant_content)
+        self._take_back(seat, self._gone_before(seat, session_id, user, messages))
+        self._bring_pages(station, seat)
         said = self._said(station, seat.user, user) + self._said(station, seat.ai, assistant)
         if not said:
             return
@@ -220,7 +240,9 @@ class Provider:
         every = frequency if isinstance(frequency, int) else 0
         self._keep_title(session_id)
         letter = station.post(Turn(seat, said), held=frequency == "session" or every > 1)
-        live.wrote(letter, user)
+        if not self._over_http:
+            with self._transcript(seat, session_id) as transcript:
+                transcript.wrote(letter, user)
         if every > 1 and station.held(seat) >= every:
             station.release(seat)
         if frequency == "turn":
@@ -234,23 +256,43 @@ class Provider:
             if piece.strip()
         ]
 
-    def _take_back(
-        self, station: Station, seat: Seat, live: Live, messages: Sequence[Mapping[str, Any]] | None
-    ) -> None:
-        """What was undone since the last turn is no longer remembered."""
-        if messages is None:
-            return
-        still = frozenset(
-            spoken(message.get("content")) for message in messages if message.get("role") == "user"
-        )
-        for letter in live.taken_back(still):
-            station.post(Undo(seat, letter))
+    @property
+    def _over_http(self) -> bool:
+        """Whether it is where there is no undo, and where the host has two talks that begin alike in one."""
+        return self._conversation is not None and self._conversation.platform == HTTP
+
+    def _gone_before(
+        self, seat: Seat, session_id: str, user: str, messages: Sequence[Mapping[str, Any]] | None
+    ) -> list[str]:
+        """The letters whose words were undone before the user said this."""
+        conversation = self._conversation
+        if conversation is None or self._over_http:
+            return []
+        said = _said_by_user(messages or ())
+        places = [place for place, text in enumerate(said) if text == user]
+        before = said[: places[-1] if places else -1]
+        told = bool(before) or (bool(said) and self._turn == 1)
+
+        def undone() -> list[str]:
+            _, gone = said_and_undone(conversation.home, session_id or conversation.session_id)
+            return [spoken(content) for content in gone]
+
+        with self._transcript(seat, session_id) as transcript:
+            return transcript.goes_on(before, undone) if told else transcript.is_over()
+
+    def _take_back(self, seat: Seat, letters: Sequence[str]) -> None:
+        """What was undone is no longer remembered."""
+        for letter in letters:
+            self._station().post(Undo(seat, letter))
 
     def _bring_pages(self, station: Station, seat: Seat) -> None:
-        """The host's own files become the declared owner's memory, once."""
-        configuration = self._configured()
+        """The host's own files become the declared owner's memory, once, in a session of their own."""
+        configuration, conversation = self._configured(), self._conversation
         if seat.user != configuration.peer_name or configuration.session_strategy == "per-session":
             return
+        if conversation is None or is_shared(conversation):
+            return
+        seat = replace(seat, session=pages_name(configuration, seat.user))
         notebook, key = self._around.notebook(configuration), ("files", seat.workspace, seat.user)
         if notebook.was(*key):
             return
@@ -284,19 +326,46 @@ class Provider:
         if conversation is None or seat is None or not new_session_id:
             return
         if rewound:
-            self._live(seat).rewind()
+            self._rewind(conversation, seat)
             return
+        reason = None if reset else kwargs.get("reason")
+        if reason != "compression":
+            self._end(seat, ())
         if new_session_id != conversation.session_id:
-            self._station().release(seat)
-            self._conversation = replace(conversation, session_id=new_session_id)
-            self._settle_title()
+            self._move(conversation, seat, new_session_id, reason)
         if reset:
             self._turn = 0
+
+    def _rewind(self, conversation: Conversation, seat: Seat) -> None:
+        """Turns were taken back: which, the host's own transcript knows, or else what it tells next."""
+        self._live(seat).rewind()
+        left, undone = said_and_undone(conversation.home, conversation.session_id)
+        with self._transcript(seat) as transcript:
+            transcript.rewind()
+            gone = transcript.goes_on([spoken(content) for content in left]) if undone else []
+        self._take_back(seat, gone)
+
+    def _move(self, conversation: Conversation, seat: Seat, session_id: str, reason: str | None) -> None:
+        """Go on in another session of the host, which has the title of this one only if it grew from it."""
+        self._station().release(seat)
+        before = self._live(seat)
+        title = conversation.session_title if reason in ("branch", "compression") else None
+        self._conversation = replace(conversation, session_id=session_id, session_title=title)
+        self._settle_title()
+        if reason == "compression":
+            self._live(self._seat() or seat).continues(before)
+
+    def _end(self, seat: Seat, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Take back what was undone since the last turn, as far as can be told."""
+        with self._transcript(seat) as transcript:
+            gone = transcript.is_over(_said_by_user(messages))
+        self._take_back(seat, gone)
 
     def on_session_end(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Let go what was held back for the end. The last turn may still come."""
         seat = self._seat()
         if seat is not None:
+            self._end(seat, messages)
             self._station().release(seat)
 
     def on_pre_compress(self, messages: Sequence[Mapping[str, Any]]) -> str:
@@ -304,21 +373,25 @@ class Provider:
         seat = self._seat()
         if seat is None:
             return ""
-        station = self._station()
+        station, configuration, live = self._station(), self._configured(), self._live(seat)
+        until = time.monotonic() + configuration.patience
+        self._end(seat, messages)
         station.release(seat)
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
-        recall = Recall(station, self._configured(), seat, self._live(seat))
+        recall = Recall(station, configuration, seat, live)
         told = recall.at_once(spoken(latest))
-        station.flush(_FLUSH_SECONDS)
+        station.flush(max(0.0, until - time.monotonic()))
         return told
 
     def shutdown(self) -> None:
+        """What is not written in time is in the outbox for the next process."""
         seat = self._seat()
         if seat is None:
             return
+        self._end(seat, ())
         station = self._station()
         station.release(seat)
-        station.flush(_FLUSH_SECONDS)
+        station.flush(_FLUSH_SECONDS if station.near else self._configured().patience)
 
     def get_config_schema(self) -> list[dict[str, Any]]:
         """What a generic picker may ask; the wizard of `hermes memory setup mnemon` asks better."""
@@ -345,6 +418,10 @@ class Provider:
         configuration = self._configured()
         inside = configuration.store.resolve().is_relative_to(configuration.home.resolve())
         return [] if inside or configuration.url is not None else [str(configuration.store)]
+
+
+def _said_by_user(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [spoken(message.get("content")) for message in messages if message.get("role") == "user"]
 
 
 def _field(key: Key) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -21,8 +21,9 @@ from mnemon.turns import injection
 from mnemon.turns.memory import Known
 from mnemon.turns.seat import Seat
 
-_COLD_SECONDS = 3.0
-"""How long the first look into a store takes at worst, once in a process: its index is read into memory."""
+_LOADING_SECONDS = 3.0
+"""Once in a process what answers is loaded, and once for everybody what they have in a store: who did not say
+how long to wait waits so long for that, and no longer."""
 
 _log = logging.getLogger("mnemon.hermes")
 _T = TypeVar("_T")
@@ -41,55 +42,71 @@ class Recall:
         """What the turn of that number is given; empty if memory has nothing, or not in time."""
         live = self._live
         turn = live.pace.turn(number, message, self._configuration)
-        if not self._seat.namespaces.read or (not turn.base and not turn.ask) or not self._ready(number):
+        if not self._seat.namespaces.read or (not turn.base and not turn.ask):
             return ""
-        began = time.monotonic()
-        base_wait, supplement_wait = self._waits(number)
-        looked_up = self._look_up(message, base_wait) if turn.refresh else None
+        waits = self._waits(number)
+        if waits is None:
+            return ""
+        looked_up = self._look_up(message, waits.patience) if turn.refresh else None
         earlier = self._earlier(number)
         asks, warm, near = turn.ask and live.supplement is None, live.known is not None, self._station.near
         if asks and not near:
             self._ask(message, number, warm=warm)
-        known = self._base(looked_up, number, began + base_wait) if turn.base else None
+        known = self._base(looked_up, number, waits.base_until) if turn.base else None
         base = "" if known is None else self._rendered(known, message)
+        waits_on = True
         if asks and near:
             self._ask(message, number, warm=warm)
-            supplement_wait = self._wait_near(number, known, supplement_wait)
-        supplement = self._supplement(began + supplement_wait) or earlier
+            waits_on = self._waits_near(number, known)
+        supplement = self._supplement(waits.supplement_until if waits_on else 0.0) or earlier
         return inject(self._configuration, base, supplement)
 
     def at_once(self, message: str) -> str:
         """The first layer for the message, whichever turn it is."""
-        if not self._seat.namespaces.read or not self._ready(0):
+        wait = self._configuration.patience
+        if not self._seat.namespaces.read or (since := self._since(wait, chosen=True)) is None:
             return ""
-        wait = self._waits(0)[0]
-        known = _within(self._look_up(message, wait), wait)
+        known = self._within(self._look_up(message, wait), since + wait)
         return "" if known is None else self._rendered(known, message)
 
-    def _ready(self, number: int) -> bool:
-        return self._station.ready(self._waits(number)[0])
-
-    def _waits(self, number: int) -> tuple[float, float]:
-        """For how long the turn waits for each layer."""
-        configuration = self._configuration
+    def _waits(self, number: int) -> _Waits | None:
+        """For how long the turn waits for each layer; None if there is no way to memory."""
+        configuration, began = self._configuration, time.monotonic()
         base = supplement = configuration.recall_wait
         if number <= 1 and configuration.first_turn_base_wait is not None:
             base = configuration.first_turn_base_wait
         if number <= 1 and configuration.first_turn_dialectic_wait is not None:
             supplement = configuration.first_turn_dialectic_wait
-        if self._station.cold(self._seat):
-            base, supplement = (max(wait, _COLD_SECONDS) if wait > 0 else wait for wait in (base, supplement))
-        return base, supplement
+        usual = configuration.patience
+        since = self._since(usual if base is None else base, chosen=base is not None)
+        if since is None:
+            return None
+        at_least = began + _LOADING_SECONDS if self._station.cold(self._seat) else 0.0
+        base_until, supplement_until = (
+            max(since + usual, at_least) if wait is None else since + wait for wait in (base, supplement)
+        )
+        return _Waits(base_until - since, base_until, supplement_until)
 
-    def _wait_near(self, number: int, known: Known | None, wait: float) -> float:
-        """For how long a turn waits for the second layer where both are made by this very process.
+    def _since(self, wait: float, *, chosen: bool) -> float | None:
+        """From when on a turn waits that long; None if the way to memory is not open by then.
+
+        What has to be loaded first is part of a wait that somebody chose.
+        """
+        began = time.monotonic()
+        if not self._station.loaded(wait if chosen else _LOADING_SECONDS):
+            return None
+        since = began if chosen else time.monotonic()
+        return since if self._station.ready(since + wait - time.monotonic()) else None
+
+    def _waits_near(self, number: int, known: Known | None) -> bool:
+        """Whether a turn waits for the second layer where both are made by this very process.
 
         What it would say by rule is what the first layer tells already: it comes with the next turn, unless
         there was nothing to tell, or waiting was asked for.
         """
         told = known is not None and bool(known.user.view or known.passages)
         asked_for = number <= 1 and self._configuration.first_turn_dialectic_wait is not None
-        return 0.0 if told and not asked_for else wait
+        return not told or asked_for
 
     def _look_up(self, message: str, patience: float) -> Future[Known] | None:
         return self._station.ask(self._seat, lambda memory: memory.known(message), patience)
@@ -102,10 +119,17 @@ class Recall:
         if asked is not None:
             self._live.supplement = Supplement(number, asked)
 
+    def _within(self, looked_up: Future[Known] | None, deadline: float) -> Known | None:
+        """What was looked up, if it is there by then; otherwise nobody wants it any longer."""
+        known = None if looked_up is None else _by(looked_up, deadline)
+        if looked_up is not None and known is None:
+            self._station.give_up(looked_up)
+        return known
+
     def _base(self, looked_up: Future[Known] | None, number: int, deadline: float) -> Known | None:
         """What was looked up; where it does not come in time, what was known, but for what was said."""
         live = self._live
-        known = _within(looked_up, deadline - time.monotonic())
+        known = self._within(looked_up, deadline)
         if known is not None:
             live.known, live.pace = known, live.pace.with_base(number)
             return known
@@ -116,13 +140,14 @@ class Recall:
         asked = self._live.supplement
         if asked is not None and not cadence.fresh(asked.turn, number, self._configuration):
             self._live.supplement = None
+            self._station.give_up(asked.answer)
         return self._supplement(0.0)
 
     def _supplement(self, deadline: float) -> str:
         """The answer to what memory was asked, if it is there by then; otherwise a later turn may have it."""
         live = self._live
         asked = live.supplement
-        if asked is None or (told := _within(asked.answer, deadline - time.monotonic())) is None:
+        if asked is None or (told := _by(asked.answer, deadline)) is None:
             return ""
         live.supplement = None
         live.pace = live.pace.with_answer(asked.turn, found=bool(told))
@@ -144,12 +169,18 @@ class Recall:
         )
 
 
-def _within(task: Future[_T] | None, seconds: float) -> _T | None:
+class _Waits(NamedTuple):
+    """For how long a turn waits for its base layer, and until when for each."""
+
+    patience: float
+    base_until: float
+    supplement_until: float
+
+
+def _by(task: Future[_T], deadline: float) -> _T | None:
     """What came of the task, if that is known by then."""
-    if task is None:
-        return None
     try:
-        return task.result(max(0.0, seconds))
+        return task.result(max(0.0, deadline - time.monotonic()))
     except TooLate:
         return None
     except MnemonError as error:

@@ -13,6 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooLate
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, TypeVar
@@ -37,15 +38,28 @@ from mnemon.hermes.live import Live
 from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.postman import Postman
 from mnemon.hermes.undisturbed import undisturbed
+from mnemon.hermes.watch import Asked, Watch
 from mnemon.ports.outbox import Letter, Outbox, Refused, Standing
 from mnemon.turns.gated import Gate, GatedMemory, Together, answer_or_error
 from mnemon.turns.passes import Passes
 from mnemon.turns.seat import Seat
 
-_HANDS = 12
+_OWN_LOOKUPS = 4
+"""Where memory is in this process, more at once would only take turns."""
+_LOOKUPS = 16
+"""Over a network so many people are looked up at once: more than a host serves unless it is told to."""
+_CALLS = 4
+"""So many calls a lookup makes at once beside its own: there is a hand for each, whatever others do."""
+_DIALECTICS = 12
+_ERRANDS = 12
+CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _ERRANDS + 1
+"""All that may be asked of a server at one moment, and one letter."""
+_ASIDE_SECONDS = 1.0
+"""For so long at most, what nobody waits for lets those go first who do."""
 _MOST_LIVE = 1_000
 _MOST_ANSWERED = 10_000
-_LOADING_SECONDS = 3.0
+
+_GO_ON = "Go on without it: it is tried again by itself. 'hermes mnemon status' tells more."
 
 _log = logging.getLogger("mnemon.hermes")
 _T = TypeVar("_T")
@@ -81,7 +95,11 @@ class Station:
         """`load` loads what it takes to open the way and use it: only the store itself is then waited for."""
         self._open_way = open_way
         self._outbox = outbox
-        self._hands = Hands(_HANDS, "mnemon-recall")
+        self._lookups = Hands(_LOOKUPS, "mnemon-recall")
+        self._own_lookups = Hands(_OWN_LOOKUPS, "mnemon-recall")
+        self._calls = Hands(_LOOKUPS * _CALLS, "mnemon-call")
+        self._dialectics = Hands(_DIALECTICS, "mnemon-dialectic")
+        self._errands = Hands(_ERRANDS, "mnemon-tool")
         self._postman = Postman(outbox, self._carry)
         self._lock = threading.RLock()
         self._way: Way | None = None
@@ -95,15 +113,15 @@ class Station:
         self._closed = False
         self.now = now
         self.breaker = Breaker(now, notebook.note, notebook.health())
+        self._watch = Watch(self._overdue)
 
-    def ready(self, patience: float) -> bool:
-        """Whether the way is open: waited for so long, and before that for what has to be loaded."""
-        if self._way is not None:
-            return True
-        if not self.warm_up():
-            return False
-        self._loaded.wait(_LOADING_SECONDS)
-        return self._opened.wait(patience)
+    def loaded(self, seconds: float) -> bool:
+        """Whether what it takes to open the way is loaded; waited for so long."""
+        return self._way is not None or (self.warm_up() and self._loaded.wait(max(0.0, seconds)))
+
+    def ready(self, seconds: float) -> bool:
+        """Whether the way is open; waited for so long."""
+        return self._way is not None or self._opened.wait(max(0.0, seconds))
 
     def cold(self, seat: Seat) -> bool:
         """Whether memory is in this process and has yet to load what that person has in it."""
@@ -127,7 +145,7 @@ class Station:
         """Open the way, and see to what was left in the outbox; whether that is done or under way."""
         with self._small_lock:
             if self._way is None and not self._opening and self.breaker.admits():
-                self._opening = self._hands.give(self._get_ready) is not None
+                self._opening = self._lookups.give(self._get_ready) is not None
             return self._way is not None or self._opening
 
     def _get_ready(self) -> None:
@@ -136,7 +154,8 @@ class Station:
         self._loaded.set()
         try:
             self.way()
-            if self._outbox.standing().waiting:
+            standing = self._outbox.standing()
+            if standing.waiting or standing.held:
                 self._postman.ring()
         except MnemonError as error:
             self._failed(error)
@@ -158,32 +177,74 @@ class Station:
     ) -> Future[_T] | None:
         """What memory will answer; None if it is better not asked now.
 
-        An answer that takes longer than the asker's patience counts as a failure.
+        An answer that takes longer than the asker's patience counts as a failure. Without one nobody waits,
+        and it may take a model's time.
         """
+        self._watch.look()
         if not self.breaker.admits():
             return None
-        return self._hands.give(lambda: self.told(seat, question, patience))
+        if patience is None:
+            return self._dialectics.give(lambda: self._told_aside(seat, question))
+        hands = self._own_lookups if self.near else self._lookups
+        return hands.give(lambda: self._told(seat, question, patience, in_turn=True))
 
-    def told(self, seat: Seat, question: Callable[[GatedMemory], _T], patience: float | None = None) -> _T:
-        """What memory answers, for somebody who waits.
+    def _told_aside(self, seat: Seat, question: Callable[[GatedMemory], _T]) -> _T:
+        """For nobody who waits: where memory is in this process, those who do go first.
+
+        Raises: MnemonError.
+        """
+        if self.near:
+            self._own_lookups.caught_up(_ASIDE_SECONDS)
+        return self._told(seat, question)
+
+    def give_up(self, answer: Future[Any]) -> None:
+        """Nobody wants that answer any longer."""
+        if not any(hands.drop(answer) for hands in (self._own_lookups, self._lookups, self._dialectics)):
+            self._watch.look()
+
+    def told(self, seat: Seat, question: Callable[[GatedMemory], _T], seconds: float) -> _T:
+        """What memory answers, for somebody who waits so long.
+
+        Raises: MnemonError, at once if memory is better not asked now.
+        """
+        if not self.breaker.admits(patient=True):
+            raise _silent(f"memory does not answer: {self.breaker.health.error}")
+        answer = self._errands.give(lambda: self._told(seat, question, seconds))
+        if answer is None:
+            raise _silent("too many wait for memory already")
+        try:
+            return answer.result(seconds)
+        except TooLate:
+            if not self._errands.drop(answer):
+                self._watch.look()
+            raise _silent(f"memory did not answer within {seconds:g} s") from None
+
+    def _told(
+        self,
+        seat: Seat,
+        question: Callable[[GatedMemory], _T],
+        patience: float | None = None,
+        *,
+        in_turn: bool = False,
+    ) -> _T:
+        """`in_turn`: a turn waits for it, so that an answer which is late, or denied, is a failure.
 
         Raises: MnemonError.
         """
         try:
-            memory = self._memory(seat)
-            began = time.monotonic()
-            with nullcontext() if self._answered else undisturbed():
-                found = question(memory)
+            with self._watch.over(None if self.cold(seat) else patience) as asked:
+                memory = self._memory(seat)
+                with nullcontext() if self._answered else undisturbed():
+                    found = question(memory)
         except MnemonError as error:
-            if patience is not None or not isinstance(error, Denied):
-                self._failed(error)
+            if in_turn or not isinstance(error, Denied):
+                self._failed(error, counted=asked.overdue)
             raise
-        took = time.monotonic() - began
-        if patience is not None and took > patience and _whom(seat) in self._answered:
-            told = f"slow: an answer took {took:.1f} s, and a turn waits {patience:.1f} s"
+        if in_turn and patience is not None and asked.took > patience and _whom(seat) in self._answered:
+            told = f"slow: an answer took {asked.took:.1f} s, and a turn waits {patience:.1f} s"
             self.breaker.failed(told, late=True)
         else:
-            self.breaker.succeeded(in_time=patience is not None)
+            self.breaker.succeeded(in_time=in_turn)
         if len(self._answered) >= _MOST_ANSWERED:
             self._answered.clear()
         self._answered.add(_whom(seat))
@@ -197,16 +258,21 @@ class Station:
     def _in_parallel(
         self, gate: Gate, credentials: Credentials, asked: Sequence[tuple[Operation, Request]]
     ) -> list[Any]:
-        """Each by a call of its own, at once as far as hands are free; the rest here, meanwhile."""
+        """Each by a call of its own, all at once: the first here, and what no hand takes."""
         calls = [partial(answer_or_error, gate, credentials, *one) for one in asked]
-        given = [self._hands.give(call) for call in calls]
+        given = [self._calls.give(call) if at else None for at, call in enumerate(calls)]
         here = [call() if task is None else None for task, call in zip(given, calls, strict=True)]
         return [own if task is None else task.result() for task, own in zip(given, here, strict=True)]
 
-    def _failed(self, error: MnemonError) -> None:
+    def _overdue(self, asked: Asked) -> None:
+        self.breaker.failed(f"silent: there was no answer within {asked.patience or 0.0:.1f} s")
+
+    def _failed(self, error: MnemonError, *, counted: bool = False) -> None:
+        """`counted`: it was a failure already when nobody waited for it any longer."""
         if not isinstance(error, Unavailable | Unauthenticated | Denied | Misconfigured):
             return
-        self.breaker.failed(f"{error.code}: {error.detail}")
+        if not counted:
+            self.breaker.failed(f"{error.code}: {error.detail}")
         with self._lock:
             if self._way is not None and self._way.found:
                 self._opened.clear()
@@ -219,7 +285,9 @@ class Station:
         Raises: StorageUnavailable.
         """
         letter = self._outbox.put(lane_of(content.seat), body_of(content), held=held)
-        if not held:
+        if held:
+            self._postman.stay()
+        else:
             self._postman.ring()
         return letter
 
@@ -265,6 +333,10 @@ class Station:
         if way is not None:
             way.close()
         self._outbox.close()
+
+
+def _silent(detail: str) -> Unavailable:
+    return Unavailable(detail, hint=_GO_ON)
 
 
 def _whom(seat: Seat) -> tuple[str, str]:

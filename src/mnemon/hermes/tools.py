@@ -110,19 +110,17 @@ def handle(
     *,
     count: Count | None = None,
 ) -> str:
-    """What a tool answers, as JSON: what went wrong too, with a code and a hint.
+    """What a tool answers, as JSON.
 
     `count` counts tokens; without it, they are four characters each.
+
+    Raises: MnemonError; `refused` says how that is told to the model.
     """
-    desk = _Desk(memory, configuration, now, count or _about)
-    try:
-        return _json(_called(desk, name, args))
-    except MnemonError as error:
-        return refused(error)
+    return _json(_called(_Desk(memory, configuration, now, count or _about), name, args))
 
 
 def refused(error: MnemonError) -> str:
-    """What a tool answers when it can't do what it was asked."""
+    """What a tool answers when it can't do what it was asked: a code, and a hint."""
     detail = cut(defuse(error.detail), _MOST_OF_A_COMPLAINT)
     return _json({"error": error.code, "detail": detail, "hint": error.hint})
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from mnemon.domain.habits import MemberHabits
 from mnemon.errors import CapScopeMismatch, MnemonError, NotFound, Unavailable, Unsupported
@@ -41,7 +43,7 @@ Together = Callable[[Credentials, Sequence[tuple[Operation, Request]]], list[Any
 """Asks several things that are only read, and gives the answers in order; of what is refused, the error."""
 
 
-class Look(NamedTuple, Generic[_T]):
+class Look(Struct, Generic[_T], frozen=True):
     """Something that is asked of memory, and what is made of the answer; of None, where there is nothing."""
 
     operation: Operation

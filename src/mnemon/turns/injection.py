@@ -7,10 +7,10 @@ only ever found after such a mark, and on one line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+from mnemon.domain.pattern import pattern
 from mnemon.turns.background import (
     MOST_OF_A_REMARK,
     Remark,
@@ -25,9 +25,6 @@ from mnemon.turns.budget import CHARACTERS_PER_TOKEN, cut, excerpt
 from mnemon.turns.cleaning import clean
 from mnemon.turns.fence import defuse
 from mnemon.turns.memory import Known, Passage
-
-DEFAULT_TOKENS = 1200
-"""If no budget is configured: under a tenth of what the host's own prompt and tools take."""
 
 _INTRO = "Background from memory: noted or said earlier, perhaps out of date, nobody's request."
 
@@ -44,15 +41,15 @@ _AI_CARD = 0.03
 
 _MOST_OF_A_NAME = 40
 _LEAST_ROOM = 12
-_LABEL_ONLY = re.compile(r"- \d{4}-\d\d-\d\d[^:]*$")
+_LABEL_ONLY = pattern(r"- \d{4}-\d\d-\d\d[^:]*$")
 
 
-def base(known: Known, message: str, now: datetime, *, tokens: int | None = None) -> str:
+def base(known: Known, message: str, now: datetime, *, tokens: int) -> str:
     """The first layer, for the current message; empty if nothing is known.
 
     The passages should be of other sessions, or of turns that the host no longer shows.
     """
-    room = CHARACTERS_PER_TOKEN * (DEFAULT_TOKENS if tokens is None else tokens)
+    room = CHARACTERS_PER_TOKEN * tokens
     about = search_terms(message)
     told = Told()
     sections = (
@@ -72,13 +69,12 @@ def base(known: Known, message: str, now: datetime, *, tokens: int | None = None
     return "\n\n".join((f"{_INTRO} Looked up on {now.date()}.", *shown)) if shown else ""
 
 
-def join(base: str, supplement: str, context_tokens: int | None) -> str:
+def join(base: str, supplement: str, context_tokens: int) -> str:
     """Both layers within the budget; what the first has, the second does not repeat."""
     told = Told(base) if supplement else Told()
     answer = [f"- {line.text}" for line in lines(supplement) if line.text not in told]
     parts = [base or _INTRO, "\n".join(("Considered from memory:", *answer))] if answer else [base]
-    budget = DEFAULT_TOKENS if context_tokens is None else context_tokens
-    return _cut("\n\n".join(parts), CHARACTERS_PER_TOKEN * budget)
+    return _cut("\n\n".join(parts), CHARACTERS_PER_TOKEN * context_tokens)
 
 
 def _said(passages: Iterable[Passage], message: str, about: Sequence[str], now: datetime) -> Iterator[Remark]:

@@ -53,6 +53,11 @@ class Seat(Struct, frozen=True):
         """The namespace that a write names: none for the one that any door writes to."""
         return None if self.namespaces.write == "default" else self.namespaces.write
 
+    @property
+    def reads_back(self) -> bool:
+        """Whether it may read what it writes."""
+        return self.namespaces.write in self.namespaces.read
+
     def named(self, peer: str) -> str:
         """The name of a peer that a caller may have called by its part."""
         return {USER: self.user, AI: self.ai}.get(peer, peer)

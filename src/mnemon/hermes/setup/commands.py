@@ -293,6 +293,9 @@ def sync(desk: Desk) -> None:
     def text() -> Iterator[str]:
         for one in done:
             yield f"{one.profile}: {one.outcome} ({one.file}, block {one.host})"
+        for one in done:
+            if one.signs_in:
+                yield f"Next: mnemon login --profile {one.profile} (a sign-in is for one profile alone)"
         for profile in installation.chosen([one.profile for one in done]):
             if done and provider_in(profile.settings) != "mnemon":
                 yield f"Next: hermes{_chosen(profile)} config set memory.provider mnemon"

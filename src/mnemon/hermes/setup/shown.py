@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
+from mnemon.hermes.kinds import NO_LIMIT
 from mnemon.hermes.setup.answers import PRESETS
 from mnemon.turns.seat import Observation
 
 _LIMITS = ("contextTokens", "dialecticMaxChars")
-_ENDLESS = 1_000_000_000
 SECRETS = ("apiKey", "oauth")
 
 
@@ -29,7 +29,7 @@ def shown(name: str, value: Any) -> str:
     """The value of a setting."""
     if value is None or value == "":
         return "none"
-    if name in _LIMITS and value >= _ENDLESS:
+    if name in _LIMITS and value == NO_LIMIT:
         return "no limit"
     if name == "baseUrl":
         return address(value)

@@ -22,11 +22,14 @@ class Synced(Struct, frozen=True):
     host: str
     file: Path
     outcome: Outcome
+    signs_in: bool = False
+    """Whether somebody has to sign in for it."""
 
 
 def sync(installation: Installation, environment: Mapping[str, str]) -> list[Synced]:
     """Give every profile without settings of its own those of the default one, its agent's name apart.
 
+    A sign-in is for one profile alone: its refresh token is good once. A key is given to all.
     They share the workspace and the store, and so what is known of people.
     Raises: Misconfigured; StorageUnavailable.
     """
@@ -59,9 +62,11 @@ def _synced(
     block: dict[str, Any] = {
         name: value for name, value in (block_of(shared.file, shared.host) or {}).items() if find(name)
     }
+    if shared.oauth:
+        block = {name: value for name, value in block.items() if name not in ("apiKey", "oauth")}
     block |= {"workspace": shared.workspace, "aiPeer": profile.name, "store": str(shared.store)}
     if shared.peer_name is not None:
         block["peerName"] = shared.peer_name
-    return Synced(
-        profile.name, host, write_setting(default.home, host, block, environment=environment), "made"
-    )
+    file = write_setting(default.home, host, block, environment=environment)
+    after, _ = read_configuration(profile.home, environment, profile.name)
+    return Synced(profile.name, host, file, "made", signs_in=bool(shared.oauth and not after.oauth))

@@ -14,7 +14,7 @@ from mnemon.errors import InvalidInput, Misconfigured, MnemonError
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import read_configuration, write_setting
 from mnemon.hermes.keys import find
-from mnemon.hermes.kinds import peer_name
+from mnemon.hermes.kinds import NO_LIMIT, peer_name
 from mnemon.hermes.setup.answers import NOTHING, reads, taken, writes
 from mnemon.hermes.setup.console import Abandoned, Console, Terminal, answered, chosen
 from mnemon.hermes.setup.gateways import gateways
@@ -42,7 +42,7 @@ _QUESTIONS = {
     "dialecticDepth": "Passes for each such question, 1 to 3",
 }
 
-_NONE = {"baseUrl": "", "apiKey": "", "oauth": {}, "environment": "", "contextTokens": 0}
+_NONE = {"baseUrl": "", "apiKey": "", "oauth": {}, "environment": ""}
 """What is written where nothing is wanted, but something would be inherited."""
 
 
@@ -167,7 +167,7 @@ def _asked(
             wanted[name] = given.settings[name]
         elif key is not None:
             present = getattr(now, key.attribute)
-            default = "0" if present is None else plain(present)
+            default = "0" if present == NO_LIMIT else plain(present)
             wanted[name] = answered(console, question, default, partial(taken, name))
     wanted["namespaces"] = _namespaces(console, now, given)
     return wanted
@@ -279,7 +279,7 @@ def _write(
 ) -> None:
     """Write what is not already so."""
     changes = {
-        name: to_builtins(value)
+        name: 0 if value == NO_LIMIT else to_builtins(value)
         for name, value in wanted.items()
         if _value(now, name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
     }

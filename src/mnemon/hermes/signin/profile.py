@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mnemon.errors import InvalidInput, MnemonError
 from mnemon.hermes.configuration import Configuration
-from mnemon.hermes.files import FILE, default_home, read_configuration, write_setting
+from mnemon.hermes.files import FILE, default_home, honcho_s_own, read_configuration, write_setting
 from mnemon.hermes.oauth import Grant, alone, lock_of
 from mnemon.hermes.setup.answers import taken
 from mnemon.hermes.signin import flows
@@ -172,8 +172,12 @@ def release(before: Configuration, after: Configuration) -> None:
     One that stood in a file of Honcho's is left to Honcho's plugin.
     """
     left, now = Grant.of(before), Grant.of(after)
-    ours = before.file is not None and before.file.name == FILE
-    if not ours or left is None or not left.refresh or (now is not None and now.since == left.since):
+    if (
+        honcho_s_own(before)
+        or left is None
+        or not left.refresh
+        or (now is not None and now.since == left.since)
+    ):
         return
     with contextlib.suppress(MnemonError):
         flows.revoke(left)
@@ -182,14 +186,18 @@ def release(before: Configuration, after: Configuration) -> None:
 def sign_out(home: Path, environment: Mapping[str, str]) -> Gone:
     """Take the sign-in back at its server, and out of the configuration whether that worked or not.
 
+    One that stands in a file of Honcho's is left to Honcho's plugin, and not used here any more.
     Raises: Misconfigured, StorageUnavailable.
     """
     with alone(lock_of(default_home(home, environment))):
         before = read_configuration(home, environment)[0]
         if before.oauth is None:
             return Gone(False)
-        grant = Grant.of(before)
-        trouble = _revoked(grant, before, environment) if grant is not None and grant.refresh else ""
+        grant, theirs = Grant.of(before), honcho_s_own(before)
+        if theirs is not None:
+            trouble = f"the sign-in is Honcho's own, and stays in {theirs}"
+        else:
+            trouble = _revoked(grant, before, environment) if grant is not None and grant.refresh else ""
         file = write_setting(home, before.host, {"apiKey": None, "oauth": None}, environment=environment)
         after = read_configuration(home, environment)[0]
         inherited: dict[str, Any] = {"oauth": {}} if after.oauth else {}

@@ -7,9 +7,12 @@ v3 API, which refuses without Mnemon's codes.
 from __future__ import annotations
 
 import ssl
+import threading
 import time
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
@@ -40,7 +43,8 @@ _HEADERS = {
     "accept-encoding": "identity",
 }
 _TIMEOUT_SECONDS = 60.0
-_LIMITS = httpx.Limits(max_connections=16, max_keepalive_connections=16, keepalive_expiry=30.0)
+_CONNECTIONS = 16
+_KEPT_SECONDS = 30.0
 _MOST_TOLD_CHARS = 2000
 _LONGEST_WAIT_SECONDS = 24 * 3600
 
@@ -52,10 +56,16 @@ class RemoteGate:
 
     Any number of threads may call it. `timeout` is what a call has for each of its steps, and for the whole
     of an answer that has begun; `connect_timeout` is what it has to reach the server, where that is less.
+    So many calls are made at once as there may be `connections`; the others wait for one.
     """
 
     def __init__(
-        self, url: str, *, timeout: float = _TIMEOUT_SECONDS, connect_timeout: float | None = None
+        self,
+        url: str,
+        *,
+        timeout: float = _TIMEOUT_SECONDS,
+        connect_timeout: float | None = None,
+        connections: int = _CONNECTIONS,
     ) -> None:
         """Raises: ServerUnreachable if that is no URL, Misconfigured if the environment spoils it."""
         try:
@@ -65,7 +75,7 @@ class RemoteGate:
         self._base = base.path.rstrip("/")
         self._timeout = timeout
         self._connect_timeout = connect_timeout
-        self._client = _client(base)
+        self._clients = _Clients(partial(_client, base, cache(partial(_authorities, base))), connections)
 
     def bind(self, operation: Operation, request: Request) -> Bound:
         """What a proof of possession is made over. Raises: InvalidInput, Unsupported."""
@@ -94,7 +104,7 @@ class RemoteGate:
             raise e.ServerUnreachable("what answers there is not Mnemon") from None
 
     def close(self) -> None:
-        self._client.close()
+        self._clients.close()
 
     def _exchange(
         self, sent: Sent, headers: Mapping[str, str], timeout: float | None, *, again: bool
@@ -107,14 +117,17 @@ class RemoteGate:
         end = time.monotonic() + seconds
         steps: list[str] = []
         try:
-            with self._client.stream(
-                sent.method,
-                sent.path,
-                content=sent.body,
-                headers=headers,
-                timeout=self._timeouts(seconds),
-                extensions={"trace": lambda step, about: steps.append(step)},
-            ) as response:
+            with (
+                self._clients.one(seconds) as client,
+                client.stream(
+                    sent.method,
+                    sent.path,
+                    content=sent.body,
+                    headers=headers,
+                    timeout=self._timeouts(seconds),
+                    extensions={"trace": lambda step, about: steps.append(step)},
+                ) as response,
+            ):
                 return _Answered(response.status_code, response.headers, _bounded(response, end))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
             kept = not any(step.startswith("connection.") for step in steps)
@@ -123,7 +136,7 @@ class RemoteGate:
             told = str(error) or type(error).__name__
             raise e.ServerUnreachable(f"no answer from the server: {told}") from error
         except RuntimeError as error:
-            if not self._client.is_closed:
+            if not self._clients.closed:
                 raise
             raise e.ServerUnreachable("the way to the server was closed") from error
 
@@ -138,17 +151,73 @@ class _Answered(Struct, frozen=True):
     content: bytes
 
 
-def _client(base: httpx.URL) -> httpx.Client:
+class _Clients:
+    """Clients of one connection each, the one used last first.
+
+    A client of many connections looks through all of them, under a lock, before and after every call.
+    """
+
+    def __init__(self, make: Callable[[], httpx.Client], most: int) -> None:
+        """Raises: what `make` raises."""
+        self._make = make
+        self._free: deque[tuple[httpx.Client, float]] = deque([(make(), time.monotonic())])
+        self._places = threading.Semaphore(most)
+        self._lock = threading.Lock()
+        self.closed = False
+
+    @contextmanager
+    def one(self, seconds: float) -> Iterator[httpx.Client]:
+        """Raises: ServerUnreachable if none is free for so long, RuntimeError when they are closed."""
+        if not self._places.acquire(timeout=seconds):
+            raise e.ServerUnreachable("no answer from the server: too much is asked of it at once")
+        try:
+            client = self._taken()
+            try:
+                yield client
+            finally:
+                self._give_back(client)
+        finally:
+            self._places.release()
+
+    def close(self) -> None:
+        """What is under way ends as it may."""
+        with self._lock:
+            self.closed = True
+            free = list(self._free)
+            self._free.clear()
+        for client, _ in free:
+            client.close()
+
+    def _taken(self) -> httpx.Client:
+        with self._lock:
+            if self.closed:
+                raise RuntimeError("the clients are closed")
+            if self._free:
+                return self._free.pop()[0]
+        return self._make()
+
+    def _give_back(self, client: httpx.Client) -> None:
+        """Keep it for the next call, and those no longer that nobody needed for a while."""
+        now, unused = time.monotonic(), []
+        with self._lock:
+            self._free.append((client, now))
+            while self._free and (self.closed or now - self._free[0][1] > _KEPT_SECONDS):
+                unused.append(self._free.popleft()[0])
+        for one in unused:
+            one.close()
+
+
+def _client(base: httpx.URL, authorities: Callable[[], ssl.SSLContext]) -> httpx.Client:
     """Raises: Misconfigured."""
-    # A cap for this machine is nothing for the environment's proxy to see.
-    trusting = not is_loopback(base.host)
     try:
         return httpx.Client(
             base_url=base,
             headers=_HEADERS,
-            limits=_LIMITS,
-            trust_env=trusting,
-            verify=_authorities(base, trusting),
+            limits=httpx.Limits(
+                max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEPT_SECONDS
+            ),
+            trust_env=_trusts_environment(base),
+            verify=authorities(),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             follow_redirects=False,
         )
@@ -159,10 +228,15 @@ def _client(base: httpx.URL) -> httpx.Client:
         ) from error
 
 
-def _authorities(base: httpx.URL, trusting: bool) -> ssl.SSLContext:
+def _trusts_environment(base: httpx.URL) -> bool:
+    """A cap for this machine is nothing for the environment's proxy to see."""
+    return not is_loopback(base.host)
+
+
+def _authorities(base: httpx.URL) -> ssl.SSLContext:
     """Who vouches for the server: without TLS nobody, for reading them takes longer than a request."""
     if base.scheme == "https":
-        return httpx.create_ssl_context(trust_env=trusting)
+        return httpx.create_ssl_context(trust_env=_trusts_environment(base))
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 

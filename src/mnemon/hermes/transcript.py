@@ -1,0 +1,125 @@
+"""What the user said in a conversation, as the host tells it, and which letters brought it to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+_MOST = 500
+_MARK_BYTES = 8
+
+
+class Heard(Struct, frozen=True):
+    """What is kept of a conversation: not what was said, but marks to know it again by."""
+
+    salt: bytes
+    said: list[str] = []
+    """The mark of each message of the user, oldest first; of a very long conversation, of the latest."""
+    places: dict[str, int] = {}
+    """Which of them each letter brought."""
+
+
+class Transcript:
+    """Finds the letters whose words were taken back.
+
+    An undo cuts off the end of a conversation, while compression replaces what comes before: so what
+    was said after the last message that is still there was undone.
+    """
+
+    def __init__(self, heard: Heard) -> None:
+        self.heard = heard
+        self._undos = 0
+        """Of how many the host has yet to tell what they left."""
+
+    def rewind(self) -> None:
+        """The latest message was taken back, and maybe others before it."""
+        self._undos += 1
+
+    def wrote(self, letter: str, text: str) -> None:
+        """The letter brought what the user said last."""
+        said = [*self.heard.said, *self._marks((text,))]
+        spare = max(0, len(said) - _MOST)
+        places = {**self.heard.places, letter: len(said) - 1}
+        still = {one: place - spare for one, place in places.items() if place >= spare}
+        self.heard = replace(self.heard, said=said[spare:], places=still)
+
+    def goes_on(self, said: Sequence[str], undone: Callable[[], Iterable[str]] = tuple) -> list[str]:
+        """The letters whose words are gone, where the conversation goes on from these messages.
+
+        `undone` says which were taken back at any time: then it is also noticed where nobody tells.
+        """
+        left, known = self._marks(said), self.heard.said
+        missing = known[len(left) :] if left == known[: len(left)] else []
+        noticed = bool(missing) and not self._undos and set(missing) <= {*self._marks(undone())}
+        return self._are_left(left, undone=noticed or self._undos > 0)
+
+    def is_over(self, said: Sequence[str] = ()) -> list[str]:
+        """The letters whose words are gone, as far as can be told at the end, when the host may tell
+        of messages from before the undo, or of none: then it is the latest one.
+        """
+        if not self._undos:
+            return []
+        left = self._marks(said)
+        if not left or left == self.heard.said:
+            left = self.heard.said[: -self._undos]
+        return self._are_left(left, undone=True)
+
+    def _are_left(self, left: list[str], *, undone: bool) -> list[str]:
+        known, places, self._undos = self.heard.said, self.heard.places, 0
+        if left[: len(known)] == known:
+            self.heard = self.heard if left == known else replace(self.heard, said=left)
+            return []
+        kept, last = _aligned(known, left, undone=undone)
+        gone = [letter for letter, place in places.items() if place >= kept and undone]
+        shift = last - kept
+        still = {
+            letter: place + shift
+            for letter, place in places.items()
+            if letter not in gone
+            and 0 <= place + shift < len(left)
+            and (place >= kept or left[place + shift] == known[place])
+        }
+        self.heard = replace(self.heard, said=left, places=still)
+        return gone
+
+    def _marks(self, said: Iterable[str]) -> list[str]:
+        return [
+            blake2b(
+                text.encode(errors="surrogatepass"), key=self.heard.salt, digest_size=_MARK_BYTES
+            ).hexdigest()
+            for text in said
+        ]
+
+
+def _aligned(known: list[str], left: list[str], *, undone: bool) -> tuple[int, int]:
+    """How many of the known messages there are up to the last that is left, and how many that are left.
+
+    That is where most of them in a row are the same; if there are two such places, then after an undo
+    not at the end.
+    """
+    if left == known[: len(left)]:
+        return len(left), len(left)
+    last = len(left)
+    while last and left[last - 1] not in known:
+        last -= 1
+    if not last:
+        return (len(known) - 1, 0) if undone else (0, 0)
+    ends = [end for end, mark in enumerate(known, 1) if mark == left[last - 1]]
+
+    def rank(end: int) -> tuple[int, bool, int]:
+        return _alike(known[:end], left[:last]), end < len(known) or not undone, end
+
+    return max(ends, key=rank), last
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many are the same, from the end."""
+    count = 0
+    for a, b in zip(reversed(one), reversed(other), strict=False):
+        if a != b:
+            break
+        count += 1
+    return count

@@ -1,0 +1,157 @@
+"""Many people at once: everybody has their memory, and nobody waits behind another's trouble."""
+
+import threading
+from collections import Counter
+
+import pytest
+
+from hermes.honcho_fake import LONGEST_HANG, Honcho, eventually
+from hermes.stage import PATIENCE_SECONDS, Stage
+
+QUESTION = "When do I go to Chengdu?"
+LATENCY = 0.15
+USUAL_WAIT = 0.3
+TRIES = 20
+"""In how many a busy machine shows once how quick something is."""
+
+
+@pytest.fixture
+def honcho():
+    with Honcho() as made:
+        yield made
+
+
+@pytest.fixture
+def near(tmp_path):
+    made = Stage(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def far(tmp_path, honcho):
+    made = Stage(tmp_path, baseUrl=honcho.url)
+    yield made
+    honcho.awake()
+    made.close()
+
+
+def person(stage, number, chat="one"):
+    return stage.provider(f"s{number}", "api_server", gateway_session_key=f"user:u{number}:{chat}")
+
+
+def known(honcho, people):
+    for number in range(people):
+        honcho.state("hermes", f"api-user-u{number}", f"u{number} goes to Chengdu on May {number}.")
+
+
+def all_at_once(stage, people):
+    """What everybody is told who asks at the same moment."""
+    told, start = {}, threading.Barrier(people)
+
+    def ask(number):
+        provider = person(stage, number)
+        start.wait()
+        told[number] = stage.recall(provider, QUESTION)
+
+    asking = [threading.Thread(target=ask, args=(number,)) for number in range(people)]
+    for one in asking:
+        one.start()
+    for one in asking:
+        one.join()
+    return told
+
+
+def recalled(told):
+    return [number for number in sorted(told) if f"May {number}" in told[number]]
+
+
+def station_of(stage):
+    return stage.station(stage.configuration(stage.home, "default")[0])
+
+
+def test_everybody_has_their_memory_from_the_store_in_this_process(near):
+    for number in range(24):
+        person(near, number, "another").sync_turn(f"I go to Chengdu on May {number}.", "")
+    near.flush()
+    assert recalled(all_at_once(near, 24)) == list(range(24))
+
+
+def together(stage, honcho, people):
+    """What everybody is told, once all that they need was asked for at one moment; None if it never was."""
+    before, seen = len(honcho.asked), []
+    honcho.hang()
+
+    def look_ups():
+        return sum(not one.path.endswith("/chat") for one in honcho.asked[before:])
+
+    def watch():
+        seen.append(honcho.wait_for(lambda: look_ups() == people * 5))
+        honcho.awake()
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    told = all_at_once(stage, people)
+    watching.join()
+    return told if seen == [True] else None
+
+
+def test_what_ten_people_need_is_all_asked_for_at_one_moment(far, honcho):
+    known(honcho, 10)
+    person(far, 0).handle_tool_call("mnemon_profile", {})
+    assert recalled(together(far, honcho, 10)) == list(range(10))
+
+
+def test_ten_people_have_their_memory_in_time_from_a_server_that_takes_half_the_time(far, honcho):
+    known(honcho, 10)
+    honcho.pause = lambda asked: LATENCY
+
+    def in_time():
+        far.anew().configure(baseUrl=honcho.url)
+        far.recall(person(far, 0), QUESTION)
+        far.configure(baseUrl=honcho.url, recallWait=USUAL_WAIT)
+        return recalled(all_at_once(far, 10)) == list(range(10))
+
+    assert any(in_time() for _ in range(TRIES))
+
+
+def test_who_thinks_long_about_some_keeps_nobody_from_their_memory(far, honcho):
+    known(honcho, 10)
+    honcho.pause = lambda asked: LONGEST_HANG if asked.path.endswith("/chat") else 0.0
+    far.configure(baseUrl=honcho.url, firstTurnDialecticWait=0)
+    for number in range(20):
+        far.recall(person(far, number % 10, f"chat-{number}"), QUESTION)
+    assert recalled(together(far, honcho, 10)) == list(range(10))
+
+
+def test_who_gives_up_before_memory_was_asked_holds_it_against_nobody(far, honcho):
+    known(honcho, 1)
+    assert "May 0" in far.recall(person(far, 0), QUESTION)
+    station, gate = station_of(far), threading.Event()
+    busy = [station._lookups.give(gate.wait) for _ in range(16)]
+    far.configure(baseUrl=honcho.url, recallWait=0.05)
+    asked = len(honcho.requests("/context$"))
+    for turn in range(2, 8):
+        far.recall(person(far, 0), QUESTION, turn)
+    assert station.breaker.health.failures == 0
+    gate.set()
+    assert [one.result(PATIENCE_SECONDS) for one in busy] == [True] * 16
+    far.configure(baseUrl=honcho.url)
+    assert "May 0" in far.recall(person(far, 0), QUESTION, 8)
+    assert len(honcho.requests("/context$")) == asked + 1, "what was given up is asked for all the same"
+
+
+def test_however_many_ask_there_are_no_more_threads_than_hands(far, honcho):
+    known(honcho, 1)
+    far.recall(person(far, 0), QUESTION)
+    far.configure(baseUrl=honcho.url, recallWait=0.05)
+    honcho.hang()
+    before = set(threading.enumerate())
+    for _ in range(3):
+        all_at_once(far, 60)
+    more = Counter(one.name for one in threading.enumerate() if one not in before)
+    assert 0 < more["mnemon-recall"] <= 16
+    assert 0 < more["mnemon-call"] <= 64
+    assert 0 < more["mnemon-dialectic"] <= 12
+    honcho.awake()
+    assert eventually(lambda: honcho.under_way == 0)
