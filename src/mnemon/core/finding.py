@@ -12,12 +12,14 @@ from mnemon.domain import calendar, signs, words
 from mnemon.domain import question as questions
 from mnemon.domain.courtesy import is_courtesy
 from mnemon.domain.question import Question
-from mnemon.domain.relevance import worth_showing
+from mnemon.domain.relevance import MEANING, worth_showing
 from mnemon.errors import Tampered
 from mnemon.ports.index import Asked, Hit, Inquiry
 from mnemon.ports.thesaurus import Thesaurus
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
+_FAR_BEHIND = 1_000
+"""A room that lacks so many vectors is being given new ones: which of its lines lack one is not asked."""
 
 
 def understand(desk: Desk, text: str, at: int | None = None) -> Question:
@@ -100,6 +102,23 @@ def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[
     return [term for term in terms if not any(term in name for name in named.values())]
 
 
+def _without_vector(desk: Desk, hits: Iterable[Hit]) -> list[Hit]:
+    """Those of the hits whose lines have no vector yet, and not one that lies far."""
+    apart = [hit for hit in hits if MEANING not in hit.signals]
+    space = desk.tools.meaning.space
+    lacking = {room: desk.tx.terms.lacking(room, space, _FAR_BEHIND) for room in {hit.room for hit in apart}}
+    return [hit for hit in apart if hit.id in lacking[hit.room] or len(lacking[hit.room]) == _FAR_BEHIND]
+
+
+def _any_worth_showing(desk: Desk, hits: Sequence[Hit], *, by_meaning: bool, named: bool, past: bool) -> bool:
+    """Whether any answers well enough for who did not ask: in meaning, or if it has no vector, in words."""
+    enough = partial(worth_showing, named=named, past=past)
+    if by_meaning and enough((hit.signals for hit in hits), by_meaning=True):
+        return True
+    by_words = [hit for hit in hits if enough((hit.signals,), by_meaning=False)]
+    return bool(_without_vector(desk, by_words) if by_meaning else by_words)
+
+
 def find(
     desk: Desk,
     rooms: Iterable[RoomKeys],
@@ -156,7 +175,5 @@ def find(
         said=said,
     )
     hits = desk.tools.index.search(desk.tx, inquiry, k, within)
-    told_of = (hit.signals for hit in hits)
-    if floor and not worth_showing(told_of, by_meaning=bool(vector()), named=bool(names), past=question.past):
-        return []
-    return hits
+    shown = partial(_any_worth_showing, desk, hits, named=bool(names), past=question.past)
+    return hits if not floor or shown(by_meaning=vector() is not None) else []
