@@ -126,6 +126,13 @@ def test_a_change_of_taste_is_an_update(stage, owner):
         ("I live in Berlin.", "I used to live in Berlin."),
         ("I work at Acme.", "I quit my job at Acme."),
         ("I am vegan.", "I am no longer vegan."),
+        ("I'm allergic to peanuts.", "Turns out I'm not allergic to peanuts after all."),
+        ("I have a dog named Rex.", "I don't have a dog anymore."),
+        ("I have a dog named Rex.", "My dog Rex died last week."),
+        ("My boyfriend is called Jonas.", "Jonas and I broke up."),
+        ("My boyfriend is called Jonas.", "My boyfriend and I broke up."),
+        ("My husband is called Tom.", "I got divorced."),
+        ("My husband is called Tom.", "My husband passed away."),
     ],
 )
 @pytest.mark.parametrize("imported_late", [False, True])
@@ -139,6 +146,56 @@ def test_what_is_denied_leaves_the_card(stage, owner, before, after, imported_la
 def test_a_denial_of_one_thing_says_nothing_of_another(stage, owner):
     tell(stage, BERLIN, ("02-01", "I don't like Berlin."))
     assert "Lives in: Berlin" in owner.card()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I live in Berlin.", "My sister doesn't live in Berlin anymore."),
+        ("I have a dog named Rex.", "My friend doesn't have a dog anymore."),
+        ("I have a dog named Rex.", "I don't have a dog sitter."),
+        ("My husband is called Tom.", "My parents got divorced."),
+    ],
+)
+def test_what_is_no_longer_so_of_others_stays_so_of_oneself(stage, owner, before, after):
+    tell(stage, ("01-01", before), ("02-01", after))
+    assert len(owner.card()) == 1
+    assert outdated(owner) == {}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "card"),
+    [
+        ("My dog's name is Pepper.", "Correction: my dog's name is Pippin, not Pepper", "Pet: Pippin (dog)"),
+        ("I'm allergic to peanuts.", "I'm allergic to hazelnuts, not peanuts.", "Allergy: hazelnuts"),
+        ("I have two cats.", "I have three cats now.", "Pet: three cats"),
+    ],
+)
+def test_what_is_right_takes_the_place_of_what_was_wrong(stage, owner, before, after, card):
+    tell(stage, ("01-01", before), ("02-01", after))
+    assert owner.card() == [card]
+    assert len(outdated(owner)) == 1
+
+
+@pytest.mark.parametrize(
+    ("named", "denied"),
+    [
+        ("My name is Alice.", "I haven't been to Rome."),
+        ("I'm Alice.", "I'm not on WhatsApp."),
+        ("Call me Alice.", "I don't have a car."),
+        ("I'm Alice.", "We don't have a car."),
+    ],
+)
+def test_a_denial_says_nothing_of_the_name_of_whoever_says_it(stage, owner, named, denied):
+    tell(stage, ("01-01", named), ("02-01", denied))
+    assert [line.partition(": ")[2] for line in owner.card()] == ["Alice"]
+    assert outdated(owner) == {}
+
+
+@pytest.mark.parametrize("denied", ["My name is not Alice.", "I'm not Alice anymore."])
+def test_a_name_can_be_denied(stage, owner, denied):
+    tell(stage, ("01-01", "My name is Alice."), ("02-01", denied))
+    assert owner.card() == []
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_what_is_nobodys_own_word_and_what_is_no_longer_so_is_marked(thinker, en
     thinker.told(
         "Where?",
         Statement("m", "ann lives in Oslo, says the file", NOON, "ann", carried=True),
-        Statement("c", "ann lives in Porto", NOON, outdated=True),
+        Statement("c", "ann lives in Porto", NOON, outdated_by="d"),
     )
     [[carried, outdated]] = endpoint.asked[0].quoted
     assert (carried["carried_by"], "said_by" in carried) == ("ann", False)

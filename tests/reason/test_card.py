@@ -65,12 +65,23 @@ def test_what_is_written_by_hand_is_not_contradicted():
     assert card([Entry("Likes: tea")], "Likes: Tea") == ["Likes: tea"]
 
 
-def test_the_oldest_of_many_goes_first():
-    lines = ["Name: Ann", "Likes: a", "Allergy: nuts", "Likes: b", "Instruction: Always answer in French"]
+def test_the_oldest_of_what_is_the_least_useful_goes_first():
+    lines = ["Name: Ann", "Allergy: nuts", "Instruction: Always answer in French", "Likes: a", "Likes: b"]
     assert card(lines, "Likes: c", most=5) == [line for line in lines if line != "Likes: a"] + ["Likes: c"]
-    assert card(lines, most=2) == ["Name: Ann", "Instruction: Always answer in French"]
+    assert card(["Pet: a dog", "Likes: a", "Likes: b"], "Likes: c", most=2) == ["Pet: a dog", "Likes: c"]
+    assert card(lines, most=2) == ["Name: Ann", "Allergy: nuts"]
     assert card(lines, most=1) == ["Name: Ann"]
     assert card(lines, most=0) == []
+
+
+def test_the_most_useful_stands_first_and_all_else_in_the_order_of_its_coming():
+    likes = [f"Likes: thing {number}" for number in range(30)]
+    told = ["is kind", "Pet: Rex (dog)", "Sister: Ana", "Works as: nurse", "Lives in: Oslo", "Allergy: nuts"]
+    assert card(likes, *told, "Brother: Tom", "Name: Ann") == [
+        *("Name: Ann", "Allergy: nuts", "Lives in: Oslo", "Works as: nurse", "Sister: Ana", "Brother: Tom"),
+        *("Pet: Rex (dog)", "is kind", *likes),
+    ]
+    assert card([*likes, Entry("Likes: opera")], "Name: Ann")[:2] == ["Likes: opera", "Name: Ann"]
 
 
 def test_a_line_is_never_longer_than_200_characters():

@@ -73,6 +73,7 @@ def test_a_moment_outside_of_every_calendar_leaves_a_day_as_it_was_said(said_at)
     ("question", "reply", "trait"),
     [
         ("Hi there! What's your name?", "Ann", "Name: Ann"),
+        ("What's your name?", "I'm Ann!", "Name: Ann"),
         ("What should I call you?", "Jo!", "Goes by: Jo"),
         ("Where do you live?", "In Lisbon.", "Lives in: Lisbon"),
         ("Where do you live?", "Lisbon, Portugal", "Lives in: Lisbon, Portugal"),
@@ -157,3 +158,16 @@ def test_a_reply_is_told_with_the_question_that_it_answers(question, reply, expe
 
 def test_nobody_answers_their_own_question():
     assert facts("Ann", before=[Turn("q", "ann", "What's your name?", SAID_AT)]) == []
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "<memory-context>\nI live in Madrid.\n</memory-context>",
+        "## Memory\n- I live in Kiel\n- I'm vegan",
+        "From: bob@example.org\nSubject: news\n\nHi, I live in Leeds now.",
+    ],
+)
+def test_what_is_pasted_into_a_message_tells_nothing_of_its_author(pasted):
+    assert facts(pasted) == []
+    assert [fact.text for fact in facts(f"I live in Lisbon.\n\n{pasted}")] == ["ann lives in Lisbon"]

@@ -10,6 +10,8 @@ TELLING = [
     ("my name's Ann Marie Silva", [("ann's name is Ann Marie Silva", "Name: Ann Marie Silva")]),
     ("Hi, I'm Ann!", [("ann is Ann", "Name: Ann")]),
     ("Hey there! I'm Ann, nice to meet you.", [("ann is Ann", "Name: Ann")]),
+    ("Hi! I'm Ann!", [("ann is Ann", "Name: Ann")]),
+    ("I'm Ann.", [("ann is Ann", "Name: Ann")]),
     ("I am 32 years old.", [("ann is 32 years old", "Age: 32")]),
     ("I'm 32", [("ann is 32", "Age: 32")]),
     ("I just turned 40!", [("ann just turned 40", "Age: 40")]),
@@ -64,6 +66,51 @@ TELLING = [
     ("I grew up in Texas.", [("ann grew up in Texas", "From: Texas")]),
     ("I was born and raised in Kyoto", [("ann was born and raised in Kyoto", "From: Kyoto")]),
     ("My hometown is Salzburg.", [("ann's hometown is Salzburg", "From: Salzburg")]),
+    # What only nearly was, or was meant to be, puts nothing on a card.
+    ("I moved to Berlin in May.", [("ann moved to Berlin in May", "Lives in: Berlin")]),
+    ("I nearly moved to Berlin.", [("ann nearly moved to Berlin", None)]),
+    ("I almost moved to Oslo.", [("ann almost moved to Oslo", None)]),
+    ("I was going to move to Berlin but I stayed.", [("ann was going to move to Berlin", None)]),
+    ("I was moving to Berlin when the war began.", [("ann was moving to Berlin when the war began", None)]),
+    ("I didn't move to Berlin.", [("ann did not move to Berlin", None)]),
+    ("I'm nearly vegan.", [("ann is nearly vegan", None)]),
+    ("I'm almost 40.", [("ann is almost 40", None)]),
+    ("I don't go by Jo.", [("ann does not go by Jo", None)]),
+    ("I don't come from Brazil.", [("ann does not come from Brazil", None)]),
+    # What is so, and what is not.
+    (
+        "Turns out I'm not allergic to peanuts after all.",
+        [("ann is not allergic to peanuts after all", None)],
+    ),
+    (
+        "Correction: my dog's name is Pippin, not Pepper.",
+        [("ann's dog's name is Pippin", "Pet: Pippin (dog)"), ("ann's dog's name is not Pepper", None)],
+    ),
+    (
+        "My dog is called Pippin, not Pepper.",
+        [("ann's dog is called Pippin", "Pet: Pippin (dog)"), ("ann's dog is not called Pepper", None)],
+    ),
+    (
+        "I live in Oslo, not Bergen.",
+        [("ann lives in Oslo", "Lives in: Oslo"), ("ann does not live in Bergen", None)],
+    ),
+    (
+        "I live in Oslo, not far from the sea.",
+        [("ann lives in Oslo, not far from the sea", "Lives in: Oslo")],
+    ),
+    ("I have three cats now.", [("ann has three cats now", "Pet: three cats")]),
+    ("Tom and I broke up.", [("ann and Tom broke up", None)]),
+    ("My boyfriend and I split up.", [("ann and their boyfriend split up", None)]),
+    ("My husband Tom passed away.", [("ann's husband Tom passed away", None)]),
+    ("My dog Rex died.", [("ann's dog Rex died", None)]),
+    # No jest, and nobody else's words.
+    ("I'm not kidding, I live in Oslo.", [("ann lives in Oslo", "Lives in: Oslo")]),
+    ("As I said, I live in Oslo.", [("ann lives in Oslo", "Lives in: Oslo")]),
+    ("I live in Oslo, my sister says it's pretty here.", [("ann lives in Oslo", "Lives in: Oslo")]),
+    (
+        "In the film industry, I work as an editor.",
+        [("in the film industry, ann works as an editor", "Works as: editor")],
+    ),
     # Work and studies.
     ("I work as a nurse.", [("ann works as a nurse", "Works as: nurse")]),
     ("I work at Acme Corp", [("ann works at Acme Corp", "Works at: Acme Corp")]),
@@ -95,6 +142,12 @@ TELLING = [
     # Family, friends, pets.
     ("My sister Ana lives in Porto.", [("ann's sister Ana lives in Porto", "Sister: Ana")]),
     ("My sister's name is Ana", [("ann's sister's name is Ana", "Sister: Ana")]),
+    (
+        "My son Leo is 4 and my daughter Ida is 7.",
+        [("ann's son Leo is 4", "Son: Leo"), ("ann's daughter Ida is 7", "Daughter: Ida")],
+    ),
+    ("My son is called Leo.", [("ann's son is called Leo", "Son: Leo")]),
+    ("My name is June.", [("ann's name is June", "Name: June")]),
     ("My wife is called Bea.", [("ann's wife is called Bea", "Wife: Bea")]),
     ("my brother is a pilot", [("ann's brother is a pilot", None)]),
     ("I have two kids.", [("ann has two kids", "Children: two kids")]),
@@ -110,6 +163,11 @@ TELLING = [
         "I have a dog. His name is Rex.",
         [("ann has a dog", "Pet: a dog"), ('ann said: "I have a dog. His name is Rex"', "Pet: Rex (dog)")],
     ),
+    ("My friend's dog is called Rex.", [("ann's friend's dog is called Rex", None)]),
+    ("My friend's dog's name is Rex.", [("ann's friend's dog's name is Rex", None)]),
+    ("My parents' dog is called Rex.", [("ann's parents' dog is called Rex", None)]),
+    ("My boss's sister Eva lives in Rome.", [("ann's boss's sister Eva lives in Rome", None)]),
+    ("My wife's mother is Eva.", [("ann's wife's mother is Eva", None)]),
     ("My wife and I live in Porto", [("ann and their wife live in Porto", "Lives in: Porto")]),
     ("I'm married to Tom.", [("ann is married to Tom", "Partner: Tom")]),
     (

@@ -1,8 +1,9 @@
 """Which of what was said about a peer still stands: the newest word on a thing outdates the older ones.
 
 A thing is known by the label of its trait, as in 'Lives in: Lisbon'. Of some there is one at a time, so a
-newer value outdates an older one; liking and disliking the same outdate each other; of all else there may
-be many. A statement without a trait that denies an earlier one ('no longer lives in Berlin') outdates that.
+newer value outdates an older one, as another number of the same does; liking and disliking the same outdate
+each other; of all else there may be many. A statement without a trait that denies an earlier one ('no longer
+lives in Berlin') outdates that.
 
 All of it is told by when things were said, never by when they came to be known.
 """
@@ -17,6 +18,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
+from mnemon.domain.denial import read, undoes
 from mnemon.domain.pattern import pattern
 from mnemon.domain.wording import plain
 
@@ -37,30 +39,15 @@ _SAME_LABEL = {
     "e-mail": "email",
 }
 _OPPOSITES = frozenset(["likes", "dislikes"])
+_SEVERAL = pattern(r"(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (?P<kind>[^\d,:/]{3,30})$")
 _LONGEST_LABEL = 40
 _KEPT = 1 << 10
 """How many labels and values are kept in mind: the same few come again and again."""
 
 _DENIAL = pattern(
-    r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave up|resigned|retired|broke up|divorced"
-    r"|moved (?:away|out)|sold|lost|died|passed away)\b|n't\b"
+    r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave up|resigned|retired|broke up|split up"
+    r"|separated|divorced|moved (?:away|out)|sold|lost|died|passed away)\b|n't\b"
 )
-_LEAVING = r"work\w*|job|quit|left|resign\w*|fired|laid off|retired?|employed"
-_CUES = {
-    "lives in": pattern(r"\b(?:liv(?:e|es|ed|ing)|moved (?:away|out)|based)\b"),
-    "works as": pattern(rf"\b(?:{_LEAVING})\b"),
-    "works at": pattern(rf"\b(?:{_LEAVING})\b"),
-    "works in": pattern(rf"\b(?:{_LEAVING})\b"),
-    "studies": pattern(r"\b(?:stud(?:y|ies|ied|ying)|quit|dropped)\b"),
-    "pet": pattern(r"\b(?:have|has|had|owns?|sold|lost|died|passed away|gave)\b"),
-    "likes": pattern(r"\b(?:likes?|liked|loves?|loved|enjoys?|fond|into|fan)\b"),
-    "dislikes": pattern(r"\b(?:dislikes?|hates?|minds?)\b"),
-    "speaks": pattern(r"\b(?:speaks?|spoke)\b"),
-}
-_OTHERWISE = pattern(
-    r"\b(?:is|are|am|be|was|were|with|has|have)\b|(?:isn|aren|wasn|doesn|don|hasn|haven)'t\b"
-)
-"""What else denies a trait: being it, or having it."""
 
 
 class Stand(Struct, frozen=True):
@@ -112,22 +99,6 @@ def is_denial(statement: str) -> bool:
     return _DENIAL.search(plain(statement)) is not None
 
 
-def denies(statement: str, trait: str) -> bool:
-    """Whether that statement says that the trait is no longer so."""
-    told = f" {plain(statement)} "
-    return is_denial(statement) and _denied(trait) in told and _undoes(told, trait)
-
-
-def _denied(trait: str) -> str:
-    """What a denial of the trait must name, between spaces."""
-    return f" {plain(value_of(trait).partition(' (')[0])} "
-
-
-def _undoes(told: str, trait: str) -> bool:
-    """Whether a denial that names the value speaks of the same thing."""
-    return not _denied(trait).isspace() and _CUES.get(label_of(trait), _OTHERWISE).search(told) is not None
-
-
 def outdated(stands: Iterable[Stand]) -> dict[str, str]:
     """For each conclusion that no longer stands, the one that outdates it; their order does not matter."""
     newest: dict[str, Stand] = {}
@@ -142,11 +113,11 @@ def outdated(stands: Iterable[Stand]) -> dict[str, str]:
             if not claim.agrees(latest):
                 found[claim.source] = latest.source
     denials = _in_order(stand for stand in newest.values() if stand.denies)
-    named = [(stand, _denied(stand.text)) for stand in _in_order(traits)] if denials else []
+    known_as = [(stand, label_of(stand.text), value_of(stand.text)) for stand in _in_order(traits) if denials]
     for denial in denials:
-        told = f" {plain(denial.text)} "
-        for stand, value in named:
-            if value in told and _undoes(told, stand.text):
+        told = read(denial.text)
+        for stand, label, value in known_as:
+            if undoes(told, label, value):
                 if stand.when > denial.when:
                     found[denial.source] = stand.source
                 else:
@@ -190,11 +161,16 @@ def _rivals(traits: Iterable[Stand]) -> list[list[_Claim]]:
     """Those that can't hold at once, in the order in which they were said."""
     groups: dict[tuple[str, str], list[_Claim]] = defaultdict(list)
     for stand in traits:
-        label = label_of(stand.text)
-        if label not in _OPPOSITES and not one_at_a_time(label):
+        label, value = label_of(stand.text), value_of(stand.text)
+        if label in _OPPOSITES:
+            thing = "taste", plain(value)
+        elif one_at_a_time(label):
+            thing = "one", label
+        elif several := _SEVERAL.match(value):
+            thing = label, plain(several["kind"])
+        else:
             continue
-        claim = _Claim(stand.when, stand.source, label, value_of(stand.text))
-        groups[("taste", plain(claim.value)) if label in _OPPOSITES else ("one", label)].append(claim)
+        groups[thing].append(_Claim(stand.when, stand.source, label, value))
     return [sorted(group, key=attrgetter("when")) for group in groups.values()]
 
 

@@ -17,6 +17,7 @@ from enum import IntEnum
 from typing import Any
 
 from mnemon.domain.line import CONCLUSIONS, DOCUMENT
+from mnemon.domain.pasted import unpasted
 from mnemon.domain.pattern import pattern
 from mnemon.domain.words import terms
 
@@ -95,11 +96,6 @@ _BETWEEN = pattern(r"[\s*_~`\"“”|\\/-]+")
 
 _FENCED = pattern(r"^(```|~~~)[^\n]*\n.*?(?:^\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED_LINE = pattern(r"^[ \t]*>.*$", re.MULTILINE)
-_FORWARDED = pattern(
-    r"^(?:-{2,} ?(?:forwarded|original) message[^\n]*|begin forwarded message:[^\n]*"
-    r"|on [^\n]{4,80} wrote:|from: [^\n]+\nsent: [^\n]+)$.*\Z",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
-)
 _IN_QUOTES = pattern('“[^”]{12,600}”|«[^»]{12,600}»|"[^"\n]{12,600}"')
 _ONES_OWN = pattern(r"\b(?:i|my|me|mine|we|our|you|your)\b", re.IGNORECASE)
 _MOST_IN_A_TITLE = 3
@@ -138,8 +134,9 @@ def reads_like_orders(text: str) -> bool:
 
 
 def own_words(text: str) -> str:
-    """A message without what is quoted in it: blocks, forwarded mail, and what somebody says in quotes."""
-    for shape in (_FENCED, _FORWARDED, _QUOTED_LINE):
+    """A message without what is pasted or quoted in it: blocks, mail, and what somebody says in quotes."""
+    text = unpasted(text)
+    for shape in (_FENCED, _QUOTED_LINE):
         text = shape.sub(" ", text)
     return _IN_QUOTES.sub(lambda found: " " if _speaks(found[0]) else found[0], text)
 

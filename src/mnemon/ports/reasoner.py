@@ -52,8 +52,8 @@ class Statement(Struct, frozen=True):
     peer: str | None = None
     carried: bool = False
     """Whether it is no one's own word: of a document, a tool, somebody else's mail."""
-    outdated: bool = False
-    """Whether it was so before, and something that was said later holds now."""
+    outdated_by: str | None = None
+    """If it was so before and something that was said later holds now: the id of that."""
 
 
 class Told(Struct, frozen=True):

@@ -84,7 +84,7 @@ class Desk:
     def _row(self, label: str, one: Statement) -> dict[str, str]:
         who = {} if one.peer is None else {("carried_by" if one.carried else "said_by"): one.peer}
         row = {"id": label, **who, "on": day(one.said_at), "text": one.text[:_LONGEST_STATEMENT]}
-        return {**row, "now": "no longer so"} if one.outdated else row
+        return row if one.outdated_by is None else {**row, "now": "no longer so"}
 
     def cited(self, labels: Sequence[str]) -> tuple[str, ...]:
         """What is marked: statements, and what lines of the card come from."""

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from mnemon.adapters.reason.asked_labels import KIN, LABEL_WORDS, labels_asked
 from mnemon.adapters.reason.clauses import clauses
 from mnemon.adapters.reason.days import dated
-from mnemon.adapters.reason.lexicon import ACQUAINTANCES, RELATIVES, base_of_third, word_set
+from mnemon.adapters.reason.lexicon import base_of_third, word_set
 from mnemon.adapters.reason.pointing import names as names_thing
 from mnemon.adapters.reason.sentences import prose, split
 from mnemon.adapters.reason.span import ASKS_WHEN, span
@@ -19,7 +20,16 @@ from mnemon.adapters.reason.stems import content_stems, stem
 from mnemon.adapters.reason.substance import telling_words
 from mnemon.adapters.reason.traits import label_of, single_valued, trait_of
 from mnemon.adapters.reason.verbs import ADVERBS
+from mnemon.adapters.reason.whom import (
+    named_in,
+    somebody_of_theirs,
+    speaks_of_self,
+    tells_of_another,
+    tells_of_them,
+)
 from mnemon.domain.pattern import pattern
+from mnemon.domain.standing import is_denial
+from mnemon.domain.trust import Trust, own_words, quoted
 from mnemon.domain.words import words
 from mnemon.ports.reasoner import Statement, Told
 
@@ -54,64 +64,8 @@ _WEAK = frozenset(
         """
     )
 )
-_KIN = frozenset(name.lower() for name in RELATIVES | ACQUAINTANCES) | {
-    "children",
-    "partner",
-    "relationship",
-    "best friend",
-}
-_FOOD = frozenset(["diet", "does not eat", "does not drink", "allergy"])
-_WORK = frozenset(["works as", "works at", "works in"])
-_ABOUT = [
-    (
-        word_set("live lives living reside home city town country located location based address"),
-        frozenset(["lives in"]),
-    ),
-    (word_set("from hometown origin originally nationality grow grew"), frozenset(["from", "nationality"])),
-    (word_set("born birthday birth"), frozenset(["birthday", "born", "from"])),
-    (word_set("old age"), frozenset(["age", "birthday", "born"])),
-    (word_set("job work works working profession occupation career employer company"), _WORK),
-    (
-        word_set("study studies studying major degree university college school"),
-        frozenset(["studies"]),
-    ),
-    (word_set("name names called call"), frozenset(["name", "goes by"])),
-    (word_set("pronoun pronouns"), frozenset(["pronouns"])),
-    (word_set("pet pets animal animals dog dogs cat cats"), frozenset(["pet"])),
-    (
-        word_set(
-            "family sibling siblings kid kids children relatives parent parents spouse partner married"
-            " relationship"
-        ),
-        _KIN,
-    ),
-    (
-        word_set("allergy allergies allergic intolerant intolerance intolerances"),
-        frozenset(["allergy"]),
-    ),
-    (word_set("eat eats food diet dietary drink dinner lunch restaurant"), _FOOD),
-    (
-        word_set(
-            "like likes love loves enjoy enjoys hobby hobbies interest interests interested prefer prefers"
-            " preference preferences fun into"
-        ),
-        frozenset(["likes", "prefers"]),
-    ),
-    (
-        word_set("dislike dislikes hate hates avoid avoids"),
-        frozenset(["dislikes", "does not eat", "does not drink"]),
-    ),
-    (word_set("language languages speak speaks"), frozenset(["speaks"])),
-    (word_set("instruction instructions style tone"), frozenset(["instruction"])),
-    (word_set("goal goals dream dreams aim aims ambition ambitions"), frozenset(["goal"])),
-]
-"""The words of a question, and the labels of a card that it is about then."""
-_LABEL_WORDS = frozenset(stem(word) for words_asked, _ in _ABOUT for word in words_asked)
 _FEW = 2
 """With so many words beside those of a label, a question is about more than the label."""
-_DOES = pattern(r"\bdoes \w+ do\b|\bdo for\b")
-_HOW_TO_ANSWER = pattern(r"\bshould (?:i|you|we) (?:answer|respond|reply|write|talk)\b")
-_STAND = "can't stand"
 _TALK = frozenset(
     stem(word)
     for word in word_set(
@@ -151,6 +105,7 @@ _NOBODY = frozenset(
         """
     )
 )
+_TELLING = frozenset(map(stem, ("said", "quoted")))
 _SAID = pattern(r'^\S{1,512} said: "(.*)"$', re.DOTALL)
 _DATED = pattern(r"\((?:week of |weekend of |about )?\d{4}(?:-\d\d){0,2}\)")
 _TOGETHER = pattern(r"and their (?=\w)")
@@ -159,7 +114,16 @@ _TOGETHER = pattern(r"and their (?=\w)")
 _OWN = pattern(r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've)\b", re.IGNORECASE)
 _NAMED = pattern(r"\d|(?<=[a-z,] )[A-ZÀ-Þ]|[^\x00-\x7f]")
 _ASKING = word_set("what where when who whom whose which how why tell")
+_ANYBODY = pattern(r"\b(?:who|whom|anyone|anybody|someone|somebody)\b")
+_NAMES = frozenset(["name", "goes by"])
 _ANY_LABEL = frozenset(["name"])
+_BEFORE = pattern(
+    r"\b(?:before(?: (?:the |i )?\w+)?\W*$|used? to\b|previous(?:ly)?\b|former(?:ly)?\b|in the past\b"
+    r"|back then\b)"
+)
+"""Whether a question in small letters asks for what is no longer so."""
+_OF_BEFORE = frozenset(map(stem, word_set("before use used previous previously former formerly past back")))
+_PAST = pattern(r"\b(?:did|was|were|had|ever)\b")
 
 
 class _Candidate(NamedTuple):
@@ -168,8 +132,32 @@ class _Candidate(NamedTuple):
     order: int
     statement: Statement
     text: str
+    said: str
+    """What it says in the words of the peer."""
     stems: frozenset[str]
     label: str
+    outdated_by: str | None
+    carried: bool
+
+    @property
+    def stands(self) -> bool:
+        return self.outdated_by is None
+
+
+class _Asked(NamedTuple):
+    """A question in small letters, the words that matter in it, and what it is about."""
+
+    question: str
+    terms: frozenset[str]
+    wanted: frozenset[str]
+    """The labels of a card."""
+    theirs: frozenset[str] = frozenset()
+    """What somebody of the peer's whom it is about may be called."""
+
+    @property
+    def beside(self) -> frozenset[str]:
+        """The words beside those of a label."""
+        return self.terms - _WEAK - LABEL_WORDS
 
 
 class _Found(NamedTuple):
@@ -183,6 +171,7 @@ class _Found(NamedTuple):
 
 def answer(question: str, statements: Sequence[Statement], about: str | None) -> Told:
     """The statements that speak to the question, as short sentences; nothing if none does."""
+    named = named_in(question)
     question = question.lower().replace("for a living", "for a job")
     names = frozenset(stem(word) for word in words(about or ""))
     terms = frozenset(term for term in content_stems(question) if term not in names) - _TALK
@@ -190,14 +179,17 @@ def answer(question: str, statements: Sequence[Statement], about: str | None) ->
         return Told("", ())
     usable = [statement for statement in statements[:_MOST_STATEMENTS] if statement.text.strip()]
     if _is_general(question, terms, names):
-        return _told(_newest_first(_everything(usable, about)), MOST_GENERAL_LINES, "", about)
-    wanted = _labels(question)
-    if not terms and not wanted:
+        found = _newest_first(_everything(usable, names, about))
+        return _told(found, MOST_GENERAL_LINES, _Asked("", terms, _ANY_LABEL), about)
+    if _BEFORE.search(question):
+        terms -= _OF_BEFORE
+    asked = _Asked(question, terms, labels_asked(question), somebody_of_theirs(question, about))
+    if not asked.terms and not asked.wanted:
         return Told("", ())
-    cited = (_as_cited(at, statement, terms, wanted, about) for at, statement in enumerate(usable))
-    candidates = [candidate for candidate in cited if candidate is not None]
-    found = _matching(question, terms, wanted, _of_whom(question, names, candidates))
-    return _told(_newest_first(found), MOST_LINES, question, about)
+    cited = (_as_cited(at, statement, asked, about) for at, statement in enumerate(usable))
+    candidates = _dated_back([candidate for candidate in cited if candidate is not None], names)
+    found = _matching(asked, _of_whom(asked, named, names, about, candidates))
+    return _told(_newest_first(_as_it_stands(asked, found, candidates)), MOST_LINES, asked, about)
 
 
 def _only_greets(question: str, terms: frozenset[str]) -> bool:
@@ -215,59 +207,91 @@ def _is_general(question: str, terms: frozenset[str], names: frozenset[str]) -> 
     plain = set(words(question))
     if "who" in plain or {"about", "what"} <= plain:
         return True
-    return not names.isdisjoint(map(stem, plain)) and not _labels(question)
+    return not names.isdisjoint(map(stem, plain)) and not labels_asked(question)
 
 
-def _everything(statements: Sequence[Statement], about: str | None) -> list[_Found]:
-    """Conclusions before messages, each in the order given."""
-    ordered = sorted(statements, key=lambda statement: statement.peer is not None)
-    cited = (_as_cited(at, statement, frozenset(), _ANY_LABEL, about) for at, statement in enumerate(ordered))
-    return [_Found(candidate, 1.0) for candidate in cited if candidate is not None]
+def _everything(statements: Sequence[Statement], names: frozenset[str], about: str | None) -> list[_Found]:
+    """What stands: conclusions before messages, quotations last, each in the order given."""
+    ordered = sorted(statements, key=lambda statement: (statement.carried, statement.peer is not None))
+    anything = _Asked("", frozenset(), _ANY_LABEL)
+    cited = (_as_cited(at, statement, anything, about) for at, statement in enumerate(ordered))
+    candidates = _dated_back([candidate for candidate in cited if candidate is not None], names)
+    return [_Found(candidate, 1.0) for candidate in candidates if candidate.stands]
 
 
-def _of_whom(question: str, names: frozenset[str], candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
-    """Those that name whom the question names beside the peer; all, if none does."""
-    others = {stem(found[1] or found[2]) for found in _SUBJECT.finditer(question)} - names - _NOBODY
-    named = [candidate for candidate in candidates if others & candidate.stems]
-    return named or candidates
+def _of_whom(
+    asked: _Asked,
+    named: frozenset[str],
+    names: frozenset[str],
+    about: str | None,
+    candidates: Sequence[_Candidate],
+) -> Sequence[_Candidate]:
+    """Those that tell of whom the question is about: somebody of the peer's or with a name, or the peer."""
+    if asked.theirs:
+        return _of_theirs(asked, candidates)
+    others = {stem(found[1] or found[2]) for found in _SUBJECT.finditer(asked.question)} - names - _NOBODY
+    if of_them := [one for one in candidates if (others | named - names) & one.stems]:
+        return of_them
+    if about is None or not asked.wanted:
+        return candidates
+    if named - names and _has_a_name(about, candidates):
+        return []
+    if not asked.wanted.isdisjoint(KIN) or _ANYBODY.search(asked.question):
+        return candidates
+    return [one for one in candidates if not _tells_of_another(asked, one)]
 
 
-def _labels(question: str) -> frozenset[str]:
-    """The labels of a card that the question is about."""
-    asked = frozenset(words(question))
-    wanted: set[str] = set()
-    for about, labels in _ABOUT:
-        if not about.isdisjoint(asked):
-            wanted |= labels
-    if "do" in asked and _DOES.search(question):
-        wanted |= _WORK
-    if "should" in asked and _HOW_TO_ANSWER.search(question):
-        wanted.add("instruction")
-    if "stand" in asked and _STAND in question:
-        wanted |= {"dislikes", "does not eat", "does not drink"}
-    wanted |= {singular for word in asked if (singular := word.removesuffix("s")) in _KIN}
-    return frozenset(wanted)
+def _of_theirs(asked: _Asked, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Those that tell of somebody of the peer's, each as if it named them as the question does."""
+    theirs = tells_of_them(asked.theirs, (one.text for one in candidates))
+    meant = asked.terms & frozenset(map(stem, asked.theirs))
+
+    def tells(one: _Candidate) -> bool:
+        if theirs & one.stems or one.label in asked.theirs & KIN:
+            return True
+        if one.statement.peer is None or speaks_of_self(one.said) or tells_of_another(one.said, ""):
+            return False
+        return not theirs.isdisjoint(content_stems(one.statement.text))
+
+    return [one._replace(stems=one.stems | meant) for one in candidates if tells(one)]
 
 
-def _as_cited(
-    order: int, statement: Statement, terms: frozenset[str], wanted: frozenset[str], about: str | None
-) -> _Candidate | None:
+def _tells_of_another(asked: _Asked, one: _Candidate) -> bool:
+    """Whether it would be taken for an answer about the peer, and tells of somebody else."""
+    if one.label in asked.wanted or asked.terms.isdisjoint(one.stems):
+        return False
+    return tells_of_another(one.said, asked.question)
+
+
+def _has_a_name(about: str, candidates: Sequence[_Candidate]) -> bool:
+    """Whether it is known what the peer is called, so that another name is another's."""
+    return about.isalpha() or any(one.label in _NAMES for one in candidates)
+
+
+def _as_cited(order: int, statement: Statement, asked: _Asked, about: str | None) -> _Candidate | None:
     """A conclusion as it is; of a message the sentence that says most to the question, and no question."""
     if statement.peer is None:
         text = _clipped(as_said(statement.text))
-        label = label_of_statement(text, about) if wanted else ""
-        return _Candidate(order, statement, text, frozenset(content_stems(text)), label)
+        said = _in_own_words(text, about)
+        label = _label(said) if asked.wanted else ""
+        stems = frozenset(content_stems(text))
+        return _Candidate(
+            order, statement, text, said, stems, label, statement.outdated_by, statement.carried
+        )
     sentences = [sentence for line in prose(statement.text) for sentence in split(line)]
+    theirs = frozenset(map(stem, asked.theirs))
     best = ("", frozenset[str](), "")
     most = -1.0
     for sentence in (sentences or [as_said(statement.text)])[:_MOST_SENTENCES]:
         stems = frozenset(content_stems(sentence))
-        if sentence.rstrip(" \"')").endswith(("?", "？")) or stems <= _TALK or _is_saying(sentence, terms):
+        asks = sentence.rstrip(" \"')").endswith(("?", "？"))
+        if asks or stems <= _TALK or _is_saying(sentence, asked.terms):
             continue
-        label = _label(sentence) if wanted else ""
+        label = _label(sentence) if asked.wanted else ""
         telling = (
-            len(terms & stems)
-            + (1.0 if label in wanted else 0.0)
+            len(asked.terms & stems)
+            + (1.0 if label in asked.wanted else 0.0)
+            + (1.0 if theirs & stems else 0.0)
             + (0.1 if label else 0.0)
             + min(len(stems), 9) / 100
         )
@@ -275,8 +299,49 @@ def _as_cited(
             most, best = telling, (sentence, stems, label)
     if not best[0]:
         return None
-    said = _clipped(dated(best[0], statement.said_at, None)).replace('"', "'")
-    return _Candidate(order, statement, f'{statement.peer} said: "{said}"', best[1], best[2])
+    text = _clipped(dated(best[0], statement.said_at, None)).replace('"', "'")
+    carried = statement.carried or _is_quoted(best[1], statement.text)
+    told = quoted(Trust.QUOTED, text) if carried else f'{statement.peer} said: "{text}"'
+    return _Candidate(order, statement, told, *best, statement.outdated_by, carried)
+
+
+def _is_quoted(stems: frozenset[str], message: str) -> bool:
+    """Whether a sentence with these words is one that the message only pastes or quotes."""
+    own = own_words(message)
+    return own != message and 2 * len(stems & frozenset(content_stems(own))) < len(stems)
+
+
+def _dated_back(candidates: Sequence[_Candidate], names: frozenset[str]) -> list[_Candidate]:
+    """The same; a message that says what a conclusion says which no longer stands is outdated with it."""
+    by_id = {one.statement.id: one for one in candidates}
+    old = [(one, _plain_stems(one, names)) for one in candidates if not one.stands]
+    if not old:
+        return list(candidates)
+
+    def outdated_by(message: _Candidate) -> str | None:
+        stems = _plain_stems(message, names)
+        for one, before in old:
+            latest = by_id.get(one.outdated_by or "")
+            if (
+                before
+                and before <= stems
+                and is_denial(message.said) == is_denial(one.said)
+                and (latest is None or not _says(message, stems, latest, names))
+            ):
+                return one.outdated_by
+        return None
+
+    return [
+        one if one.statement.peer is None else one._replace(outdated_by=outdated_by(one))
+        for one in candidates
+    ]
+
+
+def _says(message: _Candidate, stems: frozenset[str], latest: _Candidate, names: frozenset[str]) -> bool:
+    """Whether a message says what holds by now, or was said after that."""
+    if message.statement.said_at > latest.statement.said_at:
+        return True
+    return _plain_stems(latest, names) <= stems and is_denial(message.said) == is_denial(latest.said)
 
 
 def _is_saying(sentence: str, terms: frozenset[str]) -> bool:
@@ -290,10 +355,9 @@ def _clipped(text: str) -> str:
     return text if len(text) <= _MOST_CHARS else text[:_MOST_CHARS].rpartition(" ")[0] + " …"
 
 
-def _matching(
-    question: str, terms: frozenset[str], wanted: frozenset[str], candidates: Sequence[_Candidate]
-) -> list[_Found]:
+def _matching(asked: _Asked, candidates: Sequence[_Candidate]) -> list[_Found]:
     """What has enough to do with the question, best first."""
+    question, terms, wanted, _ = asked
     known = Counter(term for candidate in candidates for term in candidate.stems & terms)
     weights = {
         term: math.log(2 + len(candidates) / (1 + known[term])) * (0.3 if term in _WEAK else 1.0)
@@ -301,7 +365,7 @@ def _matching(
     }
     total = sum(weights.values()) or 1.0
     cues = [cue for asks, cue in _CUES if asks.search(question)]
-    beside = terms - _WEAK - _LABEL_WORDS
+    beside = asked.beside
     found: list[_Found] = []
     for candidate in candidates:
         covered = sum(weights[term] for term in terms & candidate.stems) / total
@@ -309,11 +373,56 @@ def _matching(
         if covered >= _ENOUGH or related:
             cued = sum(cue.search(candidate.text) is not None for cue in cues)
             found.append(_Found(candidate, covered + (_RELATED if related else 0.0) + _CUED * cued))
-    if not found:
-        return []
+    if _BEFORE.search(question):
+        found = [one for one in found if not _holds(asked, one, found)]
+    return _best(asked, _own_before_carried(asked, found)) if found else []
+
+
+def _own_before_carried(asked: _Asked, found: Sequence[_Found]) -> list[_Found]:
+    """Without what the peer only carried, where their own word on what is asked for is there."""
+    if all(one.candidate.carried or one.label not in asked.wanted for one in found):
+        return list(found)
+    return [one for one in found if not one.candidate.carried or asked.beside & one.candidate.stems]
+
+
+def _best(asked: _Asked, found: list[_Found]) -> list[_Found]:
+    """Those near the best, and the newer values of what these say."""
     found.sort(key=lambda one: (-one.score, one.candidate.order))
-    near = (_NEAR_RELATED if found[0].candidate.label in wanted else _NEAR_BEST) * found[0].score
-    return [one for one in found if one.score >= near]
+    near = (_NEAR_RELATED if found[0].label in asked.wanted else _NEAR_BEST) * found[0].score
+    oldest: dict[str, int] = {}
+    for one in found:
+        if one.score >= near and one.label in asked.wanted and single_valued(one.label):
+            said_at = one.candidate.statement.said_at
+            oldest[one.label] = min(said_at, oldest.get(one.label, said_at))
+    return [
+        one
+        for one in found
+        if one.score >= near or one.candidate.statement.said_at > oldest.get(one.label, math.inf)
+    ]
+
+
+def _as_it_stands(asked: _Asked, found: Sequence[_Found], candidates: Sequence[_Candidate]) -> list[_Found]:
+    """With what outdates something before it, unless the past is asked for."""
+    if _asks_back(asked.question):
+        return list(found)
+    by_id = {one.statement.id: one for one in candidates}
+    standing: dict[str, _Found] = {}
+    for one in found:
+        latest, seen = one.candidate, set[str]()
+        while (after := by_id.get(latest.outdated_by or "")) and after.statement.id not in seen:
+            latest = after
+            seen.add(after.statement.id)
+        if latest.stands:
+            standing.setdefault(latest.statement.id, _Found(latest, one.score))
+    return [*standing.values(), *(one for one in found if not one.candidate.stands)]
+
+
+def _holds(asked: _Asked, one: _Found, found: Sequence[_Found]) -> bool:
+    """Whether it is the value by now of something that has one at a time."""
+    if not one.candidate.stands or one.label not in asked.wanted or not single_valued(one.label):
+        return False
+    rivals = (other.candidate for other in found if other.label == one.label and other.candidate.stands)
+    return not any(other.statement.said_at > one.candidate.statement.said_at for other in rivals)
 
 
 def _newest_first(found: Sequence[_Found]) -> list[_Found]:
@@ -321,13 +430,16 @@ def _newest_first(found: Sequence[_Found]) -> list[_Found]:
     ordered = list(found)
     for label in {one.label for one in found if single_valued(one.label)}:
         places = [at for at, one in enumerate(ordered) if one.label == label]
-        values = sorted((ordered[at] for at in places), key=lambda one: -one.candidate.statement.said_at)
+        values = sorted(
+            (ordered[at] for at in places),
+            key=lambda one: (not one.candidate.stands, -one.candidate.statement.said_at),
+        )
         for at, value in zip(places, values, strict=True):
             ordered[at] = value
     return ordered
 
 
-def _told(found: Sequence[_Found], most: int, question: str, about: str | None) -> Told:
+def _told(found: Sequence[_Found], most: int, asked: _Asked, about: str | None) -> Told:
     """Up to so many lines, before the first what was asked for; an older value is called so.
 
     What a line before says already is left out.
@@ -343,8 +455,7 @@ def _told(found: Sequence[_Found], most: int, question: str, about: str | None) 
         if any(_same(stems, before, same_day=day == on) for before, on in said):
             continue
         earlier = one.label in labels and single_valued(one.label)
-        asked_for = None if lines else span(question, one.candidate.text, about)
-        opening = "Earlier: " if earlier else f"{asked_for}: " if asked_for else ""
+        opening = _opening(one, asked, about, first=not lines, earlier=earlier)
         lines.append(opening + _with_day(one.candidate, about))
         cited.append(one.candidate.statement.id)
         said.append((stems, day))
@@ -354,9 +465,28 @@ def _told(found: Sequence[_Found], most: int, question: str, about: str | None) 
     return Told("\n".join(lines), tuple(dict.fromkeys(cited)))
 
 
+def _opening(one: _Found, asked: _Asked, about: str | None, *, first: bool, earlier: bool) -> str:
+    """What a line begins with: that it was so before, or what was asked for."""
+    candidate = one.candidate
+    if not candidate.stands and first and not _asks_back(asked.question):
+        return "No longer so: "
+    if earlier or not candidate.stands:
+        return "Earlier: "
+    if not first or candidate.carried:
+        return ""
+    if asked.wanted and not one.label and is_denial(candidate.said) and not _asks_back(asked.question):
+        return ""
+    asked_for = span(asked.question, candidate.text, about)
+    return f"{asked_for}: " if asked_for else ""
+
+
+def _asks_back(question: str) -> bool:
+    return _BEFORE.search(question) is not None or _PAST.search(question) is not None
+
+
 def _plain_stems(candidate: _Candidate, names: frozenset[str]) -> frozenset[str]:
     """What a line says, whoever says it and whichever days are worked out in it."""
-    return frozenset(content_stems(_DATED.sub("", candidate.text))) - names - {stem("said")}
+    return frozenset(content_stems(_DATED.sub("", candidate.text))) - names - _TELLING
 
 
 def _same(stems: frozenset[str], before: frozenset[str], *, same_day: bool) -> bool:
@@ -376,10 +506,10 @@ def _with_day(candidate: _Candidate, about: str | None) -> str:
     return f"{text} (said {day})." if _DATED.search(text) or _TIME.search(text) else f"{text} ({day})."
 
 
-def label_of_statement(text: str, about: str | None) -> str:
-    """The card's label that a conclusion would have; nothing for what has none."""
+def _in_own_words(text: str, about: str | None) -> str:
+    """A conclusion as its peer would say it."""
     said = _SAID.match(text)
-    return _label(said[1] if said else _first_person(text, about))
+    return said[1] if said else _first_person(text, about)
 
 
 def _label(sentence: str) -> str:

@@ -10,6 +10,7 @@ from mnemon.adapters.reason.lexicon import VERBS, base_of_ing, base_of_past, bas
 from mnemon.adapters.reason.person import quoted, they
 from mnemon.adapters.reason.substance import substance
 from mnemon.adapters.reason.verbs import ADVERBS
+from mnemon.adapters.reason.voices import not_meant
 from mnemon.domain.pattern import pattern
 
 SELF_IN_IT = word_set("me my us our myself mine")
@@ -56,6 +57,8 @@ def around(sentence: str, about: str, dated: Callable[[str], str]) -> str | None
     """The sentence with the peer's name where its author first comes in; None for what isn't certain."""
     text = opened(sentence.strip(" ()[]*_~-–—"))
     if len(text) > _MOST_CHARS or ": " in text or text.endswith("?") or unreal(text) or quotes_somebody(text):
+        return None
+    if not_meant(sentence):
         return None
     text = _BREAK.sub("", ended(text.rstrip(" .!…,;:")))
     words = text.lower().replace(",", "").split(" ")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from mnemon.adapters.reason.edges import opened
 from mnemon.adapters.reason.lexicon import ACQUAINTANCES, PETS, RELATIVES, VERBS, base_of_past, word_set
 from mnemon.adapters.reason.person import they
 from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.substance import substance
 from mnemon.adapters.reason.traits import kin
+from mnemon.adapters.reason.voices import not_meant
 from mnemon.domain.pattern import pattern
 
 _MOST_CHARS = 400
@@ -42,18 +44,30 @@ _GOT_OR_MADE = word_set(
 _NO_EVENT = word_set("be think feel hear mean want know say tell have do like love need hope")
 _STRANDED = word_set("to of it them me up out about is was are were has had really")
 _MINE = pattern(r"\b(?P<name>[A-Z][a-z]+), my (?P<kind>(?:[a-z]+ ){0,2})(?P<noun>[a-z]+)\b(?!')")
+_PARTED = pattern(
+    r"(?P<who>[Mm]y (?:[a-z]+ )?[a-z]+(?: [A-Z][a-z]+)?|[A-Z][a-z]+) and I"
+    r" (?:(?:just|recently|finally|have|are|sadly) )*"
+    r"(?P<did>broke up|broken up|split up|separated|got divorced|divorced|no longer together)"
+    r"(?=$|[,;.!]| (?:last|in|on|after|this|yesterday|recently|because|but|and|two|three|for good)\b)"
+)
 _UNSURE = pattern(r"\b(?:if|would|could|might|maybe|should|wish|imagine|you|your)\b")
 
 
 def by_the_way(sentence: str, about: str, dated: Callable[[str], str]) -> Iterator[tuple[str, str | None]]:
     """Each such thing as a fact's text and its line on a card."""
-    if len(sentence) > _MOST_CHARS or '"' in sentence or sentence.endswith("?"):
+    if len(sentence) > _MOST_CHARS or '"' in sentence or sentence.endswith("?") or not_meant(sentence):
         return
     for mine in _MINE.finditer(sentence):
         noun = mine["noun"]
         if noun in PETS or noun in RELATIVES or noun in ACQUAINTANCES or noun == "pig":
             text = f"{mine['name']} is {about}'s {mine['kind']}{noun}"
             yield text, kin(noun, kind=mine["kind"], names=mine["name"])
+    if (parted := _PARTED.match(opened(sentence))) and not _UNSURE.search(sentence):
+        did = parted["did"].replace("broken", "broke").replace("no longer", "are no longer")
+        yield (
+            f"{about} and {they(_small(parted['who'])) if ' ' in parted['who'] else parted['who']} {did}",
+            None,
+        )
     for shape in (_RELATIVE, _SUBORDINATE):
         for found in shape.finditer(sentence):
             if told := _happened(found.groupdict(), sentence[: found.end()], about, dated):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mnemon.adapters.reason.lexicon import ONLY_ONE, RELATIVES
 from mnemon.adapters.reason.traits import label_of, single_valued
 from mnemon.adapters.reason.values import MOST_TRAIT
 from mnemon.domain.pattern import pattern
@@ -11,6 +12,21 @@ from mnemon.ports.reasoner import Entry
 
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 _LAST_TO_GO = frozenset(["allergy", "instruction"])
+_ORDER = (
+    frozenset(["name", "goes by", "pronouns"]),
+    frozenset(["allergy", "diet", "does not eat", "does not drink"]),
+    frozenset(["instruction"]),
+    frozenset(["lives in", "time zone"]),
+    frozenset(["works as", "works at", "works in", "studies"]),
+    ONLY_ONE | RELATIVES | {"relationship", "children"},
+    frozenset(["age", "birthday", "born", "from", "nationality", "speaks"]),
+    frozenset(["pet", "best friend"]),
+    frozenset[str](),
+    frozenset(["prefers"]),
+    frozenset(["likes", "dislikes"]),
+)
+"""The labels in the order of a card, the most useful first; any other stands right before the tastes."""
+_THE_REST = 1 + next(at for at, labels in enumerate(_ORDER) if not labels)
 _UNNAMED = pattern(r"an? (.+)$")
 
 
@@ -27,7 +43,7 @@ def updated(entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[
         line = Entry(" ".join(entry.text.split())[:MOST_TRAIT].rstrip(), entry.source)
         if line.text and label_of(line.text) not in settled and _folded(line.text) not in by_hand:
             _put(lines, line)
-    return _bounded(lines, most)
+    return sorted(_bounded(lines, most), key=_place)
 
 
 def _folded(text: str) -> str:
@@ -58,13 +74,23 @@ def _replaces(label: str, value: str, told: str) -> bool:
 
 
 def _bounded(lines: list[Entry], most: int) -> list[Entry]:
-    """At most so many lines; of what there may be many the oldest goes first."""
+    """At most so many lines; of what there may be many the least useful goes first, then the oldest."""
     surplus = len(lines) - most
     if surplus <= 0:
         return lines
     derived = [at for at, line in enumerate(lines) if line.source is not None]
-    gone = frozenset(sorted(derived, key=lambda at: (_weight(lines[at]), at))[:surplus])
+    gone = frozenset(sorted(derived, key=lambda at: (_weight(lines[at]), -_place(lines[at]), at))[:surplus])
     return [line for at, line in enumerate(lines) if at not in gone]
+
+
+def _place(line: Entry) -> int:
+    """How far down it stands: first what is written by hand, then what it takes to serve somebody."""
+    if line.source is None:
+        return 0
+    label = label_of(line.text)
+    if label.startswith(("favorite ", "favourite ")):
+        return len(_ORDER)
+    return next((at for at, labels in enumerate(_ORDER, 1) if label in labels), _THE_REST)
 
 
 def _weight(line: Entry) -> int:

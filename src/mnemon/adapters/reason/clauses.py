@@ -16,6 +16,7 @@ from mnemon.adapters.reason.lexicon import (
 )
 from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.verbs import Group, verb_group
+from mnemon.adapters.reason.voices import not_meant
 from mnemon.domain.pattern import pattern
 
 MOST_SENTENCE = 1000
@@ -176,12 +177,19 @@ _FINITE = {
 _NOT_OWNED = word_set(
     "- – — i we they you he she it who that which what they're they've he's she's it's that's there's"
 )
+_NOT_SO = {"is": "is not", "are": "are not", "lives": "does not live", "works": "does not work"}
+"""The verbs of which it is told what is wrong with what is right, and how they deny it."""
+_RATHER = pattern(
+    r"(?P<so>(?P<way>(?:in|at|as|for|called|named|allergic to) )?[^,;]{2,40}), (?:and )?not (?:(?P=way))?"
+    r"(?P<wrong>(?!(?:just|only|even|really|that|so|to|yet|sure|at|for|in|by|far|always|too|very|because|much)\b)"
+    r"[\w'-]+(?: [\w'-]+){0,2})$"
+)
 _UNSPELLED = {"im": "i'm", "ive": "i've"}
 
 
 def clauses(sentence: str) -> list[Clause]:
     """What a sentence says of its author, clause by clause; nothing if it is asked, imagined or quoted."""
-    if len(sentence) > MOST_SENTENCE:
+    if len(sentence) > MOST_SENTENCE or not_meant(sentence):
         return []
     text = opened(sentence.strip(" ()[]*_~\"'«»“”-–—"))
     if text.endswith("?"):
@@ -191,8 +199,27 @@ def clauses(sentence: str) -> list[Clause]:
         return []
     if _one_part(text):
         clause = _parsed(text)
-        return [clause] if clause else []
-    return _parts(text)
+        return _corrected(clause) if clause else []
+    return [half for clause in _parts(text) for half in _corrected(clause)]
+
+
+def _corrected(clause: Clause) -> list[Clause]:
+    """'My dog's name is Pippin, not Pepper' says what is so and what is not; any other clause is one."""
+    group = clause.group
+    said = _NOT_SO.get(group.said)
+    halves = (
+        _RATHER.match(clause.rest) if said and not group.negated and clause.subject in ("I", "my") else None
+    )
+    if said is None or halves is None:
+        return [clause]
+    so, wrong = halves["so"], (halves["way"] or "") + halves["wrong"]
+    begun = clause.text[: clause.text.rindex(so)]
+    return [
+        clause._replace(text=begun + so, rest=so),
+        clause._replace(
+            text=f"{begun}not {wrong}", group=group._replace(said=said, negated=True), rest=wrong
+        ),
+    ]
 
 
 def _one_part(text: str) -> bool:

@@ -26,6 +26,7 @@ _FILLERS = either(
     know, fun fact, fact, for the record, for context, for reference, for what it's worth, just so you
     know, so you know, as for me, for me, as you know, as i (?:said|mentioned)(?: before| earlier)?,
     like i said, first of all, similarly, likewise, in addition, meanwhile, on the other hand,
+    (?:it |as it )?turns out(?: that)?, correction, scratch that, i was wrong, my mistake,
     on (?:another|a different) note, in other news, since (?:we|i) last
     (?:spoke|talked|met|chatted)
     """
@@ -108,7 +109,7 @@ _ASKED = pattern(
 )
 _UNREAL = pattern(
     r"(?:if|imagine|suppose|pretend|what if|let's say|say i|i wish|were i|had i|unless|assuming|in case"
-    r"|as an ai|as a language)\b",
+    r"|as an ai|as a language|i (?:dreamed|dreamt) (?:that )?(?:i|we|my))\b",
     re.IGNORECASE,
 )
 _MOST_QUOTES = 12

@@ -7,6 +7,7 @@ import re
 from mnemon.adapters.reason.lexicon import LANGUAGES, word_set
 from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.values import line
+from mnemon.adapters.reason.voices import not_meant
 from mnemon.domain.pattern import pattern
 
 MOST_INSTRUCTION = 160
@@ -117,7 +118,7 @@ def asked(sentence: str, words: list[str]) -> tuple[str, str] | None:
     text = sentence.strip(" .!\"'*")
     lead = _LEAD.match(text)
     bare = text[lead.end() :] if lead else text
-    if bare.partition(" ")[0].lower() not in _OPENERS or _ATTACK.search(text):
+    if bare.partition(" ")[0].lower() not in _OPENERS or _ATTACK.search(text) or not_meant(text):
         return None
     if (called := _CALL.match(bare) or _CALLED.match(bare)) and called["name"].lower() not in _NOT_NAMES:
         return bare, line("Goes by", called["name"]) or ""

@@ -36,8 +36,9 @@ def _trade(reply: str) -> str | None:
     return _ARTICLE.sub("", value, 1) if value.split()[-1].lower() in TRADES else None
 
 
+_YOUR_NAME = r"what(?:'s| is) your (?:first |full )?name"
 _QUESTIONS: list[tuple[str, str, Callable[[str], str | None]]] = [
-    (r"what(?:'s| is) your (?:first |full )?name", "Name", values.name),
+    (_YOUR_NAME, "Name", values.name),
     (r"what (?:should|can|may|do) i call you", "Goes by", values.name),
     (r"where (?:do you live|are you (?:based|located|living))|which city do you live in", "Lives in", _place),
     (r"where (?:are you (?:originally )?from|do you come from)", "From", _place),
@@ -51,6 +52,8 @@ _QUESTIONS: list[tuple[str, str, Callable[[str], str | None]]] = [
 ]
 _NOW = r"(?: (?:now|currently|these days|at the moment))?\?+$"
 _PLAIN = [(pattern(rf"(?:{asks}){_NOW}"), label, value) for asks, label, value in _QUESTIONS]
+_WHO = pattern(_YOUR_NAME)
+_I_AM = pattern(r"(?:i'm|i am|it's) ", re.IGNORECASE)
 _TO_YOU = pattern(r"\byour?\b")
 
 
@@ -62,13 +65,14 @@ def replied(question: str, reply: str) -> tuple[str, str, str] | None:
     asked = sentences(question[-_MOST_QUESTION:])
     if not said or not asked:
         return None
-    told = opened(said[0]).rstrip(" .!")
-    words = told.lower().replace(",", "").split()
+    question, told = opened(asked[-1]), opened(said[0]).rstrip(" .!")
+    value = _I_AM.sub("", told, 1) if _WHO.match(question.lower()) else told
+    words = value.lower().replace(",", "").split()
     if not words or len(words) > _MOST_WORDS or told.endswith("?"):
         return None
     if not SELVES.isdisjoint(words) or words[0] in _NO_ANSWER:
         return None
-    trait = _trait(opened(asked[-1]), told)
+    trait = _trait(question, value)
     return (asked[-1], told, trait) if trait else None
 
 

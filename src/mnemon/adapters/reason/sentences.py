@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.voices import TAKES_BACK
+from mnemon.domain.pasted import unpasted
 from mnemon.domain.pattern import pattern
 
 MOST_SENTENCES = 500
@@ -31,7 +33,8 @@ _END = pattern(r"(?<![.!?…。！？])[.!?…。！？]++[\"'”’)\]]*+(?=\s|
 _RUN_ON = pattern(r"(?<=[a-z])[.!](?=(?:I|My)\b)")
 _SPEAKER = pattern(r"\s*(?:[A-Z][\w.-]*(?: [A-Z][\w.-]*)?|user|assistant|system|human|ai|bot|me):\s+\S")
 _OWN_LABEL = pattern(
-    r"\s*(?:btw|by the way|edit|fact|fun fact|fyi|note|p\.?s\.?|reminder|update|about me|me)\s*:\s*",
+    r"\s*(?:btw|by the way|correction|edit|fact|fun fact|fyi|note|p\.?s\.?|reminder|update|about me|me)"
+    r"\s*:\s*",
     re.IGNORECASE,
 )
 _PASTE = pattern(
@@ -73,6 +76,11 @@ _PLAY = pattern(
     r"|persona)\b.{0,80}:",
     re.IGNORECASE | re.DOTALL,
 )
+_GREETING = pattern(
+    r"(?:hi|hey|hello|good (?:morning|evening|afternoon))(?: (?:there|everyone|all|again))?[.!]+$",
+    re.IGNORECASE,
+)
+"""What belongs to the sentence after it: 'Hi! I'm Ann!' introduces somebody, 'I'm Batman!' does not."""
 _ABBREVIATED = word_set(
     """
     mr mrs ms dr prof st jr sr vs etc approx dept est fig inc ltd co corp no vol al ave blvd rd apt gen
@@ -92,8 +100,20 @@ def plain(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences that the author says for themselves, in order, each in one line."""
-    text = plain(text)
+    """The sentences that the author says for themselves and means, in order, each in one line."""
+    found: list[str] = []
+    for sentence in _said(text):
+        if found and TAKES_BACK.match(sentence):
+            found.pop()
+        elif found and sentence.startswith("I") and _GREETING.match(found[-1]):
+            found[-1] += f" {sentence}"
+        else:
+            found.append(sentence)
+    return found
+
+
+def _said(text: str) -> list[str]:
+    text = unpasted(plain(text))
     if "```" in text or "~~~" in text:
         text = _FENCED.sub("\n", text)
     if _played(text):

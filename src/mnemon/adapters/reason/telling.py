@@ -261,6 +261,8 @@ def _at_hand(clause: Clause) -> bool:
 
 def _of_theirs(clause: Clause) -> bool:
     owned = clause.owned.lower().replace(",", "").split()
+    if clause.group.said == "died" and not clause.rest:
+        return True
     if not owned or len(owned) > 7 or not clause.rest or elsewhere(clause.rest):
         return False
     if not _DULL_THINGS.isdisjoint(owned) or clause.lemma in _REPORTING:

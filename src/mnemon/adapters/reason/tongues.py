@@ -49,9 +49,22 @@ _UNREAL = pattern(
 )
 
 
+_HEARD = word_set(
+    """
+    sagt sagte sagten meint meinte schrieb erzählte antwortete rief behauptet behauptete dijo dice decía
+    respondió contestó dicen disse diz dizia respondeu dit dit-il dit-elle disait répondit detto rispose
+    zei zegt säger sagde siger powiedział powiedziała traum sueño sueños rêve sogno sonho roman novela
+    scherz spaß broma blague scherzo brincadeira grapje
+    """
+)
+"""What tells that another says it, or that it is a dream or a jest."""
+
+
 def spoken(sentence: str, words: list[str]) -> str | None:
     """The card's line that a sentence in another language gives; None for what isn't certain."""
     if _HINTS.isdisjoint(words) or len(sentence) > 300 or sentence.endswith("?"):
+        return None
+    if not _HEARD.isdisjoint(word.strip(",.;:!()") for word in words):
         return None
     text = sentence.rstrip(" .!")
     for label, shape in _SHAPES:

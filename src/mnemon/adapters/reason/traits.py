@@ -31,6 +31,7 @@ _ONE_AT_A_TIME = word_set(
     "works at",
 }
 
+_NOT_QUITE = word_set("almost nearly barely hardly")
 _MOVED = pattern(r"(?:back |here |from [\w ,]{1,40}? )?(?:to|into) (.+)")
 _GREW = pattern(r"up (?:in|on) (.+)")
 _FROM = pattern(r"(?:originally )?from (.+)")
@@ -67,12 +68,13 @@ _OWNED = pattern(
 )
 _COUNTED = pattern(
     rf"(?P<many>{_MANY}) (?P<kind>(?:(?!(?:and|for|of|with|to|in)\b)[\w'-]+ ){{0,2}}?)(?P<noun>[\w-]+)"
-    r"(?=$|[,.;]| and | with | who | that | at | in | aged )"
+    r"(?=$|[,.;]| and | with | who | that | at | in | aged | now\b)"
 )
 _MY_OWN = pattern(
     r"\b[Mm]y (?P<kind>(?:[a-z][\w'-]* ){0,2}?)(?P<noun>[a-z][\w-]*),?"
     r" (?:is (?:named|called) )?(?P<name>[A-Z][a-z][\w'-]*)"
 )
+_DIED = pattern(r"(?:has |had )?(?:\w+ )?(?:died|passed away)\b")
 _BORN = pattern(r"(?:born(?: and raised)?|raised|brought up) (in|on) (.+)")
 _BASED = pattern(r"(?:based|located|currently|currently based) (?:in|near) (.+)")
 _ALLERGIC = pattern(r"(?:\w+ly )?allergic to (.+)")
@@ -97,7 +99,9 @@ _TRADE_ENDS = pattern(
 )
 _AFTER_A_NAME = pattern(r"$|[,.;(!]|and |from |- ")
 _FAVOURITE = pattern(r"(?:all[- ]time |absolute )?(favou?rite [\w' -]{2,40})$")
-_WHOSE_NAME = pattern(r"(?:[\w'-]+ ){0,4}?([\w-]+)'s name$")
+_WHOSE_NAME = pattern(r"(?:[\w-]+ ){0,4}?([\w-]+)'s name$")
+_OF_ANOTHER = pattern(r"\w(?:'s|s') (?!name$)")
+"""'My friend's dog' is no dog of the author's."""
 _CALLED = pattern(r"(?:named|called) (.+)")
 _EMAIL = pattern(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
 
@@ -118,7 +122,9 @@ def single_valued(label: str) -> bool:
 
 def trait_of(clause: Clause) -> str | None:
     """The card's line, or None for what belongs on no card."""
-    if clause.subject in ("my", "our"):
+    if not _NOT_QUITE.isdisjoint(clause.group.adverbs):
+        found = None
+    elif clause.subject in ("my", "our"):
         found = _of_theirs(clause)
     else:
         rule = _RULES.get(clause.lemma)
@@ -128,6 +134,12 @@ def trait_of(clause: Clause) -> str | None:
 
 def _present(clause: Clause) -> bool:
     return clause.tense in ("now", "going", "perfect", "state") and not clause.group.negated
+
+
+def _happened(clause: Clause) -> bool:
+    """Whether it was done: not only begun, as in 'I was moving', or meant, as in 'I was going to move'."""
+    done = clause.tense in ("past", "perfect") and "was" not in clause.group.said.split()
+    return done and not clause.group.negated
 
 
 def _live(clause: Clause) -> str | None:
@@ -142,17 +154,18 @@ def _live(clause: Clause) -> str | None:
 
 def _move(clause: Clause) -> str | None:
     to = _MOVED.match(clause.rest)
-    return line("Lives in", values.named_place(to[1])) if to and clause.tense in ("past", "perfect") else None
+    return line("Lives in", values.named_place(to[1])) if to and _happened(clause) else None
 
 
 def _grow(clause: Clause) -> str | None:
     up = _GREW.match(clause.rest)
-    return line("From", values.place(up[1])) if up and clause.tense == "past" else None
+    return line("From", values.place(up[1])) if up and _happened(clause) else None
 
 
 def _come(clause: Clause) -> str | None:
     source = _FROM.match(clause.rest)
-    return line("From", values.named_place(source[1])) if source and clause.tense == "now" else None
+    told = clause.tense == "now" and not clause.group.negated
+    return line("From", values.named_place(source[1])) if source and told else None
 
 
 def _work(clause: Clause) -> str | None:
@@ -217,18 +230,19 @@ def _speak(clause: Clause) -> str | None:
 
 
 def _turn(clause: Clause) -> str | None:
-    return line("Age", values.age(clause.rest)) if clause.tense in ("past", "perfect") else None
+    return line("Age", values.age(clause.rest)) if _happened(clause) else None
 
 
 def _go(clause: Clause) -> str | None:
     by = _BY_NAME.match(clause.rest)
-    if by is None or clause.tense != "now":
+    if by is None or clause.tense != "now" or clause.group.negated:
         return None
     return line("Pronouns", values.pronouns(by[1])) or line("Goes by", values.name(by[1]))
 
 
 def _use(clause: Clause) -> str | None:
-    return line("Pronouns", values.pronouns(clause.rest)) if clause.tense == "now" else None
+    told = clause.tense == "now" and not clause.group.negated
+    return line("Pronouns", values.pronouns(clause.rest)) if told else None
 
 
 def _have(clause: Clause) -> str | None:
@@ -248,7 +262,7 @@ def kin(
     noun: str, many: str = "", kind: str = "", plural: str | None = None, names: str | None = None
 ) -> str | None:
     """The line for a relative or a pet that the author has, by name or by number."""
-    if names and names.split()[0].lower() in values.NOT_A_NAME:
+    if names and names.split()[0].lower() in values.NO_GIVEN_NAME:
         return None
     said = noun + (plural or "")
     singular = _singular(noun.lower())
@@ -347,7 +361,7 @@ def _named(clause: Clause) -> str | None:
 
 def _of_theirs(clause: Clause) -> str | None:
     owned = clause.owned.lower().rstrip(",")
-    if clause.lemma != "be" or clause.group.negated or clause.tense != "now":
+    if clause.lemma != "be" or clause.group.negated or clause.tense != "now" or _OF_ANOTHER.search(owned):
         return None
     if rule := _OWN_RULES.get(owned):
         return rule(clause.rest)
@@ -358,16 +372,20 @@ def _of_theirs(clause: Clause) -> str | None:
         return kin(whose[1], names=found) if found else None
     noun = owned.rpartition(" ")[2]
     called = _CALLED.match(clause.rest)
-    found = values.name(called[1] if called else clause.rest)
+    found = values.name(called[1], values.NO_GIVEN_NAME) if called else values.name(clause.rest)
     if found and (called or (noun in RELATIVES and found == clause.rest)):
         return kin(noun, names=found)
     return None
 
 
 def _somebody(clause: Clause) -> str | None:
-    """'My sister Ana', wherever it is said."""
+    """'My sister Ana', wherever it is said, but where she died."""
+    if _DIED.match(f"{clause.group.said} {clause.rest}"):
+        return None
     for own in _MY_OWN.finditer(clause.text):
         found = own["name"].removesuffix("'s").rstrip("'")
+        if _OF_ANOTHER.search(own["kind"]):
+            continue
         if (
             own["kind"].endswith("best ")
             and own["noun"] == "friend"

@@ -69,6 +69,7 @@ _MONTH = either(
     jan, feb, mar, apr, jun, jul, aug, sept, sep, oct, nov, dec
     """
 )
+_IN_A_MONTH = pattern(rf" in (?:{_MONTH})\b.*$", re.IGNORECASE)
 _CALENDAR = pattern(
     rf"(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\.?"
     rf"|(?:{_MONTH})\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?)(?:,? \d{{4}})?"
@@ -93,6 +94,10 @@ NOT_A_NAME = (
 )
 
 
+NO_GIVEN_NAME = NOT_A_NAME - word_set("leo april june august christian")
+"""What is no name even where one is sure to follow, as after 'my son'."""
+
+
 def line(label: str, value: str | None) -> str | None:
     """The card's line, cut to what an entry may hold; None without a value."""
     return f"{label}: {value}"[:MOST_TRAIT] if value else None
@@ -112,7 +117,7 @@ def phrase(text: str) -> str | None:
 def named_place(text: str) -> str | None:
     """The place with a name of its own that a text begins with."""
     found = _PLACE.match(text)
-    return found[0].rstrip(".'") if found else None
+    return _IN_A_MONTH.sub("", found[0]).rstrip(".'") if found else None
 
 
 def place(text: str) -> str | None:
@@ -127,16 +132,16 @@ def lower_place(text: str) -> str | None:
     return found[0] if found else None
 
 
-def name(text: str) -> str | None:
+def name(text: str, unlike: frozenset[str] = NOT_A_NAME) -> str | None:
     """The capitalised name that a text begins with; None for a weekday, a people, a mood."""
     found = _NAME.match(text)
-    return found[0] if found and found[0].split()[0].lower() not in NOT_A_NAME else None
+    return found[0] if found and found[0].split()[0].lower() not in unlike else None
 
 
 def any_name(text: str) -> str | None:
     """The same where it is sure that a name follows, capitalised or not."""
     found = _NAME.match(text) or _LOWER_NAME.match(text)
-    return found[0] if found and found[0].lower() not in NOT_A_NAME else None
+    return found[0] if found and found[0].lower() not in NO_GIVEN_NAME else None
 
 
 def calendar_day(text: str) -> str | None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.cards import read_card
-from mnemon.core.conversation.conclusions import View, Whose, query_views, representation
+from mnemon.core.conversation.conclusions import View, Whose, query_views, representation, with_what_outdates
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.search import Where, search_messages
@@ -65,7 +65,7 @@ class Gathered(Struct, frozen=True):
                 view.text,
                 view.at,
                 carried=view.trust < Trust.SAID,
-                outdated=view.outdated_by is not None,
+                outdated_by=view.outdated_by,
             )
             for view in self.views
         ]
@@ -88,7 +88,8 @@ def gather(desk: Desk, question: Question) -> Gathered:
     )
     for view in reversed(newest):
         views.setdefault(view.line.id, view)
-    return Gathered(question, list(views.values()), _messages(desk, question, depth))
+    told = with_what_outdates(desk, list(views.values()), question.sessions)
+    return Gathered(question, told, _messages(desk, question, depth))
 
 
 def _whose(question: Question) -> Whose:
@@ -113,7 +114,8 @@ def look(desk: Desk, question: Question) -> Gathered:
     """
     depth = LEVELS[question.level]
     views = query_views(desk, (_whose(question),), question.text, depth.found)
-    return Gathered(question, views, _messages(desk, question, depth))
+    told = with_what_outdates(desk, views, question.sessions)
+    return Gathered(question, told, _messages(desk, question, depth))
 
 
 def together(gathered: Sequence[Gathered]) -> Gathered:

@@ -340,6 +340,25 @@ def read_view(desk: Desk, line_id: str) -> View:
     return _views(desk, [line])[0]
 
 
+def with_what_outdates(desk: Desk, views: Sequence[View], sessions: Collection[str] | None) -> list[View]:
+    """These, and right before each that is outdated the one that says what is so now.
+
+    Raises: Tampered.
+    """
+    outdating = _Outdating(desk, sessions)
+    known = {view.line.id: view for view in views}
+    wanted = [view.outdated_by for view in views]
+    while wanted:
+        line_id = wanted.pop()
+        if line_id is None or line_id in known:
+            continue
+        line = desk.tx.lines.view(desk.scope.workspace, line_id, desk.scope.namespaces)
+        if line is not None and line.invalidated_by is None:
+            [known[line_id]] = _views(desk, [line], outdating)
+            wanted.append(known[line_id].outdated_by)
+    return _latest_first(list(known.values()))
+
+
 def representation(
     desk: Desk,
     whose: Whose,

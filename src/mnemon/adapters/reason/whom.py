@@ -1,0 +1,117 @@
+"""Whom a question asks about, and whom a statement tells of: the peer, or somebody else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from mnemon.adapters.reason.clauses import Clause, clauses
+from mnemon.adapters.reason.lexicon import ACQUAINTANCES, PETS, RELATIVES, base_of_third, word_set
+from mnemon.adapters.reason.stems import stem
+from mnemon.domain.pattern import pattern
+from mnemon.domain.words import words
+
+_CHILD = word_set("child children kid kids baby toddler twins")
+_PARTNER = word_set("spouse partner")
+_PET = word_set("pet pets")
+_DOG = word_set("dog puppy pup beagle bulldog chihuahua corgi dachshund husky labrador poodle retriever")
+_CAT = word_set("cat kitten kitty")
+_CALLED_ALIKE = [
+    (word_set("mother mom mum mama"), word_set("parent parents")),
+    (word_set("father dad papa"), word_set("parent parents")),
+    (word_set("sister"), word_set("sibling siblings twin")),
+    (word_set("brother"), word_set("sibling siblings twin")),
+    (word_set("husband"), _PARTNER),
+    (word_set("wife"), _PARTNER),
+    (word_set("boyfriend"), _PARTNER),
+    (word_set("girlfriend"), _PARTNER),
+    (word_set("fiance fiancé fiancee fiancée"), _PARTNER),
+    (word_set("son sons"), _CHILD),
+    (word_set("daughter daughters"), _CHILD),
+    (word_set("grandma grandmother granny"), word_set("grandparents")),
+    (word_set("grandpa grandfather grandad granddad"), word_set("grandparents")),
+    (word_set("friend bestie"), word_set("friends")),
+    (word_set("flatmate housemate roommate"), frozenset[str]()),
+    (word_set("boss manager"), frozenset[str]()),
+    (word_set("colleague coworker"), frozenset[str]()),
+    (word_set("neighbor neighbour"), frozenset[str]()),
+    (word_set("doctor dentist dr"), frozenset[str]()),
+    (_DOG, _PET),
+    (_CAT, _PET),
+    *((frozenset([pet]), _PET) for pet in PETS - _DOG - _CAT - _PET),
+]
+"""Words for the same somebody, and the wider ones that may mean them too."""
+_SOMEBODY = RELATIVES | ACQUAINTANCES | PETS | frozenset[str]().union(*(a | b for a, b in _CALLED_ALIKE))
+_ANY = "|".join(sorted(map(re.escape, _SOMEBODY), key=len, reverse=True))
+_OF_THEIRS = pattern(
+    rf"\b(?:my|our|his|her|their|your|[^\W\d_][\w-]*'s) (?:[a-z-]+ ){{0,2}}?({_ANY})s?(?:'s?)?(?![\w-])"
+)
+_POSSESSED = pattern(
+    r"\b(?:my|our|his|her|their|your|(?!(?:what|who|where|when|how|it|that|there|let)'s)\w+'s) "
+)
+_SPEAKS_OF_SELF = pattern(r"\b(?:i|i'm|i've|i'd|we|we're|we've)\b")
+_OWN = pattern(r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
+_NAMED = pattern(
+    r"\b(?:is|are|was|were|can|does|did|do|has|had|will|would|should) ([A-ZÀ-Þ][\w-]*)(?= \w)"
+    r"|\b([A-ZÀ-Þ][\w-]*)'s\b",
+)
+_HEAD = pattern(rf"(?:^|.* )({_ANY})s?(?:'s\b.*|((?:,? [A-ZÀ-Þ][\w'-]*)*),?)$")
+_WITH_THEM = pattern(r"\b(?:me|us|them)\b")
+_THIRD = pattern(r"(?:[A-ZÀ-Þ][\w-]*|[Hh]e|[Ss]he) (?:now |also |still |currently )?([a-z]+s)\b")
+
+
+def somebody_of_theirs(question: str, about: str | None) -> frozenset[str]:
+    """What the one whom a question in small letters is about may be called, as in 'where does my mum live'.
+
+    Nothing if it is about the peer, who may have done something with that one.
+    """
+    possessed = _POSSESSED.search(question)
+    found = _OF_THEIRS.match(question, possessed.start()) if possessed else None
+    if found is None or _SPEAKS_OF_SELF.search(question):
+        return frozenset()
+    if about and re.search(rf"(?<!\w){re.escape(about.lower())}(?!\w|'s)", question):
+        return frozenset()
+    noun = found[1]
+    return frozenset([noun]).union(*(ones | wider for ones, wider in _CALLED_ALIKE if noun in ones | wider))
+
+
+def tells_of_them(nouns: frozenset[str], texts: Iterable[str]) -> frozenset[str]:
+    """The stems by which a statement names them: the nouns, and the names that texts have beside these."""
+    nouned = "|".join(sorted(map(re.escape, nouns), key=len, reverse=True))
+    called = re.compile(rf"\b(?:{nouned})(?:'s name)?,? (?:(?:is |are )?(?:named |called )?)([A-ZÀ-Þ][\w-]+)")
+    named = (found[1] for text in texts for found in called.finditer(text))
+    return frozenset(stem(word) for name in (*nouns, *named) for word in words(name))
+
+
+def speaks_of_self(sentence: str) -> bool:
+    """Whether somebody says in it what they do or are themselves."""
+    return _SPEAKS_OF_SELF.search(sentence.lower()) is not None
+
+
+def named_in(question: str) -> frozenset[str]:
+    """The stems of the names of whom a question is about: 'is Jonas allergic', 'Tom's job'."""
+    if _OWN.search(question):
+        return frozenset()
+    found = (match[1] or match[2] for match in _NAMED.finditer(question))
+    return frozenset(stem(word) for name in found for word in words(name))
+
+
+def tells_of_another(sentence: str, question: str) -> bool:
+    """Whether a sentence in its author's words tells of somebody else alone: 'my sister lives in Rome'.
+
+    Not of one whom the question names, too.
+    """
+    if parsed := clauses(sentence):
+        named = frozenset(map(stem, words(question)))
+        subjects = [_other_subject(clause) for clause in parsed]
+        return all(subject and named.isdisjoint(subject) for subject in subjects)
+    third = _THIRD.match(sentence)
+    return third is not None and base_of_third(third[1]) is not None and not _OWN.search(sentence)
+
+
+def _other_subject(clause: Clause) -> frozenset[str]:
+    """The stems of whom of theirs a clause tells something that the peer has no part in."""
+    head = _HEAD.match(clause.owned) if clause.subject in ("my", "our") else None
+    if head is None or _WITH_THEM.search(clause.rest):
+        return frozenset()
+    return frozenset(stem(word) for part in (head[1], head[2] or "") for word in words(part))
