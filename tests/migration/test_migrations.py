@@ -96,7 +96,9 @@ def store_of(path, count):
                     blob="BLOB", clustered=" WITHOUT ROWID", serial="INTEGER PRIMARY KEY AUTOINCREMENT"
                 )
             )
-            connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (*migration[:2], migration.hash))
+            connection.execute(
+                "INSERT INTO migrations VALUES (?, ?, ?)", (migration.number, migration.name, migration.hash)
+            )
 
 
 def test_migrations_are_numbered_without_gaps_and_named_after_their_number():
