@@ -9,6 +9,10 @@ from msgspec import Struct
 from mnemon.domain.pattern import pattern
 from mnemon.domain.wording import plain
 
+_DENIAL = pattern(
+    r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave up|resigned|retired|broke up|split up"
+    r"|separated|divorced|moved (?:away|out)|sold|lost|died|passed away)\b|n't\b"
+)
 _LEAVING = r"work\w*|job|quit|left|resign\w*|fired|laid off|retired?|employed"
 _DIED = r"\b(?:died|passed away|is dead)\b"
 _PARTED = rf"{_DIED}|\b(?:broke up|split up|separated|divorced|(?:no longer|not) together)\b"
@@ -56,6 +60,11 @@ class Denial(Struct, frozen=True):
     """In plain words between spaces, without whom it is said of: their id may be their name."""
     of_theirs: bool
     """Whether it is said of somebody or something of theirs."""
+
+
+def is_denial(statement: str) -> bool:
+    """Whether a statement without a trait may deny one."""
+    return _DENIAL.search(plain(statement)) is not None
 
 
 def read(statement: str) -> Denial:

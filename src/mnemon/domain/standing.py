@@ -44,11 +44,6 @@ _LONGEST_LABEL = 40
 _KEPT = 1 << 10
 """How many labels and values are kept in mind: the same few come again and again."""
 
-_DENIAL = pattern(
-    r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave up|resigned|retired|broke up|split up"
-    r"|separated|divorced|moved (?:away|out)|sold|lost|died|passed away)\b|n't\b"
-)
-
 
 class Stand(Struct, frozen=True):
     """What a message says for a thing: the conclusion's trait or, if it denies one, the conclusion itself."""
@@ -92,11 +87,6 @@ def value_of(trait: str) -> str:
 def one_at_a_time(label: str) -> bool:
     """Whether a newer value of that label takes the place of an older one."""
     return label in _ONE_AT_A_TIME or label.startswith("favorite ")
-
-
-def is_denial(statement: str) -> bool:
-    """Whether a statement without a trait may deny one."""
-    return _DENIAL.search(plain(statement)) is not None
 
 
 def outdated(stands: Iterable[Stand]) -> dict[str, str]:

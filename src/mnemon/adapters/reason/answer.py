@@ -27,8 +27,8 @@ from mnemon.adapters.reason.whom import (
     tells_of_another,
     tells_of_them,
 )
+from mnemon.domain.denial import is_denial
 from mnemon.domain.pattern import pattern
-from mnemon.domain.standing import is_denial
 from mnemon.domain.trust import Trust, own_words, quoted
 from mnemon.domain.words import words
 from mnemon.ports.reasoner import Statement, Told
@@ -109,9 +109,8 @@ _TELLING = frozenset(map(stem, ("said", "quoted")))
 _SAID = pattern(r'^\S{1,512} said: "(.*)"$', re.DOTALL)
 _DATED = pattern(r"\((?:week of |weekend of |about )?\d{4}(?:-\d\d){0,2}\)")
 _TOGETHER = pattern(r"and their (?=\w)")
-
-
-_OWN = pattern(r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've)\b", re.IGNORECASE)
+_OF_SELF = pattern(r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've)\b", re.IGNORECASE)
+"""Not 'us': what is a joy to us all is said of everyone."""
 _NAMED = pattern(r"\d|(?<=[a-z,] )[A-ZÀ-Þ]|[^\x00-\x7f]")
 _ASKING = word_set("what where when who whom whose which how why tell")
 _ANYBODY = pattern(r"\b(?:who|whom|anyone|anybody|someone|somebody)\b")
@@ -346,7 +345,7 @@ def _says(message: _Candidate, stems: frozenset[str], latest: _Candidate, names:
 
 def _is_saying(sentence: str, terms: frozenset[str]) -> bool:
     """Whether it names nobody and nothing, and says next to nothing beside the words of the question."""
-    if not terms or _OWN.search(sentence) or _NAMED.search(sentence) or names_thing(sentence):
+    if not terms or _OF_SELF.search(sentence) or _NAMED.search(sentence) or names_thing(sentence):
         return False
     return sum(stem(word) not in terms for word in telling_words(sentence)) < _FEW
 

@@ -381,10 +381,12 @@ def representation(
     if query:
         foresee(desk, query)
     further = max(1, most // 3)
-    lines = _newest(desk, whose, most + _SPARE, further)
     if frequent:
-        often = sorted((line for line in _lines(desk, whose) if line.times > 1), key=lambda line: -line.times)
-        lines = _with_room_for_explicit([*often[:further], *lines], further)
+        every = _lines(desk, whose)
+        often = sorted((line for line in every if line.times > 1), key=lambda line: -line.times)
+        lines = _with_room_for_explicit([*often[:further], *every[: most + _SPARE]], further)
+    else:
+        lines = _newest(desk, whose, most + _SPARE, further)
     quoted = replace(whose, kinds=(trust.KINDS[Trust.QUOTED],))
     outdating = _Outdating(desk, whose.sessions)
     if sum(outdating.of(line) is None for line in lines) < most:

@@ -26,10 +26,11 @@ from mnemon.domain import habits as h
 from mnemon.domain import trust
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.corrections import corrected, correction
+from mnemon.domain.denial import is_denial
 from mnemon.domain.line import SealedLine
 from mnemon.domain.register import PEER
 from mnemon.domain.shapes import settled
-from mnemon.domain.standing import Stand, is_denial, outdated
+from mnemon.domain.standing import Stand, outdated
 from mnemon.domain.tasks import Task
 from mnemon.domain.trust import Trust
 from mnemon.errors import Tampered

@@ -1,0 +1,170 @@
+"""A server in trouble: it costs the wait at most, is counted and left alone, and nothing is lost."""
+
+import json
+import statistics
+import time
+
+import pytest
+
+from hermes.honcho_fake import LONGEST_HANG, eventually
+from hermes.theatre import (
+    AT_ONCE,
+    MARGIN,
+    QUESTION,
+    REST_MS,
+    SLOW,
+    TIMEOUT,
+    TROUBLES,
+    WAIT,
+    delivered,
+    mend,
+    said,
+    station_of,
+    timed,
+    within,
+)
+
+
+def test_no_turn_from_the_first_of_a_process_on_waits_longer_for_a_server_that_hangs(theatre, honcho):
+    theatre.configure(baseUrl=honcho.url, timeout=LONGEST_HANG, recallWait=WAIT)
+    honcho.hang()
+    provider = theatre.provider()
+    for turn in range(1, 6):
+        assert timed(lambda turn=turn: theatre.recall(provider, QUESTION, turn)) <= LONGEST_HANG / 10
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_trouble_costs_the_wait_at_most_then_nothing_and_passes(theatre, honcho, trouble):
+    honcho.think = lambda query, level: "Likes tea."
+    provider = theatre.provider()
+    theatre.recall(provider, "Good morning to you all.")
+    assert eventually(lambda: "May 25" in theatre.recall(provider, QUESTION, 2))
+    station = station_of(theatre)
+    trouble(honcho)
+    costs = []
+    for turn in range(3, 9):
+        costs.append(timed(lambda turn=turn: theatre.recall(provider, QUESTION, turn)))
+        provider.sync_turn(f"This is turn {turn}.", "")
+        eventually(lambda: honcho.under_way == 0 or not station.breaker.health.ok, 2 * TIMEOUT)
+    assert statistics.median(costs) <= WAIT + MARGIN
+    assert eventually(lambda: not station.breaker.health.ok)
+    other = theatre.provider("other")
+    assert within(AT_ONCE, lambda: theatre.recall(other, QUESTION))
+    assert eventually(lambda: (noted := theatre.health()) and not noted.ok)
+    mend(honcho)
+
+    def well():
+        theatre.later(REST_MS)
+        return "May 25" in theatre.recall(theatre.provider("new"), QUESTION)
+
+    assert eventually(well), "it does not recover"
+    assert eventually(lambda: well() and theatre.health().ok), "a call that was under way failed last"
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_what_is_said_in_trouble_is_written_afterwards_in_order_and_once(theatre, honcho, trouble):
+    theatre.tell(theatre.provider(), "This was before.", "")
+    trouble(honcho)
+    texts = [f"This is turn {n}." for n in range(5)]
+    costs = [timed(lambda text=text: theatre.provider().sync_turn(text, "")) for text in texts]
+    assert statistics.median(costs) <= WAIT
+    honcho.wait_for(lambda: False, 0.3)
+    mend(honcho)
+    theatre.later(REST_MS)
+    assert delivered(theatre)
+    assert said(honcho) == ["This was before.", *texts]
+
+
+def tool(provider, name="search"):
+    return json.loads(provider.handle_tool_call(f"mnemon_{name}", {"query": "Chengdu"}))
+
+
+def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
+    provider, breaker = theatre.provider(), station_of(theatre).breaker
+    assert "error" not in tool(provider)
+    honcho.die()
+    for failures in range(1, 4):
+        assert "error" in tool(provider)
+        assert breaker.health.failures == failures
+    assert not breaker.health.ok
+    asked = len(honcho.asked)
+    honcho.revive()
+    refused = tool(provider)
+    assert (refused["error"], len(honcho.asked)) == ("unavailable", asked)
+    assert "server_unreachable" in refused["detail"]
+    assert "hermes mnemon status" in refused["hint"]
+    theatre.later(REST_MS)
+    assert "error" not in tool(provider)
+    assert breaker.health.ok
+
+
+def test_what_a_tool_is_asked_wrongly_says_nothing_of_the_server(theatre, honcho):
+    provider, breaker = theatre.provider(), station_of(theatre).breaker
+    honcho.die()
+    for name in ("search", "profile"):
+        assert "error" in tool(provider, name)
+    assert "error" in json.loads(provider.handle_tool_call("mnemon_search", {}))
+    assert breaker.health.failures == 2
+
+
+def test_calls_that_hang_are_failures_before_they_end(theatre, honcho):
+    theatre.configure(baseUrl=honcho.url, timeout=LONGEST_HANG, recallWait=WAIT)
+    provider = theatre.provider()
+    theatre.recall(provider, "Good morning to you all.")
+    honcho.hang()
+    for turn in range(2, 6):
+        theatre.recall(provider, QUESTION, turn)
+    assert not station_of(theatre).breaker.health.ok
+    assert within(AT_ONCE, lambda: theatre.recall(theatre.provider("other"), QUESTION))
+    assert within(AT_ONCE, lambda: tool(provider))
+    assert tool(provider)["error"] == "unavailable"
+
+
+def test_a_call_that_hung_is_one_failure_when_it_is_given_up_and_when_it_ends(theatre, honcho):
+    provider, station = theatre.provider(), station_of(theatre)
+    assert "error" not in tool(provider)
+    honcho.hang()
+    for failures in (1, 2):
+        assert "error" in tool(provider, "profile")
+        assert eventually(lambda: not station._watch._under_way)
+        assert station.breaker.health.failures == failures
+
+
+def test_a_tool_is_waited_for_no_longer_than_is_configured(theatre, honcho):
+    theatre.configure(baseUrl=honcho.url, timeout=WAIT)
+    honcho.pause = lambda asked: WAIT * 2 / 3
+    provider = theatre.provider()
+    began = time.monotonic()
+    assert "error" in json.loads(provider.handle_tool_call("mnemon_conclude", {"conclusion": "Likes tea."}))
+    assert time.monotonic() - began < LONGEST_HANG / 10
+    assert honcho.wait_for(lambda: honcho.under_way == 0)
+
+
+def test_a_server_that_is_too_slow_for_turns_still_answers_tools(theatre, honcho):
+    provider, breaker = theatre.provider(), station_of(theatre).breaker
+    theatre.recall(provider, "Good morning to you all.")
+    honcho.pause = lambda asked: SLOW
+
+    def too_slow():
+        theatre.recall(provider, QUESTION, 2)
+        honcho.wait_for(lambda: honcho.under_way == 0)
+        return not breaker.health.ok and breaker.health.error.startswith("slow")
+
+    assert eventually(too_slow)
+    assert "error" not in tool(provider, "profile")
+
+
+@pytest.mark.parametrize("hook", ["on_pre_compress", "shutdown"])
+def test_the_end_of_a_conversation_waits_no_longer_than_a_turn(theatre, honcho, hook):
+    theatre.configure(baseUrl=honcho.url, timeout=LONGEST_HANG, recallWait=WAIT)
+    provider = theatre.provider()
+    theatre.recall(provider, "Good morning to you all.")
+    honcho.hang()
+    provider.sync_turn("This waits in the outbox.", "")
+    history = [{"role": "user", "content": QUESTION}]
+    ends = {"on_pre_compress": lambda: provider.on_pre_compress(history), "shutdown": provider.shutdown}
+    assert within(WAIT + AT_ONCE, ends[hook])
+    mend(honcho)
+    theatre.later(REST_MS)
+    assert delivered(theatre)
+    assert said(honcho) == ["This waits in the outbox."]
