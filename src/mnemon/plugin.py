@@ -45,7 +45,7 @@ def _kind() -> Callable[[Surroundings], Any]:
     from agent.memory_provider import MemoryProvider  # type: ignore[import-not-found]
 
     class MnemonProvider(Provider, MemoryProvider):  # type: ignore[misc]
-        def post_setup(self, hermes_home: str, config: dict[str, Any]) -> None:
+        def post_setup(self, hermes_home: str, config: dict[str, Any], **more: Any) -> None:
             """The wizard, as `hermes memory setup mnemon` starts it."""
             from mnemon.hermes.setup.wizard import post_setup
 

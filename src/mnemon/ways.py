@@ -129,7 +129,7 @@ def _looked_at(configuration: Configuration, token: Callable[[], str] | None) ->
     from mnemon.turns.seat import Seat
 
     if configuration.url is None and not Settings(configuration.store).book.exists():
-        return None, "nothing is stored yet"
+        return _not_made_yet(configuration.store)
     peer = agent_peer(configuration)
     seat = Seat(configuration.workspace, "status", peer, peer, True, namespaces=configuration.namespaces)
     try:
@@ -144,6 +144,14 @@ def _looked_at(configuration: Configuration, token: Callable[[], str] | None) ->
     except MnemonError as error:
         return False, f"{error.code}: {error.detail}. {error.hint}".rstrip(" .") + "."
     return True, way.where
+
+
+def _not_made_yet(store: Path) -> tuple[bool | None, str]:
+    """Whether a store that is not there can be made."""
+    there = next(path for path in (store, *store.parents) if path.exists())
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+        return None, "nothing is stored yet"
+    return False, f"{there} is not a folder that can be written to."
 
 
 def _token(configuration: Configuration) -> Callable[[], str]:

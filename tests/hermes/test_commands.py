@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments import client_program
+from mnemon import ways
 from mnemon.hermes.breaker import Health
 from mnemon.hermes.files import read_configuration, write_setting
 from mnemon.hermes.kinds import NO_LIMIT
@@ -353,6 +354,11 @@ class TestStatus:
         assert "open since 2023-11-14 22:13 UTC: server_unreachable: refused" in printed
         found = json.loads(told("status", "--json", inspect=inspect))
         assert (found["outbox"]["waiting"], found["outbox"]["held"]) == (3, 1)
+
+    def test_tells_that_there_is_no_place_for_memory(self, told, home):
+        assert "nothing is stored yet" in told("status", inspect=ways.inspect)
+        (home / "mnemon").write_text("")
+        assert f"no: {home / 'mnemon'} is not a folder" in told("status", inspect=ways.inspect)
 
     def test_tells_how_much_is_stored(self, told, home):
         (home / "mnemon" / "deep").mkdir(parents=True)

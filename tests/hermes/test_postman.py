@@ -26,11 +26,12 @@ class Scene:
         self.outbox = MemoryOutbox(self.clock)
         self.carried = []
         self.down = threading.Event()
+        self.fault = ServerUnreachable("no answer")
         self.postman = Postman(self.outbox, self.carry)
 
     def carry(self, letter):
         if self.down.is_set():
-            raise ServerUnreachable("no answer")
+            raise self.fault
         self.carried.append(letter.body["n"])
 
 
@@ -48,6 +49,17 @@ def test_a_flush_of_nothing_is_done_at_once():
 
 def test_a_flush_ends_when_a_try_failed_and_what_waits_is_delivered_when_it_can_be():
     scene = Scene()
+    scene.down.set()
+    scene.outbox.put("a", {"n": 1})
+    assert not scene.postman.flush(60)
+    scene.down.clear()
+    assert scene.postman.flush(60)
+    assert scene.carried == [1]
+
+
+def test_what_fails_as_nobody_foresaw_is_tried_again():
+    scene = Scene()
+    scene.fault = ImportError("half an upgrade")
     scene.down.set()
     scene.outbox.put("a", {"n": 1})
     assert not scene.postman.flush(60)

@@ -315,6 +315,12 @@ def test_whoever_compresses_is_told_what_memory_knows_and_nothing_is_left_to_wri
     assert "My sister Mia plays the cello." in str(stage.sessions())
 
 
+def test_where_memory_is_only_for_tools_whoever_compresses_is_told_nothing(stage):
+    stage.tell(stage.provider("s1"), "I am going to Chengdu from May 25 to May 29.")
+    stage.configure(recallMode="tools")
+    assert stage.provider("s2").on_pre_compress([{"role": "user", "content": QUESTION}]) == ""
+
+
 @pytest.mark.parametrize("told", [{}, {"platform": "api_server", "gateway_session_key": "user:alice"}])
 def test_a_note_of_the_host_about_itself_holds_nothing_up(stage, told):
     provider = stage.provider(**told)
@@ -404,7 +410,6 @@ def test_a_way_that_was_lost_is_looked_for_again_by_the_next_who_recalls(stage):
     with station._lock:
         station._way.close()
         station._way = None
-        station._opened.clear()
     assert "May 25" in stage.recall(provider, QUESTION)
 
 

@@ -20,6 +20,7 @@ from mnemon.gate.conversation import operations as o
 from mnemon.hermes.files import read_configuration
 from surfaces.door import serving
 
+SECRET = "sk-proj-Zq7Rk2Vw9Xb4Nc6Md8Lf1Hj3Tg5Ys0Pa"
 TRIP = "I am going to Chengdu from May 25 to May 29."
 QUESTION = "When do I go to Chengdu?"
 
@@ -67,6 +68,16 @@ def test_what_a_honcho_server_knows_is_recalled(stage, honcho):
     told = stage.recall(stage.provider(), QUESTION)
     for known in ("May 25", "at noon", "Lives in Porto."):
         assert known in told
+
+
+def test_no_secret_of_a_message_goes_to_a_server_to_look_for_what_bears_on_it(stage, honcho):
+    honcho.state("hermes", "ann", "Ann goes to Chengdu on May 25.")
+    provider, message = stage.provider(), f"{QUESTION} My key is {SECRET}."
+    assert "May 25" in stage.recall(provider, message)
+    assert "May 25" in provider.on_pre_compress([{"role": "user", "content": message}])
+    assert eventually(lambda: honcho.requests("/chat$"))
+    assert [asked for asked in honcho.asked if QUESTION in str(asked)]
+    assert not [asked for asked in honcho.asked if SECRET in str(asked)]
 
 
 def test_everything_that_a_turn_needs_is_asked_for_at_once(stage, honcho):

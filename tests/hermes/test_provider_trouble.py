@@ -2,11 +2,13 @@
 
 import json
 import statistics
+import sys
 import time
 
 import pytest
 
 from hermes.honcho_fake import LONGEST_HANG, eventually
+from hermes.stage import PATIENCE_SECONDS
 from hermes.theatre import (
     AT_ONCE,
     MARGIN,
@@ -59,6 +61,20 @@ def test_trouble_costs_the_wait_at_most_then_nothing_and_passes(theatre, honcho,
 
     assert eventually(well), "it does not recover"
     assert eventually(lambda: well() and theatre.health().ok), "a call that was under way failed last"
+
+
+def test_an_installation_that_can_not_be_loaded_is_waited_for_by_nobody_and_told(stage, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setitem(sys.modules, "mnemon.adapters.index.ranked", None)
+        for turn in range(1, 4):
+            assert timed(lambda turn=turn: stage.recall(stage.provider(), QUESTION, turn)) < PATIENCE_SECONDS
+        assert eventually(lambda: not station_of(stage).breaker.health.ok)
+        assert "broken: ModuleNotFoundError" in station_of(stage).breaker.health.error
+        stage.provider().sync_turn("I go to Chengdu on May 25.", "")
+    stage.anew()
+    stage.provider()
+    stage.flush()
+    assert "May 25" in stage.recall(stage.provider("s2"), QUESTION)
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)

@@ -1,9 +1,8 @@
 """What the user took back is no longer remembered, whatever the host says next."""
 
-import sqlite3
-
 import pytest
 
+from hermes.hostdb import keep_transcript
 from hermes.stage import Stage
 
 TEA, KIM, ROME = "I like green tea.", "My secret love is Kim.", "I live in Rome."
@@ -112,6 +111,39 @@ def test_a_gateway_that_tells_of_no_undo_has_it_forgotten_with_the_next_turn(sta
     assert remembered(stage) == [TEA, "Answer 1.", ROME]
 
 
+def test_what_was_undone_on_a_gateway_is_forgotten_before_anybody_of_that_home_is_told_more(stage):
+    told = {"platform": "telegram", "user_id": "77", "gateway_session_key": "agent:main:telegram:dm:77"}
+    a_talk(stage, TEA, KIM, **told)
+    keep_transcript(stage, (TEA, 1, 0), (KIM, 0, 0))
+    elsewhere = stage.provider("s2", **(told | {"gateway_session_key": "agent:main:telegram:group:5"}))
+    assert "Kim" not in stage.recall(elsewhere, "Who is my secret love?")
+    assert remembered(stage) == [TEA, "Answer 1."]
+
+
+ANYTHING = {
+    "a turn of another": lambda provider: provider.sync_turn("", "", session_id="s2"),
+    "the end of another": lambda provider: provider.on_session_end([]),
+    "another that goes": lambda provider: provider.shutdown(),
+}
+
+
+@pytest.mark.parametrize("anything", ANYTHING.values(), ids=ANYTHING.keys())
+def test_what_was_undone_on_a_gateway_is_forgotten_with_whatever_happens_next_in_its_process(stage, anything):
+    told = {"platform": "telegram", "user_id": "77", "gateway_session_key": "agent:main:telegram:dm:77"}
+    a_talk(stage, TEA, KIM, **told)
+    keep_transcript(stage, (TEA, 1, 0), (KIM, 0, 0))
+    anything(stage.provider("s2"))
+    assert remembered(stage) == [TEA, "Answer 1."]
+
+
+def test_a_chat_that_goes_on_while_others_are_looked_through_loses_nothing(stage):
+    a_talk(stage, TEA, KIM)
+    keep_transcript(stage, ("Undone long ago.", 0, 0), (TEA, 1, 0), (KIM, 1, 0), ("Being said.", 1, 0))
+    stage.recall(stage.provider("s2"), "Who is my secret love?")
+    stage.tell(stage.provider(), "Being said.", "", "s1", of_user(TEA, KIM, "Being said."))
+    assert remembered(stage) == [TEA, "Answer 1.", KIM, "Answer 2.", "Being said."]
+
+
 def test_what_a_gateway_has_compressed_without_a_word_is_not_taken_for_undone(stage):
     told = {"platform": "telegram", "user_id": "77", "gateway_session_key": "agent:main:telegram:dm:77"}
     a_talk(stage, TEA, KIM, **told)
@@ -158,20 +190,6 @@ def test_that_what_can_t_be_found_again_stays_is_said(stage, caplog):
     provider.on_memory_write("replace", "user", "Drinks coffee.", {"old_text": "green tea"})
     stage.flush()
     assert "what was replaced stays" in caplog.text
-
-
-def keep_transcript(stage, *rows):
-    """The host's own database, with what was said in a session and whether it was undone or compressed."""
-    with sqlite3.connect(stage.home / "state.db") as database:
-        database.execute(
-            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT,"
-            " active INTEGER NOT NULL DEFAULT 1, compacted INTEGER NOT NULL DEFAULT 0)"
-        )
-        database.executemany(
-            "INSERT INTO messages (session_id, role, content, active, compacted)"
-            " VALUES ('s1', 'user', ?, ?, ?)",
-            rows,
-        )
 
 
 def test_what_several_undone_turns_were_is_read_in_the_host_s_transcript(stage):

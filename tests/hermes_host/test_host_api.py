@@ -51,6 +51,30 @@ def test_each_turn_of_a_conversation_gets_memory_for_the_message_of_that_turn(ta
     assert len([one for one in asked.body["messages"] if one["role"] == "user"]) == 3
 
 
+def test_a_client_that_posts_its_whole_history_is_not_told_as_memory_what_is_in_it(server, store, model):
+    """And one that begins alike another day is told, though the host takes both for one session."""
+
+    def ask(*said):
+        messages = [
+            {"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(said)
+        ]
+        body = {"model": "any", "messages": messages}
+        server.request("POST", "/v1/chat/completions", body, **{"X-Hermes-Session-Key": "user:piet"})
+        *_, asked = model.turns()
+        return asked
+
+    told, question = "My canoe lies in Giethoorn.", "Where does my canoe lie?"
+    opening = ("Good morning, you.", LINE)
+    ask(opening[0])
+    ask(*opening, told)
+    store.until(lambda store: told in store.said())
+    asked = ask(*opening, told, LINE, question)
+    assert told in asked.text
+    assert told not in asked.memory
+    ask(opening[0])
+    assert told in ask(*opening, question).memory
+
+
 def test_two_users_never_see_each_other_s_lines_and_nobody_sees_either_s(talk, model, store):
     """Neither what they said nor what they were answered, whoever the model asks about."""
     words = {"alice": "Quetzalcoatl", "bob": "Huitzilopochtli"}

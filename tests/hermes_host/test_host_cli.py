@@ -33,6 +33,38 @@ def test_a_host_that_is_shown_installs_nothing_of_its_own(host):
     assert told.split() == [b"False"]
 
 
+BY_ENTRY_POINT = """
+from importlib.metadata import entry_points
+from agent.memory_manager import MemoryManager
+from agent.memory_provider import MemoryProvider
+
+[entry] = entry_points(group="hermes_agent.memory_providers", name="mnemon")
+manager = MemoryManager()
+
+class Context:
+    register_memory_provider = manager.add_provider
+
+entry.load().register(Context)
+[provider] = manager.providers
+manager.initialize_all(session_id="s1", platform="cli")
+print(isinstance(provider, MemoryProvider), provider.name, "mnemon_search" in manager.build_system_prompt())
+"""
+"""What newer hosts do with the entry point that this one leaves alone."""
+
+
+def test_a_home_without_the_plugin_finds_the_provider_by_its_entry_point(host, folder):
+    home = {"HERMES_HOME": str(folder), "HOME": str(folder)}
+    told = subprocess.run(
+        [client_program("hermes-0.19.0"), "-c", BY_ENTRY_POINT],
+        env=host.environment | home,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert told.stdout.split() == ["True", "mnemon", "True"], told.stderr
+    assert not (folder / "plugins").exists()
+
+
 def memory_of(host):
     """Where the store lies: outside the host's home, but in the user's."""
     return host.user / "memory"
@@ -74,6 +106,19 @@ def test_a_fresh_home_recalls_what_another_process_was_told_on_the_very_turn_on_
     assert not (fresh.store / "mnemon.db").exists()
     said = [message.text for message in store.sessions()[fresh.project.name]]
     assert said[-4:] == ["Good morning.", LINE, ASKED, LINE]
+
+
+def test_a_resumed_chat_is_not_told_as_memory_what_it_holds_already(model, folder):
+    """And a new one is."""
+    host = a_host(folder, model)
+    begun = host.chat(TOLD)
+    host.chat(ASKED, resume=begun.session)
+    *_, resumed = model.turns()
+    assert TOLD in resumed.text
+    assert TOLD not in resumed.memory
+    host.chat(ASKED)
+    *_, asked = model.turns()
+    assert TOLD in asked.memory
 
 
 def test_a_profile_has_a_memory_of_its_own(host, model):

@@ -3,12 +3,51 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
+from environments import client_program
 from hermes_host.host import Message, a_host, stored
 from mnemon.surfaces.cli.demo.hermes_model import LINE, ToolCall
 from mnemon.surfaces.cli.demo.hermes_terminal import a_terminal
+from processes import PATIENCE_SECONDS
 
 LONG = "Tell me all of it."
+ON_A_GATEWAY = """
+import os
+from pathlib import Path
+from agent.memory_manager import MemoryManager
+from hermes_state import SessionDB
+from mnemon.hermes.hosttranscript import window
+from mnemon.plugin import register
+
+home = Path(os.environ["HERMES_HOME"])
+database = SessionDB(home / "state.db")
+
+def chat(session):
+    manager = MemoryManager()
+    register(type("Context", (), {"register_memory_provider": manager.add_provider}))
+    key = f"agent:main:telegram:dm:{session}"
+    manager.initialize_all(session, platform="telegram", user_id="77", gateway_session_key=key)
+    database.create_session(session, "telegram")
+    return manager
+
+def say(manager, session, text):
+    database.append_message(session, "user", text)
+    database.append_message(session, "assistant", "Noted.")
+    manager.sync_all(text, "Noted.", session_id=session)
+    manager.flush_pending(60)
+
+first = chat("one")
+for text in ("I like tea.", "I love Kim."):
+    say(first, "one", text)
+database.rewind_to_message("one", database.list_recent_user_messages("one")[0]["id"])
+assert "love" not in window(home, "one", 9).text
+say(chat("two"), "two", "It rains.")
+database.archive_and_compact("two", [{"role": "user", "content": "Weather."}])
+assert window(home, "two", 9).text == "Weather."
+first.shutdown_all()
+"""
+"""What a gateway does with its transcript and its providers when somebody undoes their last message."""
 
 
 def turn(text, answer=LINE):
@@ -79,3 +118,21 @@ def test_what_was_undone_is_forgotten_without_another_turn(folder, model):
     host.chat("Good night.", resume=session)
     with stored(host.store) as store:
         assert list(store.sessions().values()) == [turn("Hello."), [*late[0], *turn("Good night.")]]
+
+
+def test_what_was_undone_on_a_gateway_is_forgotten_when_somebody_else_is_heard(folder, model):
+    host = a_host(folder, model)
+    ended = subprocess.run(
+        [client_program("hermes-0.19.0"), "-c", ON_A_GATEWAY],
+        env=host.environment,
+        cwd=host.project,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert ended.returncode == 0, ended.stderr
+    with stored(host.store) as store:
+        assert list(store.sessions().values()) == [
+            [Message("77", "I like tea."), Message("hermes", LINE)],
+            [Message("77", "It rains."), Message("hermes", LINE)],
+        ]

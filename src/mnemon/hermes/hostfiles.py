@@ -1,10 +1,8 @@
-"""What the host keeps itself: the files of its own memory, taken into ours, and its transcript."""
+"""What the host keeps itself of people: the files of its own memory, taken into ours."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +13,6 @@ from mnemon.turns.secrets import redact
 
 _MOST_BYTES = 200_000
 _FILES = (("memories/MEMORY.md", AI), ("memories/USER.md", USER), ("SOUL.md", AI))
-_SAID = """
-    SELECT NOT active, content FROM messages
-    WHERE session_id = ? AND role = 'user' AND NOT compacted ORDER BY id
-"""
-_JSON = "\x00json:"
-"""What the host puts before content in parts."""
 
 
 def pages(home: Path, seat: Seat) -> list[Page]:
@@ -46,32 +38,6 @@ def _template(name: str) -> str | None:
     except ImportError:
         return None
     return str(DEFAULT_SOUL_MD).strip()
-
-
-def said_and_undone(home: Path, session_id: str) -> tuple[list[Any], list[Any]]:
-    """What the user said in a session by the host's own transcript, oldest first, and what they took back.
-
-    Neither if the transcript can't be read.
-    """
-    import sqlite3
-
-    path = home / "state.db"
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.2)) as found:
-            rows = found.execute(_SAID, (session_id,)).fetchall()
-    except sqlite3.Error:
-        return [], []
-    said = [_content(text) for undone, text in rows if not undone]
-    return said, [_content(text) for undone, text in rows if undone]
-
-
-def _content(text: object) -> Any:
-    if isinstance(text, str) and text.startswith(_JSON):
-        try:
-            return json.loads(text.removeprefix(_JSON))
-        except ValueError:
-            return text
-    return text
 
 
 def statement(

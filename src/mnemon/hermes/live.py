@@ -12,6 +12,7 @@ from msgspec import Struct
 from mnemon.hermes.cadence import Pace
 from mnemon.hermes.transcript import Transcript
 from mnemon.turns.memory import Known
+from mnemon.turns.seat import Seat
 
 
 class Supplement(Struct, frozen=True):
@@ -24,12 +25,14 @@ class Supplement(Struct, frozen=True):
 class Live:
     def __init__(self, began_at: int) -> None:
         self.began_at = began_at
-        """When it was first seen here, in milliseconds: what was said since is before the model anyway."""
+        """When it was first seen here, in milliseconds: what was said since is likely before the model."""
         self._lock = threading.Lock()
         self.pace = Pace()
         self.known: Known | None = None
         """What was last known, for turns that do not ask anew."""
         self.supplement: Supplement | None = None
+        self.seat: Seat | None = None
+        """Where it sits, once something was written that the user may take back."""
         self._transcript: Transcript | None = None
 
     @contextmanager
@@ -41,6 +44,7 @@ class Live:
 
     def continues(self, other: Live) -> None:
         """It is the same conversation, which the host calls otherwise now."""
+        self.seat, other.seat = other.seat, None
         self._transcript = other._transcript
 
     def rewind(self) -> None:

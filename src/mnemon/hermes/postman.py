@@ -102,3 +102,6 @@ class Postman:
         except MnemonError as error:
             _log.warning("mnemon: what is to be written waits: %s: %s", error.code, error.detail)
             return False, False
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
+            _log.warning("mnemon: what is to be written waits: %s: %s", type(error).__name__, error)
+            return False, False

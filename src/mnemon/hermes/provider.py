@@ -21,7 +21,8 @@ from mnemon.hermes import tools
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import write_setting
 from mnemon.hermes.host import Conversation
-from mnemon.hermes.hostfiles import pages, said_and_undone, statement
+from mnemon.hermes.hostfiles import pages, statement
+from mnemon.hermes.hosttranscript import Window, said_and_undone, window, with_undone
 from mnemon.hermes.identity import HTTP, Person, agent_peer, identify, is_shared
 from mnemon.hermes.interpretation import Complaint
 from mnemon.hermes.introduction import introduction
@@ -74,6 +75,8 @@ class Surroundings:
 
 
 class Provider:
+    """Each hook takes, and leaves alone, whatever else a newer host may tell it."""
+
     def __init__(self, surroundings: Surroundings) -> None:
         self._around = surroundings
         self._conversation: Conversation | None = None
@@ -97,6 +100,12 @@ class Provider:
 
     def initialize(self, session_id: str, **kwargs: Any) -> None:
         """Learn whose conversation it is. Nothing is waited for."""
+        self.initialize_for_inspection(session_id, **kwargs)
+        if self._person is not None:
+            self._station().warm_up()
+
+    def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
+        """Learn whose conversation it is, for a host that only looks: nothing is begun."""
         known = {name: str(kwargs[name]) for name in _KNOWN if kwargs.get(name)}
         home = Path(kwargs.get("hermes_home") or self._around.home())
         profile = kwargs.get("agent_identity") or "default"
@@ -121,7 +130,6 @@ class Provider:
                 )
         if self._person is not None:
             self._settle_title()
-            self._station().warm_up()
 
     def _settle_title(self) -> None:
         """A session keeps the title that it began with, as far as that names it: the host gives one later."""
@@ -143,9 +151,9 @@ class Provider:
     def _station(self) -> Station:
         return self._around.station(self._configured())
 
-    def _seat(self, session_id: str = "") -> Seat | None:
-        """Where this conversation sits; None if nothing is remembered of it."""
-        conversation, configuration, person = self._conversation, self._configuration, self._person
+    def _seat(self, session_id: str = "", speaker: Person | None = None) -> Seat | None:
+        """Where this conversation sits, for its own person or another; None if it is not remembered."""
+        conversation, configuration, person = self._conversation, self._configuration, speaker or self._person
         if conversation is None or configuration is None or person is None:
             return None
         if session_id not in ("", conversation.session_id):
@@ -162,6 +170,22 @@ class Provider:
             observation=configuration.observation,
             namespaces=configuration.namespaces,
         )
+
+    def _seat_of(self, author: Any, session_id: str) -> Seat | None:
+        """Where a turn sits of which the host says who wrote it: one who shares the chat, or no human."""
+        conversation, told = self._conversation, author if isinstance(author, Mapping) else {}
+        if told.get("is_bot") or conversation is None or self._person is None:
+            return None
+        name = str(told.get("id") or "").strip()
+        if (
+            not name
+            or conversation.user_id is None
+            or name in (conversation.user_id, conversation.user_id_alt)
+        ):
+            return self._seat(session_id)
+        other = replace(conversation, user_id=name, user_id_alt=None, user_name=None)
+        speaker = identify(self._configured(), other)
+        return None if speaker is None else self._seat(session_id, speaker)
 
     def _key(self, seat: Seat, session_id: str = "") -> tuple[str, ...]:
         """What tells this conversation from others."""
@@ -182,12 +206,12 @@ class Provider:
             if transcript.heard is not heard:
                 notebook.keep_transcript(transcript.heard, *key)
 
-    def system_prompt_block(self) -> str:
+    def system_prompt_block(self, **more: Any) -> str:
         if self._seat() is None:
             return ""
         return introduction(self._configured())
 
-    def get_tool_schemas(self) -> list[dict[str, Any]]:
+    def get_tool_schemas(self, **more: Any) -> list[dict[str, Any]]:
         configuration = self._configured()
         return tools.schemas(configuration) if configuration.enabled else []
 
@@ -208,14 +232,26 @@ class Provider:
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
         self._turn = turn_number
 
-    def prefetch(self, query: str, *, session_id: str = "") -> str:
+    def prefetch(self, query: str, *, session_id: str = "", **more: Any) -> str:
         seat = self._seat()
         if seat is None:
             return ""
-        recall = Recall(self._station(), self._configured(), seat, self._live(seat))
-        return recall.background(clean(query), self._turn)
+        if self._notice_undone() and self._station().near:
+            self._station().flush(self._configured().patience)
+        return self._recall(seat, self._turn - 1).background(clean(query), self._turn)
 
-    def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
+    def _recall(self, seat: Seat, turns: int) -> Recall:
+        """The recall of this conversation, of which so many turns are over or under way."""
+        conversation = self._conversation
+
+        def shown() -> Window | None:
+            if conversation is None:
+                return None
+            return window(conversation.home, conversation.session_id, turns)
+
+        return Recall(self._station(), self._configured(), seat, self._live(seat), shown)
+
+    def queue_prefetch(self, query: str, *, session_id: str = "", **more: Any) -> None:
         """Nothing: each turn's memory answers that turn's own message."""
 
     def sync_turn(
@@ -225,11 +261,14 @@ class Provider:
         *,
         session_id: str = "",
         messages: Sequence[Mapping[str, Any]] | None = None,
+        turn_author: Any = None,
+        **more: Any,
     ) -> None:
-        seat, configuration = self._seat(session_id), self._configured()
+        seat, configuration = self._seat_of(turn_author, session_id), self._configured()
         if seat is None or seat.namespaces.write is None or not configuration.save_messages:
             return
         station = self._station()
+        self._notice_undone()
         user, assistant = spoken(user_content), spoken(assistant_content)
         self._take_back(seat, self._gone_before(seat, session_id, user, messages))
         self._bring_pages(station, seat)
@@ -243,6 +282,7 @@ class Provider:
         if not self._over_http:
             with self._transcript(seat, session_id) as transcript:
                 transcript.wrote(letter, user)
+            station.live(self._key(seat, session_id)).seat = seat
         if every > 1 and station.held(seat) >= every:
             station.release(seat)
         if frequency == "turn":
@@ -275,10 +315,24 @@ class Provider:
 
         def undone() -> list[str]:
             _, gone = said_and_undone(conversation.home, session_id or conversation.session_id)
-            return [spoken(content) for content in gone]
+            return gone
 
         with self._transcript(seat, session_id) as transcript:
             return transcript.goes_on(before, undone) if told else transcript.is_over()
+
+    def _notice_undone(self) -> bool:
+        """Take back what was undone in chats that have not gone on since, of which a gateway tells nobody."""
+        noticed = False
+        if self._conversation is None:
+            return noticed
+        home, written = self._conversation.home, self._station().written()
+        for session_id in with_undone(home, written):
+            left, undone = said_and_undone(home, session_id)
+            with self._transcript(written[session_id], session_id) as transcript:
+                gone = transcript.rests(left, undone)
+            self._take_back(written[session_id], gone)
+            noticed = noticed or bool(gone)
+        return noticed
 
     def _take_back(self, seat: Seat, letters: Sequence[str]) -> None:
         """What was undone is no longer remembered."""
@@ -304,7 +358,12 @@ class Provider:
             self._around.warn(f"the host's own files are not taken over: {error}")
 
     def on_memory_write(
-        self, action: str, target: str, content: str, metadata: Mapping[str, Any] | None = None
+        self,
+        action: str,
+        target: str,
+        content: str,
+        metadata: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> None:
         seat = self._seat(str((metadata or {}).get("session_id") or ""))
         if seat is None or seat.namespaces.write is None:
@@ -342,7 +401,7 @@ class Provider:
         left, undone = said_and_undone(conversation.home, conversation.session_id)
         with self._transcript(seat) as transcript:
             transcript.rewind()
-            gone = transcript.goes_on([spoken(content) for content in left]) if undone else []
+            gone = transcript.goes_on(left) if undone else []
         self._take_back(seat, gone)
 
     def _move(self, conversation: Conversation, seat: Seat, session_id: str, reason: str | None) -> None:
@@ -361,49 +420,50 @@ class Provider:
             gone = transcript.is_over(_said_by_user(messages))
         self._take_back(seat, gone)
 
-    def on_session_end(self, messages: Sequence[Mapping[str, Any]]) -> None:
+    def on_session_end(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> None:
         """Let go what was held back for the end. The last turn may still come."""
         seat = self._seat()
         if seat is not None:
+            self._notice_undone()
             self._end(seat, messages)
             self._station().release(seat)
 
-    def on_pre_compress(self, messages: Sequence[Mapping[str, Any]]) -> str:
+    def on_pre_compress(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> str:
         """What memory knows that bears on the latest message, for whoever sums the conversation up."""
         seat = self._seat()
         if seat is None:
             return ""
-        station, configuration, live = self._station(), self._configured(), self._live(seat)
+        station, configuration = self._station(), self._configured()
         until = time.monotonic() + configuration.patience
         self._end(seat, messages)
         station.release(seat)
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
-        recall = Recall(station, configuration, seat, live)
-        told = recall.at_once(spoken(latest))
+        told = self._recall(seat, self._turn).at_once(spoken(latest))
         station.flush(max(0.0, until - time.monotonic()))
         return told
 
-    def shutdown(self) -> None:
+    def shutdown(self, **more: Any) -> None:
         """What is not written in time is in the outbox for the next process."""
         seat = self._seat()
         if seat is None:
             return
+        self._notice_undone()
         self._end(seat, ())
         station = self._station()
         station.release(seat)
         station.flush(_FLUSH_SECONDS if station.near else self._configured().patience)
 
-    def get_config_schema(self) -> list[dict[str, Any]]:
+    def get_config_schema(self, **more: Any) -> list[dict[str, Any]]:
         """What a generic picker may ask; the wizard of `hermes memory setup mnemon` asks better."""
         return [_field(key) for key in KEYS if key.name in _ASKED]
 
-    def save_config(self, values: Mapping[str, Any], hermes_home: str) -> None:
+    def save_config(self, values: Mapping[str, Any], hermes_home: str, **more: Any) -> None:
         """Raises: Misconfigured."""
         home = Path(hermes_home)
         host = self._around.configuration(home, "default")[0].host
         write_setting(home, host, {name: value for name, value in values.items() if value != ""})
 
-    def get_status_config(self, provider_config: Mapping[str, Any]) -> dict[str, Any]:
+    def get_status_config(self, provider_config: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         """What `hermes memory status` shows; `hermes mnemon status` shows all."""
         configuration = self._configured()
         return {
@@ -413,7 +473,7 @@ class Provider:
             "file": str(configuration.file or "none: the defaults"),
         }
 
-    def backup_paths(self) -> list[str]:
+    def backup_paths(self, **more: Any) -> list[str]:
         """What lies outside the host's home; what lies in it the host finds itself."""
         configuration = self._configured()
         inside = configuration.store.resolve().is_relative_to(configuration.home.resolve())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from datetime import UTC, datetime
@@ -14,16 +15,21 @@ from msgspec.structs import replace
 from mnemon.errors import MnemonError
 from mnemon.hermes import cadence, dialectic
 from mnemon.hermes.configuration import Configuration
+from mnemon.hermes.hosttranscript import Window
 from mnemon.hermes.injection import inject
 from mnemon.hermes.live import Live, Supplement
 from mnemon.hermes.station import Station
 from mnemon.turns import injection
-from mnemon.turns.memory import Known
+from mnemon.turns.memory import Known, Passage
 from mnemon.turns.seat import Seat
+from mnemon.turns.secrets import redact
 
 _LOADING_SECONDS = 3.0
 """Once in a process what answers is loaded, and once for everybody what they have in a store: who did not say
 how long to wait waits so long for that, and no longer."""
+
+_MOST_ASKED = 4_000
+"""Of so much of a message is memory always asked."""
 
 _log = logging.getLogger("mnemon.hermes")
 _T = TypeVar("_T")
@@ -32,11 +38,20 @@ _T = TypeVar("_T")
 class Recall:
     """The recall of one conversation."""
 
-    def __init__(self, station: Station, configuration: Configuration, seat: Seat, live: Live) -> None:
+    def __init__(
+        self,
+        station: Station,
+        configuration: Configuration,
+        seat: Seat,
+        live: Live,
+        window: Callable[[], Window | None] = lambda: None,
+    ) -> None:
+        """`window` is what the host says that the model has before it, if it says so."""
         self._station = station
         self._configuration = configuration
         self._seat = seat
         self._live = live
+        self._window = window
 
     def background(self, message: str, number: int) -> str:
         """What the turn of that number is given; empty if memory has nothing, or not in time."""
@@ -47,6 +62,7 @@ class Recall:
         waits = self._waits(number)
         if waits is None:
             return ""
+        message = self._outward(message)
         looked_up = self._look_up(message, waits.patience) if turn.refresh else None
         earlier = self._earlier(number)
         asks, warm, near = turn.ask and live.supplement is None, live.known is not None, self._station.near
@@ -62,12 +78,21 @@ class Recall:
         return inject(self._configuration, base, supplement)
 
     def at_once(self, message: str) -> str:
-        """The first layer for the message, whichever turn it is."""
+        """The first layer for the message, whichever turn it is; nothing if memory is only for tools."""
         wait = self._configuration.patience
-        if not self._seat.namespaces.read or (since := self._since(wait, chosen=True)) is None:
+        if self._configuration.recall_mode == "tools" or not self._seat.namespaces.read:
             return ""
+        if (since := self._since(wait, chosen=True)) is None:
+            return ""
+        message = self._outward(message)
         known = self._within(self._look_up(message, wait), since + wait)
         return "" if known is None else self._rendered(known, message)
+
+    def _outward(self, message: str) -> str:
+        """What memory is asked about: where it is elsewhere, no secret of the message goes there."""
+        if self._station.near:
+            return message
+        return redact(message[: max(_MOST_ASKED, self._configuration.dialectic_max_input_chars)])
 
     def _waits(self, number: int) -> _Waits | None:
         """For how long the turn waits for each layer; None if there is no way to memory."""
@@ -154,18 +179,26 @@ class Recall:
         return told
 
     def _rendered(self, known: Known, message: str) -> str:
-        """Without what was said in this very conversation: that is before the model."""
-        began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)
-        passages = tuple(
-            passage
-            for passage in known.passages
-            if passage.session != self._seat.session or passage.said_at < began
-        )
+        """Without what the model has before it anyway."""
         return injection.base(
-            replace(known, passages=passages),
+            replace(known, passages=self._out_of_sight(known.passages)),
             message,
             datetime.now(UTC),
             tokens=self._configuration.context_tokens,
+        )
+
+    def _out_of_sight(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        """Those that the model does not have before it; where nobody says what it has, it is what was said in
+        this conversation since this process knows of it.
+        """
+        window = self._window() if passages else None
+        if window is not None:
+            return tuple(passage for passage in passages if not window.shows(passage.text))
+        began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)
+        return tuple(
+            passage
+            for passage in passages
+            if passage.session != self._seat.session or passage.said_at < began
         )
 
 

@@ -11,11 +11,12 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import nullcontext
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -57,6 +58,8 @@ CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _ERRANDS + 1
 _ASIDE_SECONDS = 1.0
 """For so long at most, what nobody waits for lets those go first who do."""
 _MOST_LIVE = 1_000
+_MOST_LOOKED_AT = 50
+"""So many conversations are looked through, at every turn, for what was undone in them since."""
 _MOST_ANSWERED = 10_000
 
 _GO_ON = "Go on without it: it is tried again by itself. 'hermes mnemon status' tells more."
@@ -104,10 +107,11 @@ class Station:
         self._lock = threading.RLock()
         self._way: Way | None = None
         self._small_lock = threading.Lock()
-        self._live: OrderedDict[Hashable, Live] = OrderedDict()
+        self._live: OrderedDict[tuple[str, ...], Live] = OrderedDict()
         self._load = load
         self._loaded = threading.Event()
-        self._opened = threading.Event()
+        self._tried = threading.Event()
+        """Whether the way is open, or nobody is about to open it."""
         self._opening = False
         self._answered: set[tuple[str, str]] = set()
         self._closed = False
@@ -120,8 +124,10 @@ class Station:
         return self._way is not None or (self.warm_up() and self._loaded.wait(max(0.0, seconds)))
 
     def ready(self, seconds: float) -> bool:
-        """Whether the way is open; waited for so long."""
-        return self._way is not None or self._opened.wait(max(0.0, seconds))
+        """Whether the way is open; waited for so long, if somebody is about to open it."""
+        if self._way is None:
+            self._tried.wait(max(0.0, seconds))
+        return self._way is not None
 
     def cold(self, seat: Seat) -> bool:
         """Whether memory is in this process and has yet to load what that person has in it."""
@@ -132,8 +138,8 @@ class Station:
         """Whether memory is in this process, where two that ask at once only hinder each other."""
         return self._way is not None and self._way.together is not None
 
-    def live(self, key: Hashable) -> Live:
-        """What is known of a conversation of late."""
+    def live(self, key: tuple[str, ...]) -> Live:
+        """What is known of a conversation of late; the key ends with what the host calls it."""
         with self._small_lock:
             found = self._live.setdefault(key, Live(self.now()))
             self._live.move_to_end(key)
@@ -141,26 +147,44 @@ class Station:
                 self._live.popitem(last=False)
             return found
 
+    def written(self) -> dict[str, Seat]:
+        """The sessions of the host in which something was written of late, and where they sit."""
+        with self._small_lock:
+            latest = list(islice(reversed(self._live.items()), _MOST_LOOKED_AT))
+        return {key[-1]: live.seat for key, live in latest if live.seat is not None}
+
     def warm_up(self) -> bool:
         """Open the way, and see to what was left in the outbox; whether that is done or under way."""
         with self._small_lock:
             if self._way is None and not self._opening and self.breaker.admits():
+                self._tried.clear()
                 self._opening = self._lookups.give(self._get_ready) is not None
             return self._way is not None or self._opening
 
     def _get_ready(self) -> None:
-        with undisturbed():
-            self._load()
-        self._loaded.set()
         try:
+            self._load_once()
             self.way()
             standing = self._outbox.standing()
             if standing.waiting or standing.held:
                 self._postman.ring()
         except MnemonError as error:
             self._failed(error)
+        except Exception as error:  # noqa: BLE001 - what can't even be loaded is a memory that fails, too
+            _log.warning("mnemon: memory can't be used: %s: %s", type(error).__name__, error)
+            self.breaker.failed(f"broken: {type(error).__name__}: {error}")
         finally:
-            self._opening = False
+            with self._small_lock:
+                self._opening = False
+                self._tried.set()
+
+    def _load_once(self) -> None:
+        """Load what it takes; also where that fails, nobody waits for it any longer."""
+        try:
+            with undisturbed():
+                self._load()
+        finally:
+            self._loaded.set()
 
     def way(self) -> Way:
         """Raises: MnemonError."""
@@ -169,7 +193,7 @@ class Station:
                 raise ServerUnreachable("the settings changed, and this way to memory is no longer used")
             if self._way is None:
                 self._way = self._open_way()
-                self._opened.set()
+                self._tried.set()
             return self._way
 
     def ask(
@@ -275,7 +299,6 @@ class Station:
             self.breaker.failed(f"{error.code}: {error.detail}")
         with self._lock:
             if self._way is not None and self._way.found:
-                self._opened.clear()
                 self._way.close()
                 self._way = None
 

@@ -51,10 +51,14 @@ class Transcript:
 
         `undone` says which were taken back at any time: then it is also noticed where nobody tells.
         """
-        left, known = self._marks(said), self.heard.said
-        missing = known[len(left) :] if left == known[: len(left)] else []
-        noticed = bool(missing) and not self._undos and set(missing) <= {*self._marks(undone())}
+        left = self._marks(said)
+        noticed = not self._undos and self._were_undone(left, undone)
         return self._are_left(left, undone=noticed or self._undos > 0)
+
+    def rests(self, said: Sequence[str], undone: Sequence[str]) -> list[str]:
+        """The letters whose words are gone, where the conversation has not gone on since."""
+        left = self._marks(said)
+        return self._are_left(left, undone=True) if self._were_undone(left, lambda: undone) else []
 
     def is_over(self, said: Sequence[str] = ()) -> list[str]:
         """The letters whose words are gone, as far as can be told at the end, when the host may tell
@@ -66,6 +70,12 @@ class Transcript:
         if not left or left == self.heard.said:
             left = self.heard.said[: -self._undos]
         return self._are_left(left, undone=True)
+
+    def _were_undone(self, left: list[str], undone: Callable[[], Iterable[str]]) -> bool:
+        """Whether these are all that is left because the others were taken back."""
+        known = self.heard.said
+        missing = known[len(left) :] if left == known[: len(left)] else []
+        return bool(missing) and set(missing) <= {*self._marks(undone())}
 
     def _are_left(self, left: list[str], *, undone: bool) -> list[str]:
         known, places, self._undos = self.heard.said, self.heard.places, 0

@@ -1,0 +1,98 @@
+"""What the model has before it is not given to it again as memory; what has left its window is."""
+
+import pytest
+
+from hermes.hostdb import keep_transcript
+from mnemon.turns.cleaning import CONTINUED
+
+TRIP, DRAWER = "I fly to Chengdu on May 25.", "My socks are in the drawer."
+QUESTION = "When do I fly to Chengdu?"
+EARLIER = "Said earlier"
+
+
+def talk(stage, *texts, session="s1", platform="cli", **told):
+    provider = stage.provider(session, platform, **told)
+    for text in texts:
+        stage.tell(provider, text, "I see.", session)
+
+
+def passages(told):
+    """The lines that are recalled as they were said."""
+    return [line.split(": ", 1)[1] for line in told.partition(EARLIER)[2].splitlines()[1:]]
+
+
+def resumed(stage, turn, session="s1", platform="cli", **told):
+    return passages(stage.recall(stage.anew().provider(session, platform, **told), QUESTION, turn))
+
+
+def test_a_chat_resumed_by_another_process_is_not_told_what_it_holds_already(stage):
+    talk(stage, TRIP)
+    assert resumed(stage, 2) == [TRIP]
+    keep_transcript(stage, (TRIP, 1, 0))
+    assert resumed(stage, 2) == []
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_what_a_compression_took_out_of_the_window_comes_back(stage, anew):
+    talk(stage, TRIP)
+    keep_transcript(stage, (TRIP, 0, 1), ("[Summary: a journey.]", 1, 0))
+    provider = (stage.anew() if anew else stage).provider()
+    assert passages(stage.recall(provider, QUESTION, 3)) == [TRIP]
+
+
+def test_what_was_said_in_another_chat_comes(stage):
+    talk(stage, TRIP)
+    keep_transcript(stage, (TRIP, 1, 0))
+    keep_transcript(stage, (DRAWER, 1, 0), session="s2")
+    assert resumed(stage, 2, "s2") == [TRIP]
+
+
+def test_a_branch_is_not_told_what_it_took_along(stage):
+    stage.configure(sessionStrategy="per-session")
+    talk(stage, TRIP)
+    keep_transcript(stage, (TRIP, 1, 0), session="s2")
+    assert resumed(stage, 2, "s2") == []
+
+
+def test_what_the_assistant_said_is_not_told_it_again(stage):
+    answer = "You fly to Chengdu on May 25, from Rome."
+    stage.tell(stage.provider(), "Look at my tickets.", answer, "s1")
+    keep_transcript(stage, ("Look at my tickets.", 1, 0))
+    assert answer in resumed(stage, 2)
+    keep_transcript(stage, (answer, 1, 0), role="assistant")
+    assert resumed(stage, 2) == []
+
+
+def test_over_http_a_talk_that_begins_like_another_is_told_what_was_said_in_that_one(stage):
+    told = {"platform": "api_server", "gateway_session_key": "user:42"}
+    talk(stage, "Good morning.", TRIP, **told)
+    keep_transcript(stage, ("Good morning.", 1, 0), (TRIP, 1, 0))
+    assert resumed(stage, 3, **told) == []
+    assert resumed(stage, 1, **told) == [TRIP]
+
+
+def test_of_a_long_message_and_of_one_with_a_secret_each_piece_is_known_again(stage):
+    stage.configure(messageMaxChars=200)
+    long = f"{TRIP} {'And so on. ' * 30} {QUESTION} {'And on. ' * 30} My password is hunter2hunter2! {TRIP}"
+    talk(stage, long)
+    said = [text for texts in stage.sessions().values() for _, text in texts]
+    assert [text for text in said if text.startswith(CONTINUED)]
+    assert [text for text in said if "[redacted" in text]
+    assert resumed(stage, 2)
+    keep_transcript(stage, (long, 1, 0))
+    assert resumed(stage, 2) == []
+
+
+def test_content_in_parts_is_read_as_the_host_keeps_it(stage):
+    talk(stage, TRIP)
+    keep_transcript(stage, (f'\x00json:[{{"type": "text", "text": "{TRIP}"}}]', 1, 0))
+    assert resumed(stage, 2) == []
+
+
+def test_the_compressor_is_not_told_what_it_is_to_compress(stage):
+    talk(stage, TRIP)
+    keep_transcript(stage, (TRIP, 1, 0), (QUESTION, 1, 0))
+    provider = stage.anew().provider()
+    provider.on_turn_start(2, QUESTION)
+    told = provider.on_pre_compress([{"role": "user", "content": QUESTION}])
+    assert passages(told) == []
