@@ -37,19 +37,26 @@ class Meanings:
 
     def follow(self, vectors: list[Vector], opened: Callable[[str, bytes], bytes | None]) -> None:
         self._lose_track()
-        for vector in vectors:
-            packed, line_id = opened(vector.id, vector.sealed), vector.id.encode()
+        latest = {vector.id.encode(): opened(vector.id, vector.sealed) for vector in vectors}
+        for line_id, packed in latest.items():
             if packed is None:
                 self.forget(line_id)
-                continue
-            row = self._rows.setdefault(line_id, self._used)
-            if row == self._used:
-                self._used += 1
-            if row == len(self._matrix):
-                self._matrix = np.concatenate([self._matrix, np.zeros_like(self._matrix)])
-            scale = np.frombuffer(packed, dtype="<f4", count=1)
-            self._matrix[row] = np.frombuffer(packed, dtype=np.int8, offset=SCALE_BYTES) * scale
+        self._place({line_id: packed for line_id, packed in latest.items() if packed is not None})
         self.seq = vectors[-1].seq
+
+    def _place(self, vectors: dict[bytes, bytes]) -> None:
+        """Lay the packed vectors into the rows of their lines, all at once."""
+        rows = []
+        for line_id in vectors:
+            rows.append(self._rows.setdefault(line_id, self._used))
+            self._used = max(self._used, rows[-1] + 1)
+        if self._used > len(self._matrix):
+            more = max(self._used, 2 * len(self._matrix)) - len(self._matrix)
+            self._matrix = np.pad(self._matrix, ((0, more), (0, 0)))
+        packed = np.frombuffer(b"".join(vectors.values()), dtype=np.int8)
+        packed = packed.reshape(-1, SCALE_BYTES + self.dimensions)
+        scales = np.ascontiguousarray(packed[:, :SCALE_BYTES]).view("<f4")
+        self._matrix[rows] = packed[:, SCALE_BYTES:] * scales
 
     def forget(self, line_id: bytes) -> None:
         row = self._rows.pop(line_id, None)
