@@ -293,7 +293,13 @@ def test_where_no_card_is_made_none_is_there_and_a_dream_makes_it_of_the_latest(
 WORDS = st.sampled_from(
     [
         *("Lives in: Berlin", "Lives in: Lisbon", "Lives in: Lisbon, Portugal", "Works at: Acme", "Pet: Rex"),
-        *("Likes: tea", "Dislikes: tea", "Likes: jazz", "no longer lives in Berlin", "quit the job at Acme"),
+        *(
+            "Likes: tea",
+            "Dislikes: tea",
+            "Likes: jazz",
+            "al no longer lives in Berlin",
+            "al quit the job at Acme",
+        ),
     ]
 )
 STANDS = st.lists(st.tuples(WORDS, st.integers(0, 9), st.integers(0, 5)), max_size=9).map(

@@ -30,6 +30,9 @@ def card(entries, *news, most=40):
         "Pronouns",
         "Diet",
         "Partner",
+        "Phone",
+        "Time zone",
+        "Job",
         "Favorite color",
     ],
 )
@@ -43,6 +46,22 @@ def test_there_are_many_values_of_what_there_may_be_many_of(label):
     assert card([f"{label}: one"], f"{label}: two", f"{label}:  ONE ") == [f"{label}: one", f"{label}: two"]
 
 
+def test_labels_that_mean_the_same_are_one():
+    assert card(["Job: cook"], "Works as: nurse") == ["Works as: nurse"]
+    assert card(["Mom: Ann"], "Mother: Anna") == ["Mother: Anna"]
+    assert card([Entry("Location: Oslo")], "Lives in: Rome") == ["Location: Oslo"]
+
+
+def test_a_partner_is_told_once_and_as_closely_as_known():
+    assert card(["Boyfriend: Tom"], "Husband: Tom") == ["Husband: Tom"]
+    assert card(["Wife: Ana"], "Partner: Ana") == ["Wife: Ana"]
+    assert card(["Wife: Ana"], "Girlfriend: Eva") == ["Girlfriend: Eva"]
+
+
+def test_a_named_son_takes_the_place_of_a_son():
+    assert card(["Son: a son"], "Son: Leo") == ["Son: Leo"]
+
+
 def test_a_new_value_stands_where_the_old_one_stood():
     assert card(["Lives in: Porto", "Likes: tea"], "Lives in: Lisbon") == ["Lives in: Lisbon", "Likes: tea"]
 
@@ -54,6 +73,14 @@ def test_a_new_value_comes_from_the_new_conclusion():
 def test_what_is_liked_is_no_longer_disliked():
     assert card(["Dislikes: tea"], "Likes: tea") == ["Likes: tea"]
     assert card(["Likes: tea"], "Dislikes: Tea") == ["Dislikes: Tea"]
+
+
+def test_a_dog_is_nothing_new_beside_one_with_a_name():
+    assert card(["Pet: Rex (dog)", "Pet: two cats"], "Pet: a dog", "Pet: a cat", "Pet: a fish") == [
+        "Pet: Rex (dog)",
+        "Pet: two cats",
+        "Pet: a fish",
+    ]
 
 
 def test_a_named_dog_takes_the_place_of_a_dog():

@@ -226,7 +226,7 @@ TELLING = [
     ("I can speak Japanese", [("ann can speak Japanese", "Speaks: Japanese")]),
     ("My native language is Dutch.", [("ann's native language is Dutch", "Speaks: Dutch")]),
     ("I'm learning Korean.", [("ann is learning Korean", None)]),
-    ("I drive a 2015 Toyota Corolla.", [("ann drives a 2015 Toyota Corolla", None)]),
+    ("I drive a 2015 Toyota Corolla.", [("ann drives a 2015 Toyota Corolla", "Vehicle: Toyota Corolla")]),
     ("I own a small bakery", [("ann owns a small bakery", None)]),
     ("I have a motorbike.", [("ann has a motorbike", None)]),
     (
@@ -340,7 +340,7 @@ TELLING = [
         "I'm planning a trip to Japan in May, can you recommend some places?",
         [("ann is planning a trip to Japan in May", None)],
     ),
-    ("By the way, I just adopted a puppy!", [("ann just adopted a puppy", None)]),
+    ("By the way, I just adopted a puppy!", [("ann just adopted a puppy", "Pet: a puppy")]),
     (
         "Since I live in Oslo, I'm used to snow.",
         [("ann lives in Oslo", "Lives in: Oslo"), ("ann is used to snow", None)],
@@ -412,7 +412,7 @@ TELLING = [
     ("Me llamo Carlos.", [('ann said: "Me llamo Carlos"', "Name: Carlos")]),
     (
         "Ich heiße Jürgen und wohne in Köln.",
-        [('ann said: "Ich heiße Jürgen und wohne in Köln"', "Name: Jürgen")],
+        [('ann said: "Ich heiße Jürgen"', "Name: Jürgen"), ('ann said: "wohne in Köln"', "Lives in: Köln")],
     ),
     ("Ich wohne in Berlin.", [('ann said: "Ich wohne in Berlin"', "Lives in: Berlin")]),
     ("Je m'appelle Zoé", [('ann said: "Je m\'appelle Zoé"', "Name: Zoé")]),
@@ -455,4 +455,107 @@ TELLING = [
             ),
         ],
     ),
+    # Lives as people tell them, and what only sounds like them.
+    ("I'm allergic to mornings.", [("ann is allergic to mornings", None)]),
+    ("I work for peanuts.", [("ann works for peanuts", None)]),
+    ("My name is on the list.", [("ann's name is on the list", None)]),
+    ("My job is killing me.", [("ann's job is killing them", None)]),
+    ("I'm engaged in a debate.", [("ann is engaged in a debate", None)]),
+    ("I'm married with two kids.", [("ann is married with two kids", "Relationship: married")]),
+    ("I prefer not to say.", [("ann prefers not to say", None)]),
+    ("I don't eat at night.", [("ann does not eat at night", None)]),
+    ("I don't like coffee after dinner.", [("ann does not like coffee after dinner", None)]),
+    ("I'm Gen Z.", [("ann is Gen Z", None)]),
+    ("My late husband Tom loved fishing.", [("ann's late husband Tom loved fishing", None)]),
+    ("My 10 year old son Leo plays chess.", [("ann's 10 year old son Leo plays chess", "Son: Leo")]),
+    (
+        "I live with my sister Dana in Austin.",
+        [
+            ("ann lives with their sister Dana in Austin", "Lives in: Austin"),
+            ("Dana is ann's sister", "Sister: Dana"),
+        ],
+    ),
+    (
+        "I'm travelling with my partner Alex and our dog Biscuit.",
+        [
+            ("ann is travelling with their partner Alex and their dog Biscuit", "Partner: Alex"),
+            ("Biscuit is ann's dog", "Pet: Biscuit (dog)"),
+        ],
+    ),
+    (
+        "My name is Robert but everyone calls me Bob.",
+        [
+            ("ann's name is Robert but everyone calls them Bob", "Name: Robert"),
+            ("people call ann Bob", "Goes by: Bob"),
+        ],
+    ),
+    (
+        "I'm a freelance illustrator based in Lisbon.",
+        [
+            ("ann is a freelance illustrator based in Lisbon", "Works as: freelance illustrator"),
+            ("ann is based in Lisbon", "Lives in: Lisbon"),
+        ],
+    ),
+    (
+        "I was born in 1950 in Glasgow.",
+        [("ann was born in 1950 in Glasgow", "Born: 1950"), ("ann was born in Glasgow", "From: Glasgow")],
+    ),
+    ("I have asthma.", [("ann has asthma", "Health: asthma")]),
+    ("I'm diabetic.", [("ann is diabetic", "Health: diabetic")]),
+    (
+        "We adopted a rescue dog last year, her name is Fado.",
+        [
+            (
+                'ann said: "We adopted a rescue dog last year (2025), her name is Fado"',
+                "Pet: Fado (rescue dog)",
+            )
+        ],
+    ),
+    ("We got a few fish and had a blast.", [('ann said: "We got a few fish and had a blast"', None)]),
+    (
+        "My wife Elin and I have three kids: Oskar (9), Maja (6) and Liv (2).",
+        [
+            (
+                "ann and their wife Elin have three kids: Oskar (9), Maja (6) and Liv (2)",
+                "Children: three kids, Oskar (9), Maja (6) and Liv (2)",
+            ),
+            ("Elin is ann's wife", "Wife: Elin"),
+        ],
+    ),
+    ("i have a dog named rex", [("ann has a dog named rex", "Pet: rex (dog)")]),
+    ("Remember: I live in Rome.", [("ann lives in Rome", "Lives in: Rome")]),
+    ("Sorry, I forgot: I'm allergic to shellfish.", [("ann is allergic to shellfish", "Allergy: shellfish")]),
+    ("I quit smoking.", [("ann quit smoking", None)]),
+    ("I drive a bus for a living.", [("ann drives a bus for a living", None)]),
+    ("I am alergic to peanuts.", [("ann is alergic to peanuts", "Allergy: peanuts")]),
+    ("Ich bin allergisch gegen Nüsse.", [('ann said: "Ich bin allergisch gegen Nüsse"', "Allergy: Nüsse")]),
+    ("Mein Mann heißt Stefan.", [('ann said: "Mein Mann heißt Stefan"', "Husband: Stefan")]),
+    ("Mi esposa se llama Marta.", [('ann said: "Mi esposa se llama Marta"', "Wife: Marta")]),
+    (
+        "Trabajo como ingeniero en Ford.",
+        [('ann said: "Trabajo como ingeniero en Ford"', "Works as: ingeniero")],
+    ),
+    (
+        "Je suis allergique aux arachides.",
+        [('ann said: "Je suis allergique aux arachides"', "Allergy: arachides")],
+    ),
+    (
+        "J'ai un chat qui s'appelle Minou.",
+        [("ann said: \"J'ai un chat qui s'appelle Minou\"", "Pet: Minou (cat)")],
+    ),
+    (
+        "我叫王伟，我住在上海。",
+        [('ann said: "我叫王伟"', "Name: 王伟"), ('ann said: "我住在上海"', "Lives in: 上海")],
+    ),
+    ("我对花生过敏。", [('ann said: "我对花生过敏"', "Allergy: 花生")]),
+    (
+        "私の名前は田中です。東京に住んでいます。",
+        [
+            ('ann said: "私の名前は田中です"', "Name: 田中"),
+            ('ann said: "東京に住んでいます"', "Lives in: 東京"),
+        ],
+    ),
+    ("My boyfriend Tom is great.", [("Tom is ann's boyfriend", "Boyfriend: Tom")]),
+    ("My boyfriend Tom dumped me.", [("ann's boyfriend Tom dumped them", None)]),
+    ("妻の名前は花子です。", [('ann said: "妻の名前は花子です"', "Wife: 花子")]),
 ]

@@ -10,36 +10,89 @@ from mnemon.domain.pattern import pattern
 from mnemon.domain.wording import plain
 
 _DENIAL = pattern(
-    r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave up|resigned|retired|broke up|split up"
-    r"|separated|divorced|moved (?:away|out)|sold|lost|died|passed away)\b|n't\b"
+    r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave|gone|resigned|retired|unemployed"
+    r"|broke up|split up|separated|divorced|moved (?:away|out)|sold|lost|died|dead|passed away|ran away"
+    r"|laid off|fired|let go|redundant|rehomed|outgrew|outgrown|dumped|put (?:\S+ ){1,3}?(?:down|to sleep)"
+    r"|give (?:\S+ ){1,3}?(?:away|up)"
+    r"|eats? \S+ again)\b|n't\b"
 )
-_LEAVING = r"work\w*|job|quit|left|resign\w*|fired|laid off|retired?|employed"
-_DIED = r"\b(?:died|passed away|is dead)\b"
-_PARTED = rf"{_DIED}|\b(?:broke up|split up|separated|divorced|(?:no longer|not) together)\b"
-_WED = frozenset(["husband", "wife", "spouse", "partner"])
-_PARTNERS = _WED | frozenset(["boyfriend", "girlfriend", "fiance", "fiancé", "fiancee", "fiancée"])
+_DEAD = r"(?:died|passed away|passed on|(?:is|was|are) dead|was put (?:down|to sleep)|crossed rainbow bridge)"
+_DIED = rf"\b{_DEAD}\b|\bput (?:\S+ ){{1,3}}?(?:down|to sleep)\b"
+_GONE = (
+    rf"(?:{_DEAD}|ran away(?! from)|went missing(?! for)|(?:is|are) gone(?! (?:for|until|till))|got run over"
+    r"|(?:dumped|left|divorced|broke up with) (?:me|them)\b)"
+)
+_PARTED = (
+    r"(?:broke up|broken up|split up|separated|got divorced|divorced|(?:are )?(?:no longer|not) together)"
+)
+WED = frozenset(["husband", "wife", "spouse", "partner"])
+PARTNERS = WED | frozenset(["boyfriend", "girlfriend", "fiance", "fiancé", "fiancee", "fiancée"])
+
+_NOT = r"(?:not|no longer|never|n't|isn't|aren't|doesn't|don't|cannot|can't)(?: (?:actually|really|even))*"
+_NO_MORE = r"(?:no longer|used to|stopped|quit|gave up)(?: being)?"
+_LATELY = r"(?:(?:has|had|have|just|sadly|suddenly|recently|finally|unexpectedly|peacefully|also|both) )*"
+_END = (
+    r"(?=$|(?:any ?more|now|currently|right now|these days|after all|at all|at moment|at present|since"
+    r"|because|but|so|though|yet|and|last|this|yesterday|next|in \d{4}|full ?time|for good|either|or|to"
+    r"|two|three)\b)"
+)
+"""What may follow where it is denied as such, and not for some hours or on some days."""
+_HELD = (
+    rf"(?:{_NOT} (?:have|has|own|owns|got)|(?:has|have) no|{_NO_MORE} (?:have|has|own|owns|having)) @ {_END}"
+)
+_MISNAMED = rf"(?:{_NOT} (?:named|called)|name(?:'s| is)? {_NOT}|(?:name|called|named) {_NOT}) @ {_END}"
+_LOST_BY_NAME = (
+    rf"(?:sold|lost|rehomed|rehome|buried|gave away|(?:got|get) rid of) (?:my |our |their )?@ {_END}"
+    r"|(?:put|g[ai]ve) (?:my |our |their )?@ (?:away|up|down|to sleep)\b(?! (?:in|on|next|with|for)\b)"
+)
+_WORK = (
+    rf"(?:{_NO_MORE}|{_NOT}) (?:works?|working|employed|be)?(?: ?(?:at|for|as|in|with|by))? ?@ {_END}"
+    rf"|{_NO_MORE} (?:works?|working|be|employed) (?:(?:at|for|as|in|with|by) )?@"
+    rf"|(?:quit|left|lost|resigned|retired|fired|laid off|let go) (?:(?:my|their|from|by|as|job|work"
+    rf"|position|at|with|being) )*@ {_END}|(?:left|quit) (?:my |their )?job (?:at|with|for) @"
+)
+_BOND = (
+    rf"@ {_LATELY}(?:{_DEAD}|(?:dumped|left|divorced|broke up with) (?:me|them)\b)"
+    rf"|\b(?:and|me and) @ (?:(?:are|were) )?{_LATELY}{_PARTED}"
+    rf"|@ and (?:i|me) (?:(?:are|were) )?{_LATELY}{_PARTED}|(?:broke up|split up|split|broken up) with @"
+    rf"|separated from @|(?:divorced|dumped|lost) @ {_END}|left @ {_END}"
+    rf"|{_NOT} (?:with|together with|married to|engaged to|dating|seeing) @ {_END}|{_MISNAMED}"
+    rf"|{_NO_MORE} (?:be )?(?:with|together with|married to|engaged to|dating|seeing) @"
+)
+_BEING = (
+    rf"(?:{_NOT}|{_NO_MORE}) (?:be )?(?:(?:from|allergic to|intolerant to|strictly|named|called) )*@ {_END}"
+    rf"|{_NO_MORE} (?:be )?(?:(?:from|allergic to) )?@|{_HELD}|{_MISNAMED}|@ {_LATELY}{_DEAD}"
+    rf"|(?:{_NOT} have|{_NOT} has|{_NO_MORE} has|(?:has|have) no) (?:\S+ )?(?:(?:named|called) )?@ "
+    rf"(?:allergy )?{_END}|@ (?:is |are )?{_NOT} (?:my|their) favou?rite|lost @ {_END}"
+)
+_LIKING = r"(?:likes?|liked|loves?|loved|enjoys?|liking|enjoying|fond of|into|fan of|be fan of)"
 _CUES = {
-    "lives in": pattern(r"\b(?:liv(?:e|es|ed|ing)|moved (?:away|out)|based)\b"),
-    "works as": pattern(rf"\b(?:{_LEAVING})\b"),
-    "works at": pattern(rf"\b(?:{_LEAVING})\b"),
-    "works in": pattern(rf"\b(?:{_LEAVING})\b"),
-    "studies": pattern(r"\b(?:stud(?:y|ies|ied|ying)|quit|dropped)\b"),
-    "pet": pattern(
-        rf"{_DIED}|\b(?:have|has|had|owns?|sold|lost|gave|(?:is|was) not|not (?:named|called)|ran away)\b"
+    "lives in": pattern(
+        rf"(?:{_NOT}|{_NO_MORE}) (?:live|lives|living|based|be)(?: (?:in|near|at|outside))? @ {_END}"
+        rf"|{_NO_MORE} (?:live|lives|living|based) (?:\S+ )?@|moved (?:away|out)(?: (?:from|of))? @"
+        r"|left @ for good"
     ),
-    "likes": pattern(r"\b(?:likes?|liked|loves?|loved|enjoys?|fond|into|fan)\b"),
-    "dislikes": pattern(r"\b(?:dislikes?|hates?|minds?)\b"),
-    "speaks": pattern(r"\b(?:speaks?|spoke)\b"),
-    **dict.fromkeys(_PARTNERS, pattern(rf"{_PARTED}|\b(?:is|are|with|has|have|left|divorced)\b")),
+    **dict.fromkeys(("works as", "works at", "works in"), pattern(_WORK)),
+    "studies": pattern(
+        rf"(?:{_NO_MORE}|{_NOT}) (?:stud(?:y|ies|ying) )?@ {_END}|(?:quit|dropped(?: out of)?) @ {_END}"
+    ),
+    "pet": pattern(rf"@ {_LATELY}{_GONE}|{_LOST_BY_NAME}|{_HELD}|{_MISNAMED}|{_NOT} @ {_END}"),
+    "vehicle": pattern(
+        rf"(?:sold|traded(?: in)?|crashed|wrecked|totaled|totalled|scrapped|gave away|rid of) "
+        rf"(?:(?:my|our|their|old) )*@|{_HELD}|(?:{_NOT}|{_NO_MORE}) (?:drives?|driving) @ {_END}"
+    ),
+    "likes": pattern(rf"(?:{_NOT}|{_NO_MORE}) {_LIKING} @ {_END}"),
+    "dislikes": pattern(rf"(?:{_NOT}|{_NO_MORE}) (?:dislikes?|hates?|hating|minds?) @ {_END}"),
+    "speaks": pattern(rf"(?:{_NOT}|{_NO_MORE}) (?:speaks?|speaking) @ {_END}"),
+    **dict.fromkeys(PARTNERS, pattern(_BOND)),
 }
-_OTHERWISE = pattern(
-    rf"{_DIED}|\b(?:is|are|am|be|was|were|with|has|have)\b|(?:isn|aren|wasn|doesn|don|hasn|haven)'t\b"
-)
+"""How a trait is denied by its value, which stands as @; a mere 'not' somewhere around it denies nothing."""
+_OTHERWISE = pattern(_BEING)
 """What else denies a trait: being it, or having it."""
 _NAMES = frozenset(["name", "goes by"])
 _NAMING = pattern(r" (?:names?|named|called|calls?|go|goes) (?:\S+ )*$|^ (?:is|am|isn't|was) (?:\S+ ){0,2}$")
 """What stands before a name where it is denied to be one; elsewhere it only says who somebody is."""
-_OF_THEMSELVES = _CUES.keys() - {"pet"} - _PARTNERS | {"diet", "allergy", "relationship", "from", "age"}
+_OF_THEMSELVES = _CUES.keys() - {"pet"} - PARTNERS | {"diet", "allergy", "relationship", "from", "age"}
 """What is so of somebody, whatever is no longer so of their sister."""
 _OF_THEIRS = pattern(
     r"\S+'s? (?!(?:job|work|home|diet|allergy|profession|occupation)\b)|\S+ said: .(?:[Mm]y|[Oo]ur) "
@@ -48,7 +101,49 @@ _HAS_NONE = pattern(
     r"(?:(?:n't|not) (?:have|own)|no longer (?:has|have|owns?)|(?:has|have) no)(?: any)? (?P<kind>\S+)"
     r" (?=$|(?:any ?more|now|currently|at)\b)"
 )
-_ENDS_A_BOND = pattern(_PARTED)
+_ENDS_A_BOND = pattern(rf"{_DIED}|\b{_PARTED}\b")
+_BOTH_PARTED = pattern(
+    r"^ said we(?:'ve|'re)? (?:(?:have|are|had|sadly|recently|finally|just|now) )*"
+    r"(?:broke|broken|split) up\b|^ said we(?:'ve|'re)? (?:(?:have|are|had|recently|just|now) )*"
+    r"(?:separated|got(?:ten)? divorced|divorced|no longer together|not together any ?more)\b"
+)
+"""'We broke up' is said of one's partner, if one is known."""
+_LEFT_WORK = pattern(
+    r"^ (?:said )?(?:i )?(?:just |recently |finally )*(?:(?:got|was|were|been|has been|have been) "
+    r"(?:laid off|fired|let go|made redundant)|(?:lost|quit|left|resigned from) (?:their|my) job|resigned)\b"
+)
+_LEFT_WORKING = pattern(
+    r"^ (?:said )?(?:i )?(?:just |recently |finally |is |am |has |now )*retired (?=$|(?:last|in|at|from|now"
+    r"|this|on|early|and|after|two|three|\d\S*|yesterday|when)\b)"
+)
+_EATS_AGAIN = pattern(r"\beats? (?:meat|chicken|fish|seafood|dairy|cheese|eggs?) again\b")
+_OUTGREW = pattern(r"\boutgr(?:ew|own) (?:my|their) (?P<what>.+?) allergy\b")
+_UNMARKED = r"(?:(?!\S*'s? )\S+ ){0,2}?"
+_WENT = pattern(
+    rf"^ (?:said )?(?:my |our )?{_UNMARKED}(?P<who>\S+) (?:(?:has|had|have|just|sadly|suddenly|recently) )*"
+    rf"{_GONE}\b"
+)
+_LOST = pattern(
+    r"\b(?:lost|sold|buried|rehomed|rehome|(?:give|gave|put|putting|giving|sell|let)) (?:their|my|our)"
+    rf" {_UNMARKED}(?P<who>\S+)(?: (?:away|up|down|to sleep|go))? "
+    r"(?=$|(?:last|yesterday|today|this|to|two|three|few|years?|months?|weeks?|suddenly|when|after|because"
+    r"|and|for|in (?:\d{4}|january|february|march|april|may|june|july|august|september|october|november"
+    r"|december))\b)"
+)
+_FINAL = pattern(_DIED)
+_NEGATES = pattern(rf"\b(?:{_NOT}|{_NO_MORE}|no)\b|n't\b")
+_HEDGED = pattern(
+    r"\b(?:not|never|almost|nearly|wants?|going to|would|could|might|if|thinks?|thinking|considering|wish\w*"
+    r"|afraid|worried|scared|hopes?|dream\w*|nightmare|thought|tried|trying)\b|n't\b"
+)
+"""What makes 'gave Rex away' no end."""
+_OF_OTHERS = pattern(
+    r" (?:said )?(?:my |our )?(?:\S+ )?(?:friend|neighbou?r|boss|colleague|coworker|sister|brother|mom|mum"
+    r"|mother|dad|father|aunt|uncle|cousin|roommate|teacher|doctor|parent|landlord|ex|son|daughter|grandma"
+    r"|grandpa)s?'s? (?!name\b)"
+)
+"""'Our neighbor's dog' is of nobody who says it."""
+_CARS = frozenset(["car", "truck", "van", "motorcycle", "motorbike", "bike", "scooter", "suv", "pickup"])
 _KEPT = 1 << 10
 """How many values are kept in mind: the same few come again and again."""
 
@@ -60,6 +155,20 @@ class Denial(Struct, frozen=True):
     """In plain words between spaces, without whom it is said of: their id may be their name."""
     of_theirs: bool
     """Whether it is said of somebody or something of theirs."""
+    gone: str
+    """Who or what is gone, by what it is of theirs: 'dog', 'husband'; nothing if it is not said so."""
+    final: bool
+    """Whether it can't be otherwise again."""
+    unnamed: frozenset[str]
+    """The labels of what it may undo without a name."""
+    hedged: bool
+    """Whether it tells of no end, but that there is none, or of what was nearly one."""
+    negates: bool
+    """Whether it can be no longer so itself, as an event can't."""
+
+    def names(self, value: str) -> bool:
+        """Whether it says that value by its name."""
+        return _parts(value)[0] in self.told
 
 
 def is_denial(statement: str) -> bool:
@@ -67,33 +176,96 @@ def is_denial(statement: str) -> bool:
     return _DENIAL.search(plain(statement)) is not None
 
 
+@lru_cache(_KEPT)
 def read(statement: str) -> Denial:
     """The denial that a statement is."""
-    return Denial(f" {plain(statement.partition(' ')[2])} ", _OF_THEIRS.match(statement) is not None)
+    told = f" {plain(statement.partition(' ')[2])} "
+    of_theirs = _OF_THEIRS.match(statement) is not None
+    if _OF_OTHERS.match(told):
+        return Denial("", of_theirs, "", False, frozenset(), False, False)
+    gone = _WENT.search(told) or _LOST.search(told)
+    hedged = _HEDGED.search(told) is not None
+    return Denial(
+        told,
+        of_theirs,
+        _one(gone["who"]) if gone and not hedged else "",
+        _FINAL.search(told) is not None,
+        _unnamed(told, of_theirs),
+        hedged,
+        _NEGATES.search(told) is not None,
+    )
+
+
+def _unnamed(told: str, of_theirs: bool) -> frozenset[str]:
+    """The labels of what is undone where it needs no name to tell who or what is meant: 'got divorced'."""
+    found: set[str] = set()
+    if not of_theirs:
+        if _HAS_NONE.search(told):
+            found.add("pet")
+        if _LEFT_WORK.search(told):
+            found |= {"works at", "works as"}
+        if _LEFT_WORKING.search(told):
+            found |= {"works at", "works as", "works in"}
+        if _EATS_AGAIN.search(told):
+            found.add("diet")
+        if _OUTGREW.search(told):
+            found.add("allergy")
+        if _BOTH_PARTED.search(told):
+            found |= PARTNERS | {"relationship"}
+        if " got divorced " in told:
+            found |= WED
+    if _ENDS_A_BOND.search(told):
+        begun = told.removeprefix(" said my").split(maxsplit=1)
+        found |= PARTNERS & (set(begun[:1]) if of_theirs else set(told.split()))
+    return frozenset(found)
 
 
 def undoes(denial: Denial, label: str, value: str) -> bool:
     """Whether the trait of that label and value is no longer so."""
+    name, kind = _parts(value)
+    if label == "vehicle":
+        name = f" {name.split()[0]} "
+    if name not in denial.told or name.isspace():
+        return label in denial.unnamed and _undoes_unnamed(denial, label, value, kind)
     if denial.of_theirs and label in _OF_THEMSELVES:
         return False
-    name, kind = _parts(value)
-    if name.isspace() or name not in denial.told:
-        return _undoes_unnamed(denial, label, kind)
     if label in _NAMES:
         return _NAMING.search(denial.told[: denial.told.find(name) + 1]) is not None
-    return _CUES.get(label, _OTHERWISE).search(denial.told) is not None
+    found = _CUES.get(label, _OTHERWISE).search(denial.told.replace(name, " @ "))
+    return found is not None and (not denial.hedged or _NEGATES.search(found[0]) is not None)
 
 
-def _undoes_unnamed(denial: Denial, label: str, kind: str) -> bool:
-    """'Has no dog any more', 'got divorced': where it needs no name to tell who or what is meant."""
-    if label == "pet" and kind and not denial.of_theirs:
+def may_undo(denial: Denial, label: str, value: str) -> bool:
+    """Whether the trait is of the kind that is gone, so that it is meant if no other is."""
+    gone = denial.gone
+    if label == "vehicle":
+        return gone in _CARS and not denial.of_theirs
+    if gone in PARTNERS:
+        return label == gone or label == "relationship" or (label in WED and gone in WED)
+    return gone != "" and gone == (_parts(value)[1] if label == "pet" else label)
+
+
+def kind_of(value: str) -> str:
+    """The kind of one that has a name, as 'dog' of 'Rex (dog)'; nothing of another."""
+    return _parts(value)[1]
+
+
+def name_of(value: str) -> str:
+    """What a value names, in plain words."""
+    return _parts(value)[0].strip()
+
+
+def _undoes_unnamed(denial: Denial, label: str, value: str, kind: str) -> bool:
+    """Whether it is that value of the label that a denial without a name undoes."""
+    if label == "pet":
         none = _HAS_NONE.search(denial.told)
         return none is not None and _one(none["kind"]) == kind
-    if label not in _PARTNERS or not _ENDS_A_BOND.search(denial.told):
-        return False
-    if denial.of_theirs:
-        return denial.told.startswith(f" {label} ")
-    return f" {label} " in denial.told or (label in _WED and " got divorced " in denial.told)
+    if label == "works as" and " at " not in value:
+        return "works in" in denial.unnamed
+    if label == "allergy":
+        outgrown = _OUTGREW.search(denial.told)
+        return outgrown is not None and _one(outgrown["what"]) == _one(name_of(value))
+    return True
 
 
 @lru_cache(_KEPT)

@@ -3,7 +3,7 @@
 A thing is known by the label of its trait, as in 'Lives in: Lisbon'. Of some there is one at a time, so a
 newer value outdates an older one, as another number of the same does; liking and disliking the same outdate
 each other; of all else there may be many. A statement without a trait that denies an earlier one ('no longer
-lives in Berlin') outdates that.
+lives in Berlin') outdates that, and so does one that corrects it. Who is dead stays so, though named again.
 
 All of it is told by when things were said, never by when they came to be known.
 """
@@ -11,35 +11,43 @@ All of it is told by when things were said, never by when they came to be known.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
 
+import msgspec
 from msgspec import Struct
 
-from mnemon.domain.denial import read, undoes
+from mnemon.domain.denial import PARTNERS, WED, Denial, kind_of, may_undo, name_of, read, undoes
 from mnemon.domain.pattern import pattern
 from mnemon.domain.wording import plain
 
 _ONES = """
-name, age, birthday, born, pronouns, diet, relationship, email, phone, studies, partner, children, goes by,
-lives in, works as, works at, time zone, boyfriend, dad, father, fiance, fiancé, fiancee, fiancée, girlfriend,
-husband, mom, mother, mum, spouse, wife
+name, age, birthday, born, pronouns, diet, relationship, email, phone, studies, partner, children,
+grandchildren, goes by,
+lives in, works as, works at, time zone, father, mother
 """
-_ONE_AT_A_TIME = frozenset(one.strip() for one in _ONES.split(","))
+_ONE_AT_A_TIME = frozenset(one.strip() for one in _ONES.split(",")) | PARTNERS
 _SAME_LABEL = {
     **dict.fromkeys(("city", "home", "home city", "location", "residence", "lives"), "lives in"),
     **dict.fromkeys(("job", "occupation", "profession", "job title"), "works as"),
     **dict.fromkeys(("employer", "company", "workplace"), "works at"),
     **dict.fromkeys(("full name", "first name"), "name"),
+    **dict.fromkeys(("mom", "mum", "mommy"), "mother"),
+    **dict.fromkeys(("dad", "daddy"), "father"),
     "nickname": "goes by",
     "marital status": "relationship",
     "timezone": "time zone",
     "e-mail": "email",
 }
 _OPPOSITES = frozenset(["likes", "dislikes"])
-_SEVERAL = pattern(r"(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (?P<kind>[^\d,:/]{3,30})$")
+_SEVERAL = pattern(
+    r"(?P<number>an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (?P<kind>[^\d,:/()]{3,30})$"
+)
+_ONE_OF_THEM = ("a ", "an ")
+_ALONE = {"single": PARTNERS, "divorced": WED, "widowed": WED, "separated": WED}
+"""With whom somebody is not together who is that."""
 _LONGEST_LABEL = 40
 _KEPT = 1 << 10
 """How many labels and values are kept in mind: the same few come again and again."""
@@ -58,11 +66,24 @@ class Stand(Struct, frozen=True):
     """The message's number in its session, by which the order of what was said at once is told."""
     at: int
     denies: bool = False
+    """Whether it says no trait, but what is no longer so, or what something was corrected to."""
+    instead: str | None = None
+    """The conclusion that it corrects."""
 
     @property
     def when(self) -> tuple[int, int, str, str]:
         """By which stands are put into the order in which they were said."""
         return self.at, self.turn, self.said, self.source
+
+
+def renamed(stand: Stand, now: Mapping[str, str]) -> Stand:
+    """The stand where conclusions were merged into others."""
+    instead = stand.instead
+    return msgspec.structs.replace(
+        stand,
+        source=now.get(stand.source, stand.source),
+        instead=None if instead is None else now.get(instead, instead),
+    )
 
 
 def label_of(trait: str) -> str:
@@ -84,9 +105,14 @@ def value_of(trait: str) -> str:
     return trait.partition(": ")[2].strip()
 
 
+def kind_in(trait: str) -> str:
+    """Of which kind a value is: 'dog' of 'Pet: Rex (dog)', else what its label says."""
+    return kind_of(value_of(trait)) or label_of(trait)
+
+
 def one_at_a_time(label: str) -> bool:
     """Whether a newer value of that label takes the place of an older one."""
-    return label in _ONE_AT_A_TIME or label.startswith("favorite ")
+    return (folded := _folded(label)) in _ONE_AT_A_TIME or folded.startswith("favorite ")
 
 
 def outdated(stands: Iterable[Stand]) -> dict[str, str]:
@@ -98,21 +124,81 @@ def outdated(stands: Iterable[Stand]) -> dict[str, str]:
             newest[stand.source] = stand
     traits = [stand for stand in newest.values() if not stand.denies]
     found: dict[str, str] = {}
-    for *earlier, latest in _rivals(traits):
-        for claim in earlier:
-            if not claim.agrees(latest):
-                found[claim.source] = latest.source
-    denials = _in_order(stand for stand in newest.values() if stand.denies)
-    known_as = [(stand, label_of(stand.text), value_of(stand.text)) for stand in _in_order(traits) if denials]
-    for denial in denials:
-        told = read(denial.text)
-        for stand, label, value in known_as:
-            if undoes(told, label, value):
-                if stand.when > denial.when:
-                    found[denial.source] = stand.source
-                else:
-                    found.setdefault(stand.source, denial.source)
+    for claims in _rivals(traits):
+        for claim in claims[:-1]:
+            if not claim.agrees(claims[-1]):
+                found[claim.source] = claims[-1].source
+    _part(traits, found)
+    against = _in_order(stand for stand in newest.values() if stand.denies or stand.instead is not None)
+    known_as = [_Known(stand) for stand in _in_order(traits) if against]
+    for stand in against:
+        if stand.instead is not None:
+            _correct(stand, newest, found)
+        else:
+            _deny(stand, known_as, found)
     return found
+
+
+def _part(traits: Iterable[Stand], found: dict[str, str]) -> None:
+    """Note that who is single has no partner, and that who has one is not."""
+    known = [(stand, label_of(stand.text)) for stand in traits]
+    for single in [stand for stand, label in known if label == "relationship"]:
+        apart = _ALONE.get(value_of(single.text), frozenset())
+        for stand, label in known:
+            if label in apart:
+                earlier, later = sorted((single, stand), key=attrgetter("when"))
+                found.setdefault(earlier.source, later.source)
+
+
+class _Known:
+    """A trait as a denial may be of it."""
+
+    def __init__(self, stand: Stand) -> None:
+        self.stand = stand
+        self.label, self.value = label_of(stand.text), value_of(stand.text)
+
+    @property
+    def thing(self) -> tuple[str, str]:
+        return self.label, name_of(self.value)
+
+
+def _correct(stand: Stand, newest: Mapping[str, Stand], found: dict[str, str]) -> None:
+    """Note what a correction outdates: what it corrects, and whatever else said that before."""
+    wrong = newest.get(stand.instead or "")
+    if wrong is None:
+        found[stand.instead or ""] = stand.source
+        return
+    for one in newest.values():
+        if one.text == wrong.text and one.denies == wrong.denies and one.when < stand.when:
+            found[one.source] = stand.source
+
+
+def _deny(stand: Stand, known: Iterable[_Known], found: dict[str, str]) -> None:
+    """Note what a denial outdates, or what outdates it."""
+    denial = read(stand.text)
+    undone = [one for one in known if undoes(denial, one.label, one.value)]
+    ended = [one for one in undone if one.stand.when <= stand.when]
+    if denial.gone and not ended:
+        ended = _meant(denial, [one for one in known if one.stand.when <= stand.when], found)
+    for one in ended:
+        found.setdefault(one.stand.source, stand.source)
+    if denial.final:
+        things = {one.thing for one in (*ended, *undone) if one in ended or denial.names(one.value)}
+        for one in known if things else ():
+            if one.thing in things:
+                found.setdefault(one.stand.source, stand.source)
+    elif denial.negates:
+        for one in undone:
+            if one.stand.when > stand.when:
+                found[stand.source] = one.stand.source
+
+
+def _meant(denial: Denial, known: Iterable[_Known], found: Mapping[str, str]) -> list[_Known]:
+    """The only one of its kind that there was."""
+    gone = msgspec.structs.replace(denial, gone=_folded(denial.gone))
+    meant = [one for one in known if may_undo(gone, one.label, one.value) and one.stand.source not in found]
+    names = {name for label, name in (one.thing for one in meant) if label != "relationship"}
+    return meant if len(names) <= 1 else []
 
 
 def history(stands: Iterable[Stand]) -> list[tuple[str, str]]:
@@ -136,10 +222,15 @@ class _Claim(Struct, frozen=True):
 
     def agrees(self, other: _Claim) -> bool:
         """Whether both say the same, one of them perhaps more closely."""
-        if self.label != other.label:
+        if _thing(self.label) != _thing(other.label):
             return False
         one, another = _words(self.value), _words(other.value)
         return one <= another or another <= one
+
+
+def _thing(label: str) -> str:
+    """The label, one for all who somebody may be together with."""
+    return "partner" if label in PARTNERS else label
 
 
 @lru_cache(_KEPT)
@@ -155,13 +246,20 @@ def _rivals(traits: Iterable[Stand]) -> list[list[_Claim]]:
         if label in _OPPOSITES:
             thing = "taste", plain(value)
         elif one_at_a_time(label):
-            thing = "one", label
+            thing = "one", _thing(label)
         elif several := _SEVERAL.match(value):
-            thing = label, plain(several["kind"])
+            thing = label, plain(several["kind"]).removesuffix("s")
         else:
             continue
         groups[thing].append(_Claim(stand.when, stand.source, label, value))
-    return [sorted(group, key=attrgetter("when")) for group in groups.values()]
+    return [_up_to_a_number(sorted(group, key=attrgetter("when"))) for group in groups.values()]
+
+
+def _up_to_a_number(claims: list[_Claim]) -> list[_Claim]:
+    """Without those at the end that say nothing of how many there are: 'a cat' may be one of two."""
+    while claims and claims[-1].value.startswith(_ONE_OF_THEM) and not one_at_a_time(claims[-1].label):
+        claims = claims[:-1]
+    return claims
 
 
 def _in_order(stands: Iterable[Stand]) -> list[Stand]:

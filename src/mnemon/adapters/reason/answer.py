@@ -18,7 +18,7 @@ from mnemon.adapters.reason.span import ASKS_WHEN, span
 from mnemon.adapters.reason.statements import as_said, day_of
 from mnemon.adapters.reason.stems import content_stems, stem
 from mnemon.adapters.reason.substance import telling_words
-from mnemon.adapters.reason.traits import label_of, single_valued, trait_of
+from mnemon.adapters.reason.traits import label_of, trait_of
 from mnemon.adapters.reason.verbs import ADVERBS
 from mnemon.adapters.reason.whom import (
     named_in,
@@ -29,6 +29,7 @@ from mnemon.adapters.reason.whom import (
 )
 from mnemon.domain.denial import is_denial
 from mnemon.domain.pattern import pattern
+from mnemon.domain.standing import one_at_a_time
 from mnemon.domain.trust import Trust, own_words, quoted
 from mnemon.domain.words import words
 from mnemon.ports.reasoner import Statement, Told
@@ -390,7 +391,7 @@ def _best(asked: _Asked, found: list[_Found]) -> list[_Found]:
     near = (_NEAR_RELATED if found[0].label in asked.wanted else _NEAR_BEST) * found[0].score
     oldest: dict[str, int] = {}
     for one in found:
-        if one.score >= near and one.label in asked.wanted and single_valued(one.label):
+        if one.score >= near and one.label in asked.wanted and one_at_a_time(one.label):
             said_at = one.candidate.statement.said_at
             oldest[one.label] = min(said_at, oldest.get(one.label, said_at))
     return [
@@ -418,7 +419,7 @@ def _as_it_stands(asked: _Asked, found: Sequence[_Found], candidates: Sequence[_
 
 def _holds(asked: _Asked, one: _Found, found: Sequence[_Found]) -> bool:
     """Whether it is the value by now of something that has one at a time."""
-    if not one.candidate.stands or one.label not in asked.wanted or not single_valued(one.label):
+    if not one.candidate.stands or one.label not in asked.wanted or not one_at_a_time(one.label):
         return False
     rivals = (other.candidate for other in found if other.label == one.label and other.candidate.stands)
     return not any(other.statement.said_at > one.candidate.statement.said_at for other in rivals)
@@ -427,7 +428,7 @@ def _holds(asked: _Asked, one: _Found, found: Sequence[_Found]) -> bool:
 def _newest_first(found: Sequence[_Found]) -> list[_Found]:
     """The same with the values of one label from the newest to the oldest."""
     ordered = list(found)
-    for label in {one.label for one in found if single_valued(one.label)}:
+    for label in {one.label for one in found if one_at_a_time(one.label)}:
         places = [at for at, one in enumerate(ordered) if one.label == label]
         values = sorted(
             (ordered[at] for at in places),
@@ -453,7 +454,7 @@ def _told(found: Sequence[_Found], most: int, asked: _Asked, about: str | None) 
         day = day_of(one.candidate.statement.said_at)
         if any(_same(stems, before, same_day=day == on) for before, on in said):
             continue
-        earlier = one.label in labels and single_valued(one.label)
+        earlier = one.label in labels and one_at_a_time(one.label)
         opening = _opening(one, asked, about, first=not lines, earlier=earlier)
         lines.append(opening + _with_day(one.candidate, about))
         cited.append(one.candidate.statement.id)

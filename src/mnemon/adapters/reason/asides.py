@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from mnemon.adapters.reason.edges import opened
+from mnemon.adapters.reason.household import kin
 from mnemon.adapters.reason.lexicon import ACQUAINTANCES, PETS, RELATIVES, VERBS, base_of_past, word_set
 from mnemon.adapters.reason.person import they
 from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.substance import substance
-from mnemon.adapters.reason.traits import kin
 from mnemon.adapters.reason.voices import not_meant
 from mnemon.domain.pattern import pattern
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mnemon.adapters.reason.lexicon import ONLY_ONE, RELATIVES
-from mnemon.adapters.reason.traits import label_of, single_valued
+from mnemon.adapters.reason.lexicon import RELATIVES
 from mnemon.adapters.reason.values import MOST_TRAIT
+from mnemon.domain.denial import PARTNERS
 from mnemon.domain.pattern import pattern
+from mnemon.domain.standing import label_of, one_at_a_time
 from mnemon.ports.reasoner import Entry
 
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
-_LAST_TO_GO = frozenset(["allergy", "instruction"])
+_LAST_TO_GO = frozenset(["allergy", "health", "instruction"])
 _ORDER = (
     frozenset(["name", "goes by", "pronouns"]),
-    frozenset(["allergy", "diet", "does not eat", "does not drink"]),
+    frozenset(["allergy", "health", "diet", "does not eat", "does not drink"]),
     frozenset(["instruction"]),
     frozenset(["lives in", "time zone"]),
     frozenset(["works as", "works at", "works in", "studies"]),
-    ONLY_ONE | RELATIVES | {"relationship", "children"},
+    RELATIVES | {"relationship", "children", "child", "grandchildren"},
     frozenset(["age", "birthday", "born", "from", "nationality", "speaks"]),
     frozenset(["pet", "best friend"]),
     frozenset[str](),
@@ -27,13 +28,14 @@ _ORDER = (
 )
 """The labels in the order of a card, the most useful first; any other stands right before the tastes."""
 _THE_REST = 1 + next(at for at, labels in enumerate(_ORDER) if not labels)
+_ANY_PARTNER = frozenset(["partner", "spouse"])
 _UNNAMED = pattern(r"an? (.+)$")
 
 
 def updated(entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
     """The card after the news, within `most` lines; what is written by hand stays, whatever its length."""
     by_hand = {_folded(entry.text) for entry in (*entries, *news) if entry.source is None}
-    settled = {label for text in by_hand if single_valued(label := label_of(text))}
+    settled = {label for text in by_hand if one_at_a_time(label := label_of(text))}
     lines: list[Entry] = []
     for entry in (*entries, *news):
         if entry.source is None:
@@ -59,7 +61,10 @@ def _put(lines: list[Entry], line: Entry) -> None:
         if told == folded:
             return
         if other.source is not None and _replaces(label, value, told):
-            lines[at] = line
+            if not _says_less(label, value, told):
+                lines[at] = line
+            return
+        if label_of(told) == label and (one := _UNNAMED.match(value)) and _is_among(one[1], told):
             return
     lines.append(line)
 
@@ -67,10 +72,28 @@ def _put(lines: list[Entry], line: Entry) -> None:
 def _replaces(label: str, value: str, told: str) -> bool:
     """Whether an older line no longer holds, or says less, beside that label and value."""
     other = label_of(told)
+    if label in PARTNERS and other in PARTNERS:
+        return True
     if other == label and label:
         unnamed = _UNNAMED.match(told.partition(": ")[2])
-        return single_valued(label) or (unnamed is not None and value.endswith(f"({unnamed[1]})"))
+        return one_at_a_time(label) or (
+            unnamed is not None
+            and (value.endswith(f"({unnamed[1]})") or (unnamed[1] == label and not _UNNAMED.match(value)))
+        )
     return other != "" and _OPPOSITE.get(label) == other and told.partition(": ")[2] == value
+
+
+def _is_among(kind: str, told: str) -> bool:
+    """Whether one of that kind is told already, by name or by number: 'Rex (dog)', 'two dogs'."""
+    return told.endswith((f" {kind})", f"({kind})", f" {kind}s")) and not _UNNAMED.match(
+        told.partition(": ")[2]
+    )
+
+
+def _says_less(label: str, value: str, told: str) -> bool:
+    """Whether the older line says the same more closely: 'Wife: Ana' beside 'Partner: Ana'."""
+    other = label_of(told)
+    return label in _ANY_PARTNER and other in PARTNERS - _ANY_PARTNER and value == told.partition(": ")[2]
 
 
 def _bounded(lines: list[Entry], most: int) -> list[Entry]:
@@ -95,6 +118,6 @@ def _place(line: Entry) -> int:
 
 def _weight(line: Entry) -> int:
     label = label_of(line.text)
-    if single_valued(label):
+    if one_at_a_time(label):
         return 2
     return 1 if label in _LAST_TO_GO else 0

@@ -184,6 +184,10 @@ _RATHER = pattern(
     r"(?P<wrong>(?!(?:just|only|even|really|that|so|to|yet|sure|at|for|in|by|far|always|too|very|because|much)\b)"
     r"[\w'-]+(?: [\w'-]+){0,2})$"
 )
+_SOMEBODY_OF_THEIRS = pattern(r"[a-z]+,? [A-Z]\w+$")
+"""'My son's teacher Anna' says nothing of the son."""
+_TITLED = word_set("am have was will can do love like want wish know need feel saw kissed married robot")
+"""What a title in capitals goes on with: 'I Am Legend'."""
 _UNSPELLED = {"im": "i'm", "ive": "i've"}
 
 
@@ -349,6 +353,8 @@ def _single(text: str, prefix: str) -> Clause | None:
         return _possessed(text, words, prefix) or _contracted(text, words, prefix)
     if first not in SELVES:
         return _left_out(text, words, prefix)
+    if words[1:] and words[1].istitle() and len(words[1]) > 1 and words[1].lower() in _TITLED:
+        return None
     subject, _, short = first.partition("'")
     if short:
         words[:1] = [subject, "'" + short]
@@ -413,6 +419,8 @@ def _contracted(text: str, words: list[str], prefix: str) -> Clause | None:
     for at in range(1, min(len(words) - 1, 5)):
         if words[at].lower().endswith("'s"):
             owned, rest = " ".join(words[1 : at + 1])[:-2], " ".join(words[at + 1 :])
+            if _SOMEBODY_OF_THEIRS.match(rest):
+                return None
             group = Group("is", "be", "now", words[at + 1] == "not", at + 1)
             if words[at + 1].lower() in ("been", "got", "had", "gone"):
                 group = Group("has", "have", "now", False, at + 1)

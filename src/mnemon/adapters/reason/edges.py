@@ -18,7 +18,8 @@ _GREETED = either("hi, hey, hello, thanks, thank you, thx, yo, good morning, goo
 _MUCH = either("so much, a lot, again, there, everyone, all, for asking")
 _FILLERS = either(
     r"""
-    yeah, yes, yess, yep, yup, yea, no, nope, nah, well, so(?! (?:much|many)\b), oh, ah, aw, wow, ok, okay,
+    wait, sorry(?=[:;.!\x2c]), i (?:almost |totally |completely )?forgot(?=[:;\x2c]), yeah, yes, yess,
+    yep, yup, yea, no, nope, nah, well, so(?! (?:much|many)\b), oh, ah, aw, wow, ok, okay,
     sure, and, but, also, plus, anyway, anyways, besides, lol, haha, hmm, um, uh, true, right, great, cool,
     nice, awesome, definitely, absolutely, indeed, exactly, actually, honestly, personally, now, basically,
     luckily, fortunately, thankfully, sadly, unfortunately, however, additionally, moreover, btw, fyi,
@@ -122,7 +123,9 @@ def opened(text: str) -> str:
     """The text from where it says something: without greetings, fillers and 'remember that'."""
     for _ in range(5):
         first, _, rest = text.partition(" ")
-        if first.lower() in SELVES and (first != "I" or rest.partition(" ")[0] not in _BEFORE_TELLING):
+        if first.lower() in SELVES and (
+            first != "I" or rest.partition(" ")[0].rstrip(":;,") not in _BEFORE_TELLING
+        ):
             break
         lead = _LEAD.match(text) or _ADDRESSED.match(text)
         if lead is None:

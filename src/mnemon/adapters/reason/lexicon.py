@@ -204,10 +204,6 @@ ACQUAINTANCES = word_set(
     " teacher therapist"
 )
 
-ONLY_ONE = word_set(
-    "boyfriend dad father fiance fiancé fiancee fiancée girlfriend husband mom mother mum partner spouse wife"
-)
-
 PETS = word_set(
     """
     beagle bird bulldog bunny canary cat chameleon chihuahua chinchilla cockatiel corgi dachshund dog

@@ -31,14 +31,25 @@ _NOT_PROSE = pattern(
 )
 _END = pattern(r"(?<![.!?…。！？])[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)")
 _RUN_ON = pattern(r"(?<=[a-z])[.!](?=(?:I|My)\b)")
-_SPEAKER = pattern(r"\s*(?:[A-Z][\w.-]*(?: [A-Z][\w.-]*)?|user|assistant|system|human|ai|bot|me):\s+\S")
+_STAMP = (
+    r"(?:\[[^\]\n]{1,40}\]\s*|(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[,T ]*)?"
+    r"\(?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\)?\s*[-–]?\s*)?"
+)
+"""When a line of a chat or a log was written."""
+_SPEAKER = pattern(
+    rf"\s*{_STAMP}(?:[A-Z][\w.-]*(?: [A-Z][\w.-]*)?|user|assistant|system|human|ai|bot|me):\s+\S"
+)
 _OWN_LABEL = pattern(
-    r"\s*(?:btw|by the way|correction|edit|fact|fun fact|fyi|note|p\.?s\.?|reminder|update|about me|me)"
+    r"\s*(?:btw|by the way|correction|edit|fact|fun fact|fyi|note|p\.?s\.?|reminder|update|about me|me"
+    r"|remember|please remember|important|context|background|info|heads up|disclaimer|also|so|ok|okay"
+    r"|quick note|anyway|actually|sorry|oops|hi|hello|hey)"
     r"\s*:\s*",
     re.IGNORECASE,
 )
 _PASTE = pattern(
-    r"(?:\b(?:following|below|here's|here is|here are|this|these)\b[^.!?\n]{0,80}:|^[^\n]{0,60}\"\"\")\s*$",
+    r"(?:\b(?:following|below|here's|here is|here are|this|these)\b[^.!?\n]{0,80}:|^[^\n]{0,60}\"\"\""
+    r"|\b(?:posted|wrote|said|says|replied|commented|texted|tweeted|reads|goes|lyrics|quote|transcript|letter"
+    r"|review|log|logs|output|article|chorus|verse)\b[^.!?\n]{0,20}:)\s*$",
     re.IGNORECASE,
 )
 _TASK_ON_TEXT = pattern(
@@ -48,6 +59,12 @@ _TASK_ON_TEXT = pattern(
     r"|answer this)\b[^:\n]{0,120}(?::|\n)",
     re.IGNORECASE,
 )
+_LETTER = pattern(
+    r"\s*Dear [A-Z][\w. ]{1,30},.*\b(?:Love|Yours|Best|Regards|Best regards|Kind regards|Sincerely"
+    r"|Cheers|XOXO)(?: \w+)?,\s*[A-Z][\w. ]{1,30}\s*$",
+    re.DOTALL,
+)
+"""A letter to somebody, with its greeting and its end."""
 _PLAY_WORDS = (
     "imagine",
     "pretend",
@@ -73,7 +90,9 @@ _PLAY = pattern(
     r"|.{0,80}\b(?:pretend|role-? ?play|imagine) (?:that )?(?:i|i'm|you|we)\b"
     r"|.{0,40}\b(?:write|compose|draft|generate|create|give me|make)\b.{0,40}\b(?:story|poem|essay|letter"
     r"|email|e-mail|monologue|dialogue|speech|script|lyrics|song|bio|caption|tweet|post|diary"
-    r"|persona)\b.{0,80}:",
+    r"|persona)\b.{0,80}:"
+    r"|[^.!?\n]{0,60}\b(?:character|persona|protagonist|narrator|backstory|story|novel|screenplay|monologue|scene)"
+    r"\b[^.!?\n]{0,30}:",
     re.IGNORECASE | re.DOTALL,
 )
 _GREETING = pattern(
@@ -117,6 +136,8 @@ def _said(text: str) -> list[str]:
     if "```" in text or "~~~" in text:
         text = _FENCED.sub("\n", text)
     if _played(text):
+        return []
+    if _LETTER.match(text):
         return []
     if (pasted := _TASK_ON_TEXT.match(text)) is not None:
         return split(text[: pasted.end()])

@@ -19,7 +19,7 @@ from mnemon.adapters.reason.replies import replied
 from mnemon.adapters.reason.sentences import plain, sentences
 from mnemon.adapters.reason.telling import tells
 from mnemon.adapters.reason.tongues import spoken
-from mnemon.adapters.reason.traits import trait_of
+from mnemon.adapters.reason.traits import further, trait_of
 from mnemon.adapters.reason.values import line
 from mnemon.adapters.reason.verbs import HABITS
 from mnemon.domain.moments import to_datetime
@@ -100,13 +100,14 @@ def _told(sentence: str, before: str, said_at: int, about: str) -> Iterator[tupl
         parsed = clauses(sentence)
         told = [_fact(clause, before, said_at, about) for clause in parsed if tells(clause)]
         yield from told or by_the_way(sentence, about, lambda text: dated(text, said_at, True))
+        yield from _further(parsed, {trait for _, trait in told}, about)
         if parsed:
             return
     elif words[0] in _THEIRS and (named := _NAMED_NEXT.match(sentence)):
         yield from _introduced(sentence, named, before, about)
         return
-    if (trait := spoken(sentence, words)) is not None:
-        yield quoted(sentence.rstrip(" .!"), about), trait
+    if foreign := spoken(sentence, words):
+        yield from ((quoted(said, about), shown) for said, shown in foreign)
     elif not SELF_IN_IT.isdisjoint(words) and (
         said := around(sentence, about, lambda text: dated(text, said_at, None))
     ):
@@ -146,6 +147,17 @@ def _fact(clause: Clause, before: str, said_at: int, about: str) -> tuple[str, s
     whole = _with_what_it_is(said, before)
     text = rewritten(clause, about, day) if whole is None else None
     return text or quoted(day(whole or said), about), trait_of(clause)
+
+
+def _further(
+    parsed: Sequence[Clause], known: set[str | None], about: str
+) -> Iterator[tuple[str, str | None]]:
+    """What else goes on a card of what is told: 'my son Leo' beside his sister."""
+    for clause in parsed:
+        for said, trait in further(clause):
+            if trait not in known:
+                known.add(trait)
+                yield said.format(about), trait
 
 
 def _birthday(sentence: str, said_at: int, about: str) -> tuple[str, str | None] | None:

@@ -83,7 +83,7 @@ _BEING = pattern(
     + either(
         """
         from, born, raised, based, diagnosed, promoted, accepted, hired, fired, laid off, married,
-        engaged, divorced, named, called, located, enrolled, retired, allergic, intolerant, into,
+        engaged, divorced, named, called, located, enrolled, retired, all?ergic, intolerant, into,
         afraid of, scared of, terrified of, fond of, keen on, obsessed with, addicted to,
         passionate about, good at, bad at, terrible at, proficient, fluent, trained, certified,
         qualified, responsible for, pregnant, expecting, half, originally, lactose, gluten, type,
@@ -92,6 +92,17 @@ _BEING = pattern(
         """
     )
     + r")\b",
+    re.IGNORECASE,
+)
+_PASSING = pattern(
+    r"\d+ ?(?:%|percent|minutes?|mins?|hours?|hrs?|seconds?|steps?|blocks?|miles?|km|pages?)(?:\W|$)"
+    r"|from work\b",
+    re.IGNORECASE,
+)
+"""How far or how sure somebody is at the moment."""
+_FIGURATIVE = pattern(
+    r"in (?:fear|hope|denial|peace|harmony|sin|style|sweatpants|pajamas|the moment|the past|the present"
+    r"|my (?:head|own (?:head|world|bubble))|a (?:bubble|fantasy))\b",
     re.IGNORECASE,
 )
 _PLACED = pattern(r"(?:in|at|on|off to|back in|back from|currently in|near|outside) \w", re.IGNORECASE)
@@ -203,6 +214,12 @@ def tells(clause: Clause) -> bool:
         return clause.lemma in _ALONE or (clause.prefix != "" and clause.lemma in LASTING)
     if (elsewhere(clause.rest) and not _tale(clause)) or _at_hand(clause) or _is_mood(clause):
         return False
+    if clause.lemma == "quit" and clause.rest.startswith(("in ", "on ", "at ")):
+        return False
+    if (clause.lemma == "live" and _FIGURATIVE.match(clause.rest)) or (
+        clause.lemma == "be" and _PASSING.match(clause.rest)
+    ):
+        return False
     if clause.subject == "we" and clause.lemma not in _SHARED and clause.lemma not in _OWN_WAYS:
         return _says_much(clause)
     if clause.tense in ("can", "wish", "owed", "used", "future") and clause.lemma != "be":
@@ -289,6 +306,8 @@ def _now(clause: Clause) -> bool:
 def _past(clause: Clause) -> bool:
     if clause.lemma in DULL:
         return False
+    if clause.lemma in ("quit", "stop") and base_of_ing(clause.rest) in _ALONE:
+        return True
     if clause.lemma in EVENTS and len(clause.rest.split()) >= 3 and substance(clause.rest):
         return True
     if clause.lemma == "take" and clause.rest.startswith("up "):

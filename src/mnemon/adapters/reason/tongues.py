@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from mnemon.adapters.reason.lexicon import word_set
 from mnemon.adapters.reason.values import line
@@ -13,14 +14,36 @@ _PLACE = (
     r"(?P<place>(?:(?:La|Le|Los|Las|São|San|Santa|El|den|der|dem|die)\s)?[A-ZÀ-Þ][\w'’-]{1,30}"
     r"(?: [A-ZÀ-Þ][\w'’-]{1,30}){0,2})"
 )
-_START = r"(?:^|(?<=[,;:!¡] )|(?<=\by )|(?<=\be )|(?<=\bund )|(?<=\bet )|(?<=\ben ))"
-_HINTS = word_set(
-    """
-    llamo nombre chamo chamo-me nome vivo moro heiße heisse name wohne lebe komme m'appelle nom j'habite
-    vis viens chiamo abito heet naam woon soy sou tengo tenho bin j'ai ho jag jeg nazywam
-    """
+_THING = (
+    r"(?P<thing>[\w'’-]{3,30}(?: (?:de|du|del|des|von|à) [\w'’-]{3,30})?)"
+    r"(?=$|[,.;!]| (?:und|aber|y|pero|et|mais)\b)"
 )
-"""One of these words is in every form below."""
+_TRADE = (
+    r"(?P<trade>[\w'’-]{4,30}(?: (?:de|im|in der) [\w'’-]{3,30})?)"
+    r"(?=$|[,.;!]| (?:in|im|bei|en|à|chez|y|und|et)\b)"
+)
+_START = r"(?:^|(?<=[,;:!¡] )|(?<=\by )|(?<=\be )|(?<=\bund )|(?<=\bet )|(?<=\ben ))"
+_KIN = {
+    **dict.fromkeys(("mann", "ehemann", "marido", "esposo", "mari"), "Husband"),
+    **dict.fromkeys(("frau", "ehefrau", "esposa", "mujer", "femme"), "Wife"),
+    **dict.fromkeys(("sohn", "hijo", "fils"), "Son"),
+    **dict.fromkeys(("tochter", "hija", "fille"), "Daughter"),
+    **dict.fromkeys(("bruder", "hermano", "frère"), "Brother"),
+    **dict.fromkeys(("schwester", "hermana", "sœur", "soeur"), "Sister"),
+    **dict.fromkeys(("妻子", "老婆", "太太", "妻"), "Wife"),
+    **dict.fromkeys(("丈夫", "老公", "夫"), "Husband"),
+    **dict.fromkeys(("儿子", "息子"), "Son"),
+    **dict.fromkeys(("女儿", "娘"), "Daughter"),
+    **dict.fromkeys(("哥哥", "弟弟", "兄", "弟"), "Brother"),
+    **dict.fromkeys(("姐姐", "妹妹", "姉", "妹"), "Sister"),
+}
+_PETS = {
+    **dict.fromkeys(("hund", "hündin", "perro", "perra", "chien", "chienne", "狗", "犬"), "dog"),
+    **dict.fromkeys(("katze", "kater", "gato", "gata", "chat", "chatte", "猫"), "cat"),
+}
+_THEIRS = (
+    "(?P<kin>" + "|".join(sorted(one for one in (*_KIN, *_PETS) if one.isascii() or one[0] < "一")) + ")"
+)
 _FORMS = [
     (
         "Name",
@@ -30,8 +53,8 @@ _FORMS = [
     ),
     (
         "Lives in",
-        rf"(?i:vivo en|vivo em|vivo a|moro em|moro no|moro na|moro n'|ich wohne(?: \w+)? in"
-        rf"|ich lebe(?: \w+)? in|j'habite(?: \w+)? (?:à|au|en|aux)"
+        rf"(?i:vivo en|vivo em|vivo a|moro em|moro no|moro na|moro n'|(?:ich )?wohne(?: \w+)? in"
+        rf"|(?:ich )?lebe(?: \w+)? in|j'habite(?: \w+)? (?:à|au|en|aux)"
         rf"|je vis (?:à|au|en|aux)|abito a|ik woon(?: \w+)? in|jag bor i|jeg bor i)\s+{_PLACE}(?!\w)",
     ),
     (
@@ -42,13 +65,40 @@ _FORMS = [
         "Age",
         r"(?i:tengo|tenho|ich bin|j'ai|ho)\s+(?P<age>\d{1,3})\s+(?i:años|anos|jahre alt|ans|anni)\b",
     ),
+    (
+        "Allergy",
+        r"(?i:ich bin (?:\w+ )?allergisch (?:gegen|auf)|soy (?:\w+ )?al[eé]rgic[oa] (?:a los|a las|al|a la|a)"
+        rf"|je suis (?:\w+ )?allergique (?:aux|au|à la|à))\s+{_THING}",
+    ),
+    (
+        "Diet",
+        r"(?i:ich bin|ich lebe|ich ernähre mich|soy|je suis)\s+(?P<diet>(?i:vegetarier(?:in)?|veganer(?:in)?"
+        r"|vegetarisch|vegan[oae]?|vegetarian[oa]|végétarien(?:ne)?|végane?))"
+        r"(?=$|[,.;!]| (?:und|y|et|aber|pero|mais)\b)",
+    ),
+    ("Works as", rf"(?i:ich arbeite als|trabajo como|trabajo de|je travaille comme)\s+{_TRADE}"),
+    ("Works at", rf"(?i:ich arbeite bei|ich arbeite für|trabajo en|je travaille chez)\s+{_NAME}(?!\w)"),
+    ("", rf"(?i:meine?|mi|mon|ma)\s(?i:{_THEIRS})\s(?i:hei(?:ß|ss)t|se llama|s'appelle)\s+{_NAME}(?!\w)"),
+    (
+        "",
+        rf"(?i:ich habe|tengo|j'ai)\s(?i:eine?n?|un|une|una)\s(?i:{_THEIRS})\s"
+        rf"(?i:namens|der|die|llamad[oa]|que se llama|qui s'appelle)\s+{_NAME}(?!\w)",
+    ),
 ]
 _SHAPES = [(label, pattern(_START + form)) for label, form in _FORMS]
-_UNREAL = pattern(
-    r"\b(?:si|se|wenn|falls|als ob|imagina|imagine|imaginez|stell dir|no|não|nicht|ne|nem)\b", re.IGNORECASE
+_HINTS = word_set(
+    """
+    llamo nombre chamo chamo-me nome vivo moro heiße heisse name wohne lebe komme m'appelle nom j'habite
+    vis viens chiamo abito heet naam woon soy sou tengo tenho bin j'ai ho jag jeg nazywam trabajo arbeite
+    travaille suis ernähre llama s'appelle heißt heisst
+    """
 )
-
-
+"""One of these words is in every form above."""
+_UNREAL = pattern(
+    r"\b(?:si|se(?! (?:llama|chama))|wenn|falls|als ob|imagina|imagine|imaginez|stell dir|no|não|nicht"
+    r"|kein\w*|ne|n'|nem|pas)\b",
+    re.IGNORECASE,
+)
 _HEARD = word_set(
     """
     sagt sagte sagten meint meinte schrieb erzählte antwortete rief behauptet behauptete dijo dice decía
@@ -59,17 +109,85 @@ _HEARD = word_set(
 )
 """What tells that another says it, or that it is a dream or a jest."""
 
+_EASTERN = pattern(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_STOP = r"(?=$|[\s，。、,.!！;；])"
+_SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟"
+    "汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文張劉陳楊趙黃吳孫馬羅鄭謝韓"
+)
+_SELF_JA = r"(?:^|(?<=[。！!、\s])|(?<=私は)|(?<=僕は)|(?<=俺は))"
+_EASTERN_FORMS = [
+    (
+        "Name",
+        rf"我(?:的名字(?:叫|是)|名?叫)(?P<name>[{_SURNAMES}][\u4e00-\u9fff]{{1,3}}|[A-Z][A-Za-z]+){_STOP}",
+    ),
+    ("Lives in", rf"我(?:现在|目前)?住在(?P<place>[\u4e00-\u9fffA-Za-z]{{2,10}}){_STOP}"),
+    ("Allergy", r"我对(?P<thing>[^不没，。,.\s]{1,10})过敏(?!吗)"),
+    ("Age", r"我(?:今年|现在)?(?P<age>\d{1,3})岁(?!的时候|时|那年)"),
+    ("Diet", r"我(?:是)?(?P<diet>吃素|素食者|纯素食者)" + _STOP),
+    ("Works as", rf"我是(?:一名|一个|一位|个)(?P<trade>[\u4e00-\u9fff]{{1,8}}[师员生家手工]){_STOP}"),
+    (
+        "",
+        r"我(?:的)?(?P<kin>妻子|老婆|太太|丈夫|老公|儿子|女儿|哥哥|弟弟|姐姐|妹妹|狗|猫)(?:的名字)?叫"
+        rf"(?P<name>[\u4e00-\u9fffA-Za-z·]{{2,8}}){_STOP}",
+    ),
+    (
+        "Name",
+        rf"{_SELF_JA}(?:私の)?名前は(?P<name>[^はがをの。、\s]{{1,12}}?)(?:です|と申します|といいます)(?!か)",
+    ),
+    ("Lives in", rf"{_SELF_JA}(?P<place>[^はがもをに。、\s]{{1,10}})に住んでい?(?:ます|る)(?!か)"),
+    (
+        "Allergy",
+        rf"{_SELF_JA}(?P<thing>[^はがもを。、\s]{{1,12}}?)の?アレルギー(?:があります|がある|です|持ちです)(?!か)",
+    ),
+    ("Age", rf"{_SELF_JA}(?:今年)?(?P<age>\d{{1,3}})歳です(?!か)"),
+    (
+        "",
+        rf"{_SELF_JA}(?:私の)?(?P<kin>妻|夫|息子|娘|兄|弟|姉|妹|犬|猫)の名前は"
+        r"(?P<name>[^はがをの。、\s]{1,12}?)です(?!か)",
+    ),
+]
+_EASTERN_SHAPES = [(label, pattern(form)) for label, form in _EASTERN_FORMS]
+_EASTERN_UNREAL = pattern(
+    r"如果|要是|假如|假设|想象|说[：:，]|[？?“”「」『』]|吗|もし|なら|たら|と言|夢|梦|小说|小説"
+)
+_MOST = 300
+_ENOUGH = 2
 
-def spoken(sentence: str, words: list[str]) -> str | None:
-    """The card's line that a sentence in another language gives; None for what isn't certain."""
-    if _HINTS.isdisjoint(words) or len(sentence) > 300 or sentence.endswith("?"):
-        return None
+
+def spoken(sentence: str, words: list[str]) -> list[tuple[str, str]]:
+    """What a sentence in another language gives: what is said and the card's line; nothing uncertain."""
+    if len(sentence) > _MOST or sentence.endswith("?"):
+        return []
+    found = list(_eastern(sentence) if _EASTERN.search(sentence) else _western(sentence, words))
+    if len(found) < _ENOUGH:
+        return [(sentence.rstrip(" .!。！"), trait) for _, trait in found]
+    return found
+
+
+def _western(sentence: str, words: list[str]) -> Iterator[tuple[str, str]]:
+    if _HINTS.isdisjoint(words) or any(mark in sentence for mark in '"«»“”'):
+        return
     if not _HEARD.isdisjoint(word.strip(",.;:!()") for word in words):
-        return None
+        return
     text = sentence.rstrip(" .!")
     for label, shape in _SHAPES:
         found = shape.search(text)
-        if found is None or _UNREAL.search(text[: found.end()]) or any(mark in text for mark in '"«»“”'):
-            continue
-        return line(label, found[found.lastgroup or 0])
-    return None
+        if found and not _UNREAL.search(text[: found.end()]) and (trait := _trait(label, found)):
+            yield found[0], trait
+
+
+def _eastern(sentence: str) -> Iterator[tuple[str, str]]:
+    if _EASTERN_UNREAL.search(sentence):
+        return
+    for label, shape in _EASTERN_SHAPES:
+        if (found := shape.search(sentence)) and (trait := _trait(label, found)):
+            yield found[0], trait
+
+
+def _trait(label: str, found: re.Match[str]) -> str | None:
+    value = found[found.lastgroup or 0]
+    if label:
+        return line(label, value)
+    whose = found["kin"].lower()
+    return line(_KIN[whose], value) if whose in _KIN else line("Pet", f"{value} ({_PETS[whose]})")

@@ -7,12 +7,10 @@ from collections.abc import Callable
 
 from mnemon.adapters.reason import values
 from mnemon.adapters.reason.clauses import Clause
+from mnemon.adapters.reason.household import MANY, OF_ANOTHER, everybody, kin, owned, somebody
 from mnemon.adapters.reason.lexicon import (
-    CHILDREN,
     LANGUAGES,
     NATIONALITIES,
-    ONLY_ONE,
-    PETS,
     RELATIVES,
     TRADES,
     word_set,
@@ -22,20 +20,27 @@ from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.values import line, phrase
 from mnemon.domain.pattern import pattern
 
-_ONE_AT_A_TIME = word_set(
-    "name age birthday born pronouns diet relationship email studies partner children"
-) | {
-    "goes by",
-    "lives in",
-    "works as",
-    "works at",
-}
-
 _NOT_QUITE = word_set("almost nearly barely hardly")
 _MOVED = pattern(r"(?:back |here |from [\w ,]{1,40}? )?(?:to|into) (.+)")
 _GREW = pattern(r"up (?:in|on) (.+)")
 _FROM = pattern(r"(?:originally )?from (.+)")
-_NO_EMPLOYER = pattern(r"(?:home|night|nights|\d|least|my|their|it|myself|themselves|me|them|hours)\b")
+_NO_EMPLOYER = pattern(
+    r"(?:home|night|nights|\d|least|my|their|it|myself|themselves|me|them|hours|peanuts|free|fun|tips|money"
+    r"|food|nothing|pleasure|commission|minimum|a living|the weekend)\b",
+    re.IGNORECASE,
+)
+_NO_ALLERGEN = pattern(
+    r"(?:\w+ )?(?:mornings?|mondays?|bull\w+|people|work|exercise|stupid\w*|drama|nonsense|commitment|fun"
+    r"|idiots?|responsibility|meetings?|adulting|him|her|them|it|that|this|being|failure|boredom|bs)\b",
+    re.IGNORECASE,
+)
+_NO_FOOD = pattern(
+    r"(?:at|on|in|after|before|and|or|out|another|more|anything|something|alone|with|while|when|until|that|this"
+    r"|much|well|enough|like|it|them|from|the|early|late)\b",
+    re.IGNORECASE,
+)
+_NOT_TOLD = pattern(r"not to (?:say|answer|disclose|share|talk|discuss|tell)\b|(?:it|that|this|them)\b")
+_POINTING = pattern(r"\b(?:this|that|it|them|him|her)\b|\b(?:these|those)$")
 _NO_FIELD = pattern(r"(?:an?|the|my|their|this|progress|general)\b")
 _NO_SUBJECT = (
     "for ",
@@ -57,27 +62,47 @@ _ANY = pattern(r"(?:any|much)\s+")
 _ARTICLE = pattern(r"(?:an?|the|my|our|their|some)\s+", re.IGNORECASE)
 _A_OR_TO = pattern(r"(?:an?|to) ")
 _BY_NAME = pattern(r"by (?:the name )?(.+)")
-_MANY = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|both|several)"
 _ALLERGY_TO = pattern(r"(?:an? )?(?:\w+ )?allerg(?:y|ies) to (.+)")
-_SOME_ALLERGY = pattern(rf"(?:{_MANY} )?(?:severe |bad |mild |terrible )?(\w+(?: \w+)?) allergy\b")
-_OWNED = pattern(
-    rf"(?P<many>{_MANY}) (?P<kind>(?:(?!(?:and|for|of|with|to"
-    rf"|in)\b)[\w'-]+ ){{0,4}}?)(?P<noun>[\w-]+?)(?P<plural>s|ies|ren)?"
-    r"(?:,? (?:(?:is )?named|called|whose names? (?:is|are)|by the name of),?| -|:|,)?"
-    r" (?P<names>[A-Z][\w'-]*(?:(?:,? and|,| &) [A-Z][\w'-]*)*)"
+_SOME_ALLERGY = pattern(rf"(?:{MANY} )?(?:severe |bad |mild |terrible )?(\w+(?: \w+)?) allergy\b")
+_VEHICLE = pattern(
+    r"(?:(?:an?|my|two|the|old|new|used|red|blue|black|white|green|grey|gray|silver|electric|vintage|\d{4})\s)+"
+    r"(?P<what>(?:(?i:"
+    + either(
+        """
+        audi, bmw, chevy, chevrolet, citroen, citroën, cupra, dacia, dodge, ducati, fiat, ford, harley, honda,
+        hyundai, jaguar, jeep, kawasaki, kia, lexus, mazda, mercedes, mini cooper, mitsubishi, nissan, opel,
+        peugeot, porsche, prius, renault, seat ibiza, skoda, škoda, subaru, suzuki, tesla, toyota, vespa,
+        volkswagen, volvo, vw, yamaha
+        """
+    )
+    + r"))\b(?: (?:[A-Z][\w-]*|\d{1,4}\b))*(?: (?:van|truck|pickup|estate|bike))?)"
+    r"(?=$|[,.;!]| (?:and|but|that|which|from|since|for|now|because|with|named|called)\b)"
 )
-_COUNTED = pattern(
-    rf"(?P<many>{_MANY}) (?P<kind>(?:(?!(?:and|for|of|with|to|in)\b)[\w'-]+ ){{0,2}}?)(?P<noun>[\w-]+)"
-    r"(?=$|[,.;]| and | with | who | that | at | in | aged | now\b)"
+_CUT_SHORT = pattern(
+    r"\s+(?:when|whenever|while|after|before|if|unless|until|with|without|on|at|in)\b", re.IGNORECASE
 )
-_MY_OWN = pattern(
-    r"\b[Mm]y (?P<kind>(?:[a-z][\w'-]* ){0,2}?)(?P<noun>[a-z][\w-]*),?"
-    r" (?:is (?:named|called) )?(?P<name>[A-Z][a-z][\w'-]*)"
+_CALLED_BY_ALL = pattern(
+    r"\b(?:everyone|everybody|people|friends|most people|they all)(?: just)? calls? me ([A-Z][\w'-]+)"
+    r"(?=$|[,.;!)])"
 )
-_DIED = pattern(r"(?:has |had )?(?:\w+ )?(?:died|passed away)\b")
+_BORN_THERE = pattern(r"born in (?:(?:[A-Z][a-z]+ )?(?:19|20)\d\d) in (.+)")
+_BASED_THERE = pattern(r"[ ,]+(?:based|living|located|currently) in (.+)")
+_WITH_SOMEBODY = pattern(r"(?:with|w|w/) [^,;]{2,40}? in (.+)")
+_AILING = pattern(
+    r"(?:an? )?(?:\w+ly )?(type [12] diabetic|diabetic|celiac|coeliac|asthmatic|epileptic|autistic|dyslexic"
+    r"|colou?r-?blind|deaf|blind)(?=$|[,.;]| (?:and|so|but|since|in one|because)\b)",
+    re.IGNORECASE,
+)
+_AILMENT = pattern(
+    r"(?:(?:an?|some|severe|mild|chronic|bad|slight) )*((?:type [12] )?diabetes|asthma"
+    r"|(?:celiac|coeliac) disease|epilepsy|adhd|autism|dyslexia|migraines|high blood pressure|hypertension"
+    r"|arthritis|ibs|crohn's(?: disease)?|heart (?:condition|disease)|pacemaker|depression|ocd|ptsd|lupus"
+    r"|tinnitus|hypothyroidism|eczema|psoriasis)(?=$|[,.;!]| (?:and|so|but|since|because)\b)",
+    re.IGNORECASE,
+)
 _BORN = pattern(r"(?:born(?: and raised)?|raised|brought up) (in|on) (.+)")
 _BASED = pattern(r"(?:based|located|currently|currently based) (?:in|near) (.+)")
-_ALLERGIC = pattern(r"(?:\w+ly )?allergic to (.+)")
+_ALLERGIC = pattern(r"(?:\w+ly )?all?erg?ic to (.+)")
 _INTOLERANT = pattern(r"\w+[- ]intolerant\b", re.IGNORECASE)
 _DIETS = either(
     "vegan, vegetarian, pescatarian, pescetarian, flexitarian, keto, paleo, halal, kosher, carnivore"
@@ -92,16 +117,24 @@ _FOND = pattern(
     re.IGNORECASE,
 )
 _WED = pattern(r"(?:married|engaged) to (.+)")
-_STATUS = pattern(r"(married|single|divorced|engaged|widowed|separated)\b(?! with)", re.IGNORECASE)
+_STATUS = pattern(
+    r"(?:happily |recently |newly |still |now )?(married|single|divorced|engaged|widowed|separated)"
+    r"(?=$|[,.;!]| (?:and|now|but|since|for|again|with (?:an?|one|two|three|four|\d|no)|mom|dad|mother"
+    r"|father)\b)",
+    re.IGNORECASE,
+)
 _INDEFINITE = pattern(r"(?:an?|the) ")
 _TRADE_ENDS = pattern(
     r" (?:at|in|for|of|with|by|from|on|and|specializing|working|turned|who|that|living|based)\b"
 )
+_PURSUIT = pattern(
+    r"(?!(?:amazing|boring|challenging|changing|demanding|draining|exhausting|going|interesting|killing|rewarding"
+    r"|tiring)$)[a-z]+ing$"
+)
+_IN_JEST = pattern(r" of (?:life|change|growth|chaos|fate|love|sorts|the universe|my own|their own)\b")
 _AFTER_A_NAME = pattern(r"$|[,.;(!]|and |from |- ")
 _FAVOURITE = pattern(r"(?:all[- ]time |absolute )?(favou?rite [\w' -]{2,40})$")
 _WHOSE_NAME = pattern(r"(?:[\w-]+ ){0,4}?([\w-]+)'s name$")
-_OF_ANOTHER = pattern(r"\w(?:'s|s') (?!name$)")
-"""'My friend's dog' is no dog of the author's."""
 _CALLED = pattern(r"(?:named|called) (.+)")
 _EMAIL = pattern(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
 
@@ -115,11 +148,6 @@ def label_of(trait: str) -> str:
     return label.strip().lower() if colon and len(label) <= 40 else ""
 
 
-def single_valued(label: str) -> bool:
-    """Whether a newer value takes the place of an older one."""
-    return label in _ONE_AT_A_TIME or label in ONLY_ONE or label.startswith(("favorite ", "favourite "))
-
-
 def trait_of(clause: Clause) -> str | None:
     """The card's line, or None for what belongs on no card."""
     if not _NOT_QUITE.isdisjoint(clause.group.adverbs):
@@ -129,7 +157,7 @@ def trait_of(clause: Clause) -> str | None:
     else:
         rule = _RULES.get(clause.lemma)
         found = rule(clause) if rule else None
-    return found or _somebody(clause)
+    return found or somebody(clause)
 
 
 def _present(clause: Clause) -> bool:
@@ -144,6 +172,8 @@ def _happened(clause: Clause) -> bool:
 
 def _live(clause: Clause) -> str | None:
     way, _, where = clause.rest.partition(" ")
+    if together := _WITH_SOMEBODY.match(clause.rest):
+        way, where = "in", together[1]
     if not _present(clause) or way not in ("in", "near", "outside", "at"):
         return None
     found = values.place(where)
@@ -197,6 +227,8 @@ def _like(label: str, otherwise: str | None) -> Rule:
         value = phrase(clause.rest) if clause.tense in ("now", "perfect") else None
         if told is None or value is None or len(value) > 60 or _NO_LIKING.match(value):
             return None
+        if told == otherwise and _CUT_SHORT.match(clause.rest, len(value)):
+            return None
         return line(told, value)
 
     return rule
@@ -206,6 +238,8 @@ def _prefer(clause: Clause) -> str | None:
     if not _present(clause):
         return None
     value = clause.rest.rstrip(" .!")
+    if _NOT_TOLD.match(value):
+        return None
     return line("Prefers", they(value) if len(value) <= 80 and "," not in value else phrase(value))
 
 
@@ -217,7 +251,8 @@ def _consume(label: str) -> Rule:
     def rule(clause: Clause) -> str | None:
         if not clause.group.negated or clause.tense not in ("now", "can") or not clause.rest:
             return None
-        return line(label, _ANY.sub("", phrase(clause.rest) or "", 1))
+        value = _ANY.sub("", phrase(clause.rest) or "", 1)
+        return None if _NO_FOOD.match(value) else line(label, value)
 
     return rule
 
@@ -249,36 +284,24 @@ def _have(clause: Clause) -> str | None:
     if not _present(clause):
         return None
     if allergy := _ALLERGY_TO.match(clause.rest):
-        return line("Allergy", phrase(allergy[1]))
+        return line("Allergy", _allergen(allergy[1]))
     if allergy := _SOME_ALLERGY.match(clause.rest):
         return line("Allergy", allergy[1])
-    for shape in (_OWNED, _COUNTED):
-        if (owned := shape.match(clause.rest)) and (found := kin(**owned.groupdict())):
-            return found
-    return None
+    if ailment := _AILMENT.match(clause.rest):
+        return line("Health", ailment[1])
+    return _drive(clause) or owned(clause)
 
 
-def kin(
-    noun: str, many: str = "", kind: str = "", plural: str | None = None, names: str | None = None
-) -> str | None:
-    """The line for a relative or a pet that the author has, by name or by number."""
-    if names and names.split()[0].lower() in values.NO_GIVEN_NAME:
-        return None
-    said = noun + (plural or "")
-    singular = _singular(noun.lower())
-    if singular in PETS:
-        return line("Pet", f"{names} ({kind}{said})" if names else f"{many} {kind}{said}")
-    if said.lower() in CHILDREN and not (names and said.lower() in RELATIVES):
-        return line("Children", f"{many} {kind}{said}" + (f", {names}" if names else ""))
-    return line(singular.capitalize(), names or f"{many} {kind}{said}") if singular in RELATIVES else None
+def _acquire(clause: Clause) -> str | None:
+    """'I adopted a dog named Rex.'"""
+    found = owned(clause) if _happened(clause) else None
+    return found if found and found.startswith("Pet: ") and not found.endswith("fish") else None
 
 
-def _singular(noun: str) -> str:
-    known = PETS | RELATIVES
-    for candidate in (noun, noun.removesuffix("s"), noun + "y"):
-        if candidate in known:
-            return candidate
-    return noun
+def _drive(clause: Clause) -> str | None:
+    """'I drive an old Volvo': by its maker, since of whom 'a bus' is driven is not said."""
+    driven = _VEHICLE.match(clause.rest) if _present(clause) else None
+    return line("Vehicle", driven["what"]) if driven else None
 
 
 def _be(clause: Clause) -> str | None:
@@ -324,11 +347,17 @@ def _origin(clause: Clause) -> str | None:
 
 def _condition(clause: Clause) -> str | None:
     if allergic := _ALLERGIC.match(clause.rest):
-        return line("Allergy", phrase(allergic[1]))
+        return line("Allergy", _allergen(allergic[1]))
+    if ailing := _AILING.match(clause.rest):
+        return line("Health", ailing[1])
     if intolerant := _INTOLERANT.match(clause.rest):
         return line("Allergy", intolerant[0])
     diet = _DIET.match(clause.rest)
     return line("Diet", diet[1]) if diet else None
+
+
+def _allergen(text: str) -> str | None:
+    return None if _NO_ALLERGEN.match(text) else phrase(text)
 
 
 def _fondness(clause: Clause) -> str | None:
@@ -343,10 +372,17 @@ def _fondness(clause: Clause) -> str | None:
 
 def _trade(clause: Clause) -> str | None:
     """'I'm a nurse at St Mary's': the last word before a preposition must be a trade."""
-    article = _INDEFINITE.match(clause.rest)
-    value = phrase(clause.rest[article.end() :]) if article else None
-    if value is None:
+    return _profession(clause.rest) if _INDEFINITE.match(clause.rest) else None
+
+
+def _profession(rest: str) -> str | None:
+    article = _INDEFINITE.match(rest)
+    value = phrase(rest[article.end() :] if article else rest)
+    if value is None or _IN_JEST.search(value):
         return None
+    value = _BASED_THERE.sub("", value)
+    if article is None and _PURSUIT.match(value):
+        return line("Works as", value)
     head = _TRADE_ENDS.split(value)[0].split()
     return line("Works as", value) if head and head[-1].lower().strip(".") in TRADES else None
 
@@ -360,46 +396,46 @@ def _named(clause: Clause) -> str | None:
 
 
 def _of_theirs(clause: Clause) -> str | None:
-    owned = clause.owned.lower().rstrip(",")
-    if clause.lemma != "be" or clause.group.negated or clause.tense != "now" or _OF_ANOTHER.search(owned):
+    what = clause.owned.lower().rstrip(",")
+    if clause.lemma != "be" or clause.group.negated or clause.tense != "now" or OF_ANOTHER.search(what):
         return None
-    if rule := _OWN_RULES.get(owned):
+    if rule := _OWN_RULES.get(what):
         return rule(clause.rest)
-    if favourite := _FAVOURITE.match(owned):
+    if favourite := _FAVOURITE.match(what):
         return line(favourite[1].capitalize(), phrase(clause.rest))
-    if whose := _WHOSE_NAME.match(owned):
+    if whose := _WHOSE_NAME.match(what):
         found = values.any_name(clause.rest)
         return kin(whose[1], names=found) if found else None
-    noun = owned.rpartition(" ")[2]
+    noun = what.rpartition(" ")[2]
     called = _CALLED.match(clause.rest)
-    found = values.name(called[1], values.NO_GIVEN_NAME) if called else values.name(clause.rest)
+    found = values.name(clause.rest)
+    if called:
+        found = values.name(called[1], values.NO_GIVEN_NAME) or values.lone_name(called[1])
     if found and (called or (noun in RELATIVES and found == clause.rest)):
         return kin(noun, names=found)
     return None
 
 
-def _somebody(clause: Clause) -> str | None:
-    """'My sister Ana', wherever it is said, but where she died."""
-    if _DIED.match(f"{clause.group.said} {clause.rest}"):
-        return None
-    for own in _MY_OWN.finditer(clause.text):
-        found = own["name"].removesuffix("'s").rstrip("'")
-        if _OF_ANOTHER.search(own["kind"]):
-            continue
-        if (
-            own["kind"].endswith("best ")
-            and own["noun"] == "friend"
-            and found.lower() not in values.NOT_A_NAME
-        ):
-            return line("Best friend", found)
-        if somebody := kin(own["noun"], names=found):
-            return somebody
-    return None
+def further(clause: Clause) -> list[tuple[str, str]]:
+    """What else a clause puts on a card, each with the statement that says it of {}."""
+    found: list[tuple[str, str | None]] = []
+    if " me " in clause.text and (called := _CALLED_BY_ALL.search(clause.text)):
+        found.append((f"people call {{}} {called[1]}", line("Goes by", called[1])))
+    if clause.lemma == "be" and not clause.group.negated and clause.subject == "I":
+        if clause.tense == "was" and (there := _BORN_THERE.match(clause.rest)):
+            place = values.named_place(there[1])
+            found.append((f"{{}} was born in {place}", line("From", place)))
+        if clause.tense == "state" and (there := _BASED_THERE.search(clause.rest)):
+            place = values.named_place(there[1])
+            found.append((f"{{}} is based in {place}", line("Lives in", place)))
+    found += everybody(clause)
+    return [(said, trait) for said, trait in found if trait and "{" not in trait]
 
 
 def _own_phrase(label: str) -> OwnRule:
     def rule(rest: str) -> str | None:
-        return line(label, _A_OR_TO.sub("", phrase(rest) or "", 1))
+        value = _A_OR_TO.sub("", phrase(rest) or "", 1)
+        return None if _POINTING.search(value) else line(label, value)
 
     return rule
 
@@ -417,7 +453,7 @@ _OWN_RULES: dict[str, OwnRule] = {
         ["birthday", "date of birth", "birthdate", "birth date", "bday"],
         lambda rest: line("Birthday", values.calendar_day(rest.removeprefix("on "))),
     ),
-    **dict.fromkeys(["job", "profession", "occupation", "job title"], _own_phrase("Works as")),
+    **dict.fromkeys(["job", "profession", "occupation", "job title"], lambda rest: _profession(rest)),
     **dict.fromkeys(["hometown", "home town", "home country"], lambda rest: line("From", values.place(rest))),
     **dict.fromkeys(["pronouns", "preferred pronouns"], lambda rest: line("Pronouns", values.pronouns(rest))),
     **dict.fromkeys(
@@ -446,5 +482,7 @@ _RULES: dict[str, Rule] = {
     "go": _go,
     "use": _use,
     "have": _have,
+    **dict.fromkeys(["drive", "own"], _have),
+    **dict.fromkeys(["adopt", "get", "buy"], _acquire),
     "be": _be,
 }

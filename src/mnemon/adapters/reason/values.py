@@ -63,6 +63,14 @@ _NAME = pattern(
     rf"{_CAPITAL}[\w'’-]*(?: (?:de|da|van|von|der|el|al|bin|la|le|di|dos)\b)*(?: {_CAPITAL}[\w'’-]*){{0,3}}"
 )
 _LOWER_NAME = pattern(rf"[^\W\d_][\w'’-]*(?: {_CAPITAL}[\w'’-]*){{0,3}}")
+_AFTER_A_NAME = pattern(
+    r"$|[,.;(!:–—-]|(?:and|but|from|with an?|by the way|btw|here|so|because|not|as in|like|now|i|i'm|im)\b",
+    re.IGNORECASE,
+)
+_NO_NAME_AT_ALL = word_set(
+    "mud none secret private confidential irrelevant unimportant unknown classified on in spelled not nobody"
+)
+_LONE_NAME = pattern(r"[^\W\d_][\w'’-]+(?=$|,)")
 _MONTH = either(
     """
     january, february, march, april, may, june, july, august, september, october, november, december,
@@ -88,7 +96,7 @@ NOT_A_NAME = (
         july august september october november december christian catholic muslim jewish hindu buddhist
         gemini leo virgo libra scorpio aries taurus sagittarius capricorn aquarius pisces cancer team
         god ok christmas easter halloween just so not very really back here sorry happy glad sure afraid
-        good fine great dr mr mrs ms the a an
+        good fine great dr mr mrs ms the a an gen adhd asd sparta down mac
         """
     )
 )
@@ -139,9 +147,17 @@ def name(text: str, unlike: frozenset[str] = NOT_A_NAME) -> str | None:
 
 
 def any_name(text: str) -> str | None:
-    """The same where it is sure that a name follows, capitalised or not."""
+    """The same where it is sure that a name follows, capitalised or not, and nothing else is said of it."""
     found = _NAME.match(text) or _LOWER_NAME.match(text)
-    return found[0] if found and found[0].lower() not in NO_GIVEN_NAME else None
+    if found is None or found[0].lower() in NO_GIVEN_NAME | _NO_NAME_AT_ALL:
+        return None
+    return found[0] if _AFTER_A_NAME.match(text[found.end() :].lstrip()) else None
+
+
+def lone_name(text: str) -> str | None:
+    """A name in small letters, where nothing else is said."""
+    found = _LONE_NAME.match(text)
+    return found[0] if found and found[0] not in NO_GIVEN_NAME else None
 
 
 def calendar_day(text: str) -> str | None:

@@ -53,6 +53,11 @@ _SAID_BEFORE = pattern(
     re.IGNORECASE,
 )
 """'He goes, I'm a vegan', 'my character in the novel says: I am a pirate'."""
+_RECITED = pattern(
+    r"\b(?:song|chorus|lyrics?|line|saying|quote|poem|proverb|joke|meme|slogan|headline|title)"
+    r"(?: (?:just|always|that))* (?:goes|go|says|reads|is|was),? (?:like )?[\"“']?(?:i|i'm|my|we)\b",
+    re.IGNORECASE,
+)
 _SAYING_HINTS = (
     _SAYING
     | _THINKING
@@ -111,12 +116,17 @@ _PLAYED = pattern(
         santa(?: claus)?, jesus(?: christ)?, satan, god, napoleon, yoda, darth vader, luke skywalker,
         chewbacca, james bond,
         harry potter, hermione, dumbledore, voldemort, hamlet, cinderella, pikachu, godzilla, joker, grinch,
+        (?:king|queen) of (?!hearts)[a-z]+, pope, inigo montoya, ishmael,
         tarzan, zorro, robin hood, peter pan, king arthur, terminator, wolverine, deadpool, thanos,
         mickey mouse
         """
     )
     + r")\b",
     re.IGNORECASE,
+)
+_SCOFFED = pattern(r"(?:yeah,? right|as if|in my dreams|oh,? sure|ha,? sure)\s*[,.:;!…-]", re.IGNORECASE)
+_RECITALS = word_set(
+    "song chorus lyric lyrics line saying quote poem proverb joke meme slogan headline title"
 )
 _EXCLAIMED = pattern(r"I(?:'m| am) [A-ZÀ-Þ][\w'-]*(?: [A-ZÀ-Þ][\w'-]*)*!+$")
 TAKES_BACK = pattern(
@@ -133,13 +143,15 @@ TAKES_BACK = pattern(
 def not_meant(sentence: str) -> bool:
     """Whether another says it, or it is a jest, or so in a story only: nothing that holds of its author."""
     text = sentence.strip(" ()[]*_~\"'«»“”")
-    if _EXCLAIMED.match(text) or _PLAYED.search(text):
+    if _EXCLAIMED.match(text) or _PLAYED.search(text) or _SCOFFED.match(text):
         return True
     text = text.rstrip(" .!…,;:")
     last = text.rpartition(" ")[2].lower()
     words = {word.strip(",.:;!?()…-") for word in text.lower().split()}
     heard = not _SAYING_HINTS.isdisjoint(words) and not _BREAKS.isdisjoint(text)
     if heard and (_SAID_AFTER.search(text) or _SAID_BEFORE.search(text)):
+        return True
+    if not _RECITALS.isdisjoint(words) and _RECITED.search(text):
         return True
     jest = last in _JEST_ENDS or not _JEST_HINTS.isdisjoint(words)
     if jest and _JEST.search(text) and not _IN_EARNEST.search(text):

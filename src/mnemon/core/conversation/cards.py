@@ -19,7 +19,7 @@ from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
 from mnemon.domain.line import CARD, SealedLine
 from mnemon.domain.shapes import settled
-from mnemon.domain.standing import Stand, outdated
+from mnemon.domain.standing import Stand, outdated, renamed
 from mnemon.ports.book import Views
 from mnemon.ports.reasoner import Entry
 
@@ -174,13 +174,7 @@ def rebuild(
     """
     now = merged or {}
     before = _kept(desk, observer, observed, namespace)
-    stands = _newest(
-        {
-            replace(stand, source=now.get(stand.source, stand.source)): None
-            for stand in before.stands
-            if stand.source not in gone
-        }
-    )
+    stands = _newest({renamed(stand, now): None for stand in before.stands if stand.source not in gone})
     kept = [
         replace(entry, source=now.get(entry.source or "", entry.source))
         for entry in before.entries or ()

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.cards import add_news, stands_in
-from mnemon.core.conversation.conclusions import conclude, likeness
+from mnemon.core.conversation.conclusions import Whose, conclude, likeness, newest_views
 from mnemon.core.conversation.directory import Stay, was_there
 from mnemon.core.conversation.dream import owe_rest
 from mnemon.core.conversation.messages import said_at
@@ -25,12 +25,13 @@ from mnemon.core.desk import Desk
 from mnemon.domain import habits as h
 from mnemon.domain import trust
 from mnemon.domain.content import decode_metadata
-from mnemon.domain.corrections import corrected, correction
+from mnemon.domain.corrections import amendment, corrected, correction, looks_like, owns_up, takes_back
 from mnemon.domain.denial import is_denial
+from mnemon.domain.endings import endings
 from mnemon.domain.line import SealedLine
 from mnemon.domain.register import PEER
 from mnemon.domain.shapes import settled
-from mnemon.domain.standing import Stand, outdated
+from mnemon.domain.standing import Stand, kind_in, label_of, one_at_a_time, outdated, value_of
 from mnemon.domain.tasks import Task
 from mnemon.domain.trust import Trust
 from mnemon.errors import Tampered
@@ -38,6 +39,12 @@ from mnemon.ports.book import Turns
 from mnemon.ports.reasoner import Fact, Reasoner, Turn
 
 _CONTEXT_TURNS = 4
+_RIGHT_BEFORE = 2
+"""How many turns back what is amended without being named may lie: the author's last, before an answer."""
+_AFTER_ALL = "~"
+"""In the place of an id, what comes after every one."""
+_MOST_LOOKED_AT = 50
+"""How many conclusions of a session are looked through for what is corrected."""
 
 
 class Passage(Struct, frozen=True):
@@ -166,8 +173,10 @@ def keep_facts(desk: Desk, passage: Passage, facts: Sequence[Fact]) -> Changes:
             hearer.keep(fact, fresh)
         told = {source for fact in kept for source in fact.sources}
         for turn in passage.turns:
-            if turn.id in alive - told and was_there(stays, passage.numbers[turn.id]):
-                hearer.correct(turn)
+            if turn.id in alive and was_there(stays, passage.numbers[turn.id]):
+                hearer.end(turn)
+                if turn.id not in told:
+                    hearer.correct(turn)
         if hearer.news:
             add_news(
                 desk,
@@ -196,20 +205,32 @@ class _Hearer:
         self.news: list[Stand] = []
         """What was said for traits, or against them."""
 
-    def keep(self, fact: Fact, fresh: str) -> None:
-        """Store the fact, under that id if it is not known yet."""
+    def keep(self, fact: Fact, fresh: str, instead: str | None = None) -> None:
+        """Store the fact, under that id if it is not known yet, in the place of another conclusion if any."""
         passage = self._passage
         turns = [self._said[source] for source in fact.sources]
         found = trust.of_fact(
             f"{fact.text} {fact.trait or ''}", [(passage.trusts[turn.id], turn.text) for turn in turns]
         )
         line_id = self._stored(fact, trust.KINDS[found], turns[-1].said_at, fresh)
-        if found == Trust.SAID and (fact.trait is not None or is_denial(fact.text)):
-            text, denies = (fact.text, True) if fact.trait is None else (fact.trait, False)
-            self.news.extend(
-                Stand(text, line_id, turn.id, passage.session, passage.numbers[turn.id], turn.said_at, denies)
-                for turn in turns
+        if found != Trust.SAID or not (fact.trait or instead or is_denial(fact.text)):
+            return
+        if instead is None and fact.trait is not None and takes_back(turns[-1].text):
+            instead = self._taken_back(turns[-1], fact.trait)
+        text, denies = (fact.text, True) if fact.trait is None else (fact.trait, False)
+        self.news.extend(
+            Stand(
+                text,
+                line_id,
+                turn.id,
+                passage.session,
+                passage.numbers[turn.id],
+                turn.said_at,
+                denies,
+                None if instead == line_id else instead,
             )
+            for turn in turns
+        )
 
     def _stored(self, fact: Fact, kind: str, at: int, fresh: str) -> str:
         """The id of the conclusion: of the known one, or of that which is made of the fact."""
@@ -238,41 +259,103 @@ class _Hearer:
         self._changes.add(line)
         return line.id
 
-    def correct(self, turn: Turn) -> None:
-        """Where the turn says 'not this, that' of a trait of its session, conclude the same of that."""
-        pair = correction(turn.text) if self._passage.trusts[turn.id] == Trust.SAID else None
-        meant = None if pair is None else self._meant(turn, *pair)
-        if pair is None or meant is None:
+    def end(self, turn: Turn) -> None:
+        """Where the turn says that somebody is no more who is a trait, by name, conclude that."""
+        if self._passage.trusts[turn.id] != Trust.SAID:
             return
-        line = self._desk.tx.lines.get(self._keys.room, meant.source)
-        trait = corrected(meant.text, *pair)
-        if line is not None and trait is not None:
-            text = corrected(self._keys.open(line), *pair) or f"{self._passage.about}: {trait}"
-            self.keep(Fact(text, (turn.id,), trait), self._desk.fresh_id())
+        for said in endings(turn.text):
+            before = self._before(turn)
+            text = f'{self._passage.about} said: "{said}"'
+            if len(outdated([*before, self._stand(turn, text)])) > len(outdated(before)):
+                self.keep(Fact(text, (turn.id,)), self._desk.fresh_id())
+
+    def correct(self, turn: Turn) -> None:
+        """Where the turn says 'not this, that' of what was said in its session, conclude the same of that."""
+        if self._passage.trusts[turn.id] != Trust.SAID:
+            return
+        if (pair := correction(turn.text)) is not None:
+            self._replace(turn, *pair)
+        elif (right := amendment(turn.text)) is not None and (meant := self._just_said(turn, right)):
+            self._replace(turn, value_of(meant.text).partition(" (")[0], right)
+
+    def _replace(self, turn: Turn, wrong: str, right: str) -> None:
+        """Conclude of the right what was concluded of the wrong."""
+        meant = self._meant(turn, wrong, right)
+        if meant is not None:
+            line = self._desk.tx.lines.get(self._keys.room, meant.source)
+            trait = corrected(meant.text, wrong, right)
+            if line is not None and trait is not None:
+                text = corrected(self._keys.open(line), wrong, right) or f"{self._passage.about}: {trait}"
+                self.keep(Fact(text, (turn.id,), trait), self._desk.fresh_id(), meant.source)
+            return
+        if not owns_up(turn.text) and not looks_like(wrong, right):
+            return
+        traits = {one.source for one in self._before(turn)}
+        for source, text in self._concluded_before(turn):
+            if source not in traits and (now := corrected(text, wrong, right)) is not None:
+                self.keep(Fact(now, (turn.id,)), self._desk.fresh_id(), source)
+                return
 
     def _meant(self, turn: Turn, wrong: str, right: str) -> Stand | None:
         """The newest trait of the session that stood when the turn was said and has the wrong word."""
+        sure = owns_up(turn.text)
+        fits = [
+            one
+            for one in self._standing(turn)
+            if corrected(value := value_of(one.text), wrong, right)
+            and (sure or one_at_a_time(label_of(one.text)) or looks_like(value, right))
+        ]
+        return max(fits, key=attrgetter("when"), default=None)
+
+    def _just_said(self, turn: Turn, right: str) -> Stand | None:
+        """The trait that was said right before, if there is one alone that the right word fits."""
+        since = self._passage.numbers[turn.id] - _RIGHT_BEFORE
+        fits = [
+            one for one in self._standing(turn) if one.turn >= since and looks_like(value_of(one.text), right)
+        ]
+        return fits[0] if len(fits) == 1 else None
+
+    def _taken_back(self, turn: Turn, trait: str) -> str | None:
+        """The conclusion of the same kind that stood in the session, if there is one alone."""
+        label, kind = label_of(trait), kind_in(trait)
+        fits = [
+            one.source
+            for one in self._standing(turn)
+            if (label_of(one.text), kind_in(one.text)) == (label, kind) and one.text != trait
+        ]
+        return fits[0] if len(fits) == 1 and kind else None
+
+    def _concluded_before(self, turn: Turn) -> list[tuple[str, str]]:
+        """What was concluded here of what was said before, newest first; nothing if any is damaged."""
         passage = self._passage
-        stands = [
-            *stands_in(self._desk, self._observer, passage.about, passage.namespace),
-            *self.news,
+        whose = Whose((self._observer,), passage.about, (passage.session,), (trust.KINDS[Trust.SAID],))
+        try:
+            views = newest_views(self._desk, whose, _MOST_LOOKED_AT)
+        except Tampered:
+            return []
+        return [
+            (view.line.id, view.text)
+            for view in sorted(views, key=attrgetter("at"), reverse=True)
+            if view.at <= turn.said_at and view.outdated_by is None
         ]
-        now = turn.said_at, passage.numbers[turn.id]
-        before = [
-            stand for stand in stands if stand.session == passage.session and (stand.at, stand.turn) < now
-        ]
+
+    def _standing(self, turn: Turn) -> list[Stand]:
+        """The traits of the session that stood when the turn was said."""
+        before = [one for one in self._before(turn) if one.session == self._passage.session]
         old = outdated(before)
-        return max(
-            (
-                stand
-                for stand in before
-                if not stand.denies
-                and stand.source not in old
-                and corrected(stand.text.partition(": ")[2], wrong, right)
-            ),
-            key=attrgetter("when"),
-            default=None,
-        )
+        return [one for one in before if not one.denies and one.source not in old]
+
+    def _before(self, turn: Turn) -> list[Stand]:
+        """What was said for traits and against them before the turn, or in it."""
+        passage = self._passage
+        known = stands_in(self._desk, self._observer, passage.about, passage.namespace)
+        now = turn.said_at, passage.numbers[turn.id]
+        return [one for one in (*known, *self.news) if (one.at, one.turn) <= now]
+
+    def _stand(self, turn: Turn, text: str) -> Stand:
+        """What the turn would say against traits by that."""
+        number = self._passage.numbers[turn.id]
+        return Stand(text, _AFTER_ALL, turn.id, self._passage.session, number, turn.said_at, denies=True)
 
 
 def by_peer(tasks: Sequence[Task]) -> dict[str, list[Task]]:

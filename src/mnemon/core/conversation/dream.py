@@ -30,7 +30,7 @@ from mnemon.core.desk import Desk
 from mnemon.domain import habits
 from mnemon.domain.generalise import Pattern, Said, patterns
 from mnemon.domain.names import Room
-from mnemon.domain.standing import Stand
+from mnemon.domain.standing import Stand, renamed
 from mnemon.domain.tasks import DREAM, IDLE, Errand, Task
 from mnemon.domain.trust import Trust
 from mnemon.domain.wording import gist
@@ -134,10 +134,7 @@ def think(standing: Standing) -> Plan:
         for view in standing.said
         if view.line.id not in gone
     ]
-    stands = [
-        msgspec.structs.replace(stand, source=gone.get(stand.source, stand.source))
-        for stand in standing.stands
-    ]
+    stands = [renamed(stand, gone) for stand in standing.stands]
     return Plan(merges, patterns(said, stands, standing.observed))
 
 
