@@ -33,6 +33,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mnemon.bootstrap import House
+from mnemon.core.bounds import Bounds
 from mnemon.core.conversation.place import rooms_of
 from mnemon.core.finding import find, understand
 from mnemon.domain import relevance as r
@@ -46,7 +47,8 @@ from recall_data import Corpus, Question, locomo, longmemeval
 from recall_metrics import all_at, by_session, distinct, frac_at
 from recall_mnemon import MOST, Filled, opened, peer_name, work_off
 
-SIGNALS = tuple(r.WEIGHTS)
+SIGNALS = tuple(name for name in r.WEIGHTS if name != r.UPDATE)
+"""All but what is told only once lines are ranked."""
 FOLDS = 5
 METRICS = {
     "locomo": ("turn_frac@10", "turn_frac@10_cat1"),
@@ -141,7 +143,7 @@ def _hits(house: House, corpus: Corpus, filled: Filled, question: Question) -> l
         known = [case.desk.tools.vault.known(case.desk.tx, room) for room in rooms]
         asked = understand(case.desk, request.query, round(1000 * question.at.timestamp()))
         keys = [one for one in known if one is not None]
-        found.extend(find(case.desk, keys, asked, _EVERYTHING, said=True))
+        found.extend(find(case.desk, keys, asked, _EVERYTHING, Bounds(said=True)))
         return Outcome(a.Messages([]))
 
     request = q.SearchWorkspace(workspace_id=filled.workspace, query=question.text)

@@ -52,6 +52,58 @@ def test_a_question_wants_a_moment_a_number_or_a_name(text, wants):
     assert question.read(text.upper(), NOW).wants == wants
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is my favourite band?",
+        "what's my phone number",
+        "Where do I live?",
+        "Who is my dentist?",
+        "Which car do I drive?",
+        "How many cats do I have?",
+        "Do you know where I live?",
+        "Am I vegetarian?",
+        "so what are my hobbies",
+    ],
+)
+def test_a_question_asks_how_something_is(text):
+    assert question.read(text, NOW).present
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What was my favourite band?",
+        "What is the band that I used to like?",
+        "Where did I live?",
+        "Where do I say I lived before?",
+        "What is my first car?",
+        "What have I learned?",
+        "What do I have on Friday?",
+        "Where is what I bought after the move?",
+        "my favourite band",
+        "",
+    ],
+)
+def test_a_question_how_something_was_or_at_some_time_does_not(text):
+    assert not question.read(text, NOW).present
+
+
+@pytest.mark.parametrize(
+    ("text", "event"),
+    [
+        ("What did I read before the move?", "the move"),
+        ("How many days before the move did I read it?", None),
+        ("Did I read it before or after the move?", None),
+        ("How many days ago did I read it when I moved?", None),
+        ("What did I read before the move in May?", None),
+    ],
+)
+def test_a_question_that_looks_before_something_does_not_ask_about_that(text, event):
+    found = question.read(text, NOW).event
+    assert (found and found.event) == event
+
+
 def test_the_terms_of_a_question_are_those_that_lines_are_found_by():
     found = question.read("How many boats did Bob's sister buy in Oslo?", NOW)
     assert found.terms == words.asked("How many boats did Bob's sister buy in Oslo?")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import UTC, datetime
 
 import msgspec
 import pytest
@@ -295,3 +296,25 @@ def test_a_word_finds_what_is_close_to_it_where_there_is_a_thesaurus(tmp_path):
         (found, *_) = world.get(cap, "any pets?", k=1)
         assert (found.text == "the dog needs a walk" and found.matched) == (world is knowing)
         world.book.close()
+
+
+def test_what_was_written_before_an_event_comes_first_if_the_question_looks_there(world):
+    cap = world.issue()
+    for month, text in ((1, "rowing is my hobby"), (3, "I moved to Bergen"), (6, "pottery is my hobby")):
+        world.put(cap, text, occurred_at=datetime(2025, month, 2, 12, tzinfo=UTC))
+    assert world.texts(cap, "which hobby before the move?", k=1) == ["rowing is my hobby"]
+    since = world.texts(cap, "which hobby since the move?")
+    assert since.index("pottery is my hobby") < since.index("rowing is my hobby")
+
+
+@pytest.mark.embedded("it damages the file")
+@pytest.mark.parametrize("question", ["when did my hobby start before the move?", "what is my hobby?"])
+def test_a_line_that_does_not_open_spoils_no_question_that_is_only_ranked_by_it(tmp_path, question):
+    world = on_sqlite(tmp_path / "book.db")
+    cap = world.issue()
+    first, *_ = told(world, cap, "my hobby did start in May, what a hobby", "I moved", "my hobby is old")
+    (line,) = world.get(cap, question, k=1)
+    assert line.id == first
+    spoil_all_but(tmp_path / "book.db", [first])
+    assert [line.id for line in world.get(cap, question, k=1)] == [first]
+    world.book.close()

@@ -80,7 +80,8 @@ def test_get_takes_the_moment_it_is_asked_at_and_says_why_a_line_came(command, r
     for at, day in (("2026-05-13", "04"), ("2026-05-20", "11")):
         line, why = command(*asked, "--at", at).out.splitlines()
         assert line.endswith(f"ran in the park {day}")
-        assert re.fullmatch(r"    1\. relevance \d+\.\d\d, by words alone: .*when 1\.00 \(\+\d.*", why)
+        assert re.fullmatch(r"    1\. relevance \d+\.\d\d, by words alone: .*", why)
+        assert ", when 1.00 (+0.10, rank 1)" in why
 
 
 def test_list_prints_lines_without_their_text_page_by_page(command, room):

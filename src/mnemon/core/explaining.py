@@ -16,11 +16,14 @@ NEWEST = "newest"
 
 
 class Signal(Struct, frozen=True):
-    """One signal of `mnemon.domain.relevance`: its value, its weight, and what it added."""
+    """One signal of `mnemon.domain.relevance`: its value, its weight, what it added, and its rank."""
 
     value: float
     weight: float
     added: float
+    rank: int | None
+    """Its line's place under this signal alone, among all that came into question; None for what is told
+    only once these are ranked."""
 
 
 class Explanation(Struct, frozen=True):
@@ -41,7 +44,7 @@ def compared_in(desk: Desk, hits: Iterable[Hit]) -> str | None:
 
 def explained(hit: Hit, rank: int, space: str | None) -> Explanation:
     signals = {
-        name: Signal(round(value, 6), WEIGHTS[name], round(WEIGHTS[name] * value, 6))
+        name: Signal(round(value, 6), WEIGHTS[name], round(WEIGHTS[name] * value, 6), hit.ranks.get(name))
         for name, value in hit.signals.items()
     }
     told = sorted(signals.items(), key=lambda pair: abs(pair[1].added), reverse=True)

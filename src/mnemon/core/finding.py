@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 
+from mnemon.core.anchoring import anchored
+from mnemon.core.bounds import Bounds, Spelt, by_words, with_kin
 from mnemon.core.desk import Desk
 from mnemon.core.meaning import Meaning
+from mnemon.core.updating import LOOKED_AT, newest_first
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import calendar, signs, words
 from mnemon.domain import question as questions
@@ -15,11 +18,11 @@ from mnemon.domain.question import Question
 from mnemon.domain.relevance import MEANING, worth_showing
 from mnemon.errors import Tampered
 from mnemon.ports.index import Asked, Hit, Inquiry
-from mnemon.ports.thesaurus import Thesaurus
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 _FAR_BEHIND = 1_000
 """A room that lacks so many vectors is being given new ones: which of its lines lack one is not asked."""
+_NONE = Bounds()
 
 
 def understand(desk: Desk, text: str, at: int | None = None) -> Question:
@@ -42,18 +45,6 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
     return days, [words.mark("day", day) for day in close]
 
 
-def _with_kin(thesaurus: Thesaurus, terms: Sequence[str]) -> tuple[list[str], list[int], list[float]]:
-    """The terms and their kin; of each the number of its term, and how close it is to that."""
-    spelt, groups, closeness = list(terms), list(range(len(terms))), [1.0] * len(terms)
-    for at, term in enumerate(terms):
-        for kin, close in thesaurus.kin(term):
-            if kin not in terms:
-                spelt.append(kin)
-                groups.append(at)
-                closeness.append(close)
-    return spelt, groups, closeness
-
-
 def _vector(meaning: Meaning, keys: RoomKeys, space: str, line_id: str, sealed: bytes) -> bytes | None:
     """A line's packed vector; one that does not open is none, and will be made anew."""
     try:
@@ -73,28 +64,11 @@ def _as_meant(desk: Desk, question: Question, held: Callable[[str], bool]) -> Qu
     return questions.respelt(question, meant) if meant else question
 
 
-def _held(
-    desk: Desk,
-    rooms: Sequence[RoomKeys],
-    word: str,
-    *,
-    marks: Sequence[str],
-    sessions: Collection[str] | None,
-    said: bool,
-    within: Collection[str] | None,
-) -> bool:
+def _held(desk: Desk, rooms: Sequence[RoomKeys], bounds: Bounds, word: str) -> bool:
     """Whether any line within these bounds holds the word."""
     terms = words.asked(word)
-    inquiry = Inquiry(
-        rooms=[
-            Asked(keys.room, words.blind(keys.blind, terms), words.blind(keys.blind, marks)) for keys in rooms
-        ],
-        groups=range(len(terms)),
-        closeness=[1.0] * len(terms),
-        sessions=sessions,
-        said=said,
-    )
-    return bool(desk.tools.index.search(desk.tx, inquiry, 1, within))
+    alone = Spelt(terms, range(len(terms)), [1.0] * len(terms))
+    return bool(by_words(desk, rooms, alone, 1, bounds))
 
 
 def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[str]:
@@ -124,27 +98,24 @@ def find(
     rooms: Iterable[RoomKeys],
     question: Question,
     k: int,
+    bounds: Bounds = _NONE,
     *,
-    marks: Sequence[str] = (),
-    sessions: Collection[str] | None = None,
-    said: bool = False,
-    within: Collection[str] | None = None,
     floor: bool = False,
+    ranks: bool = False,
 ) -> list[Hit]:
-    """The k best of the rooms' lines that bear the marks and lie in the sessions, best first.
+    """The k best of the rooms' lines within the bounds, best first; also those that may not be shown.
 
-    Lines beyond these bounds have no part in it, not even in how telling a word is.
     With `floor`, nothing where nothing answers the question well enough to be shown to who did not ask.
     """
     rooms = list(rooms)
     if not rooms or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
         return []
-    held = partial(_held, desk, rooms, marks=marks, sessions=sessions, said=said, within=within)
-    question = _as_meant(desk, question, held)
+    question = _as_meant(desk, question, partial(_held, desk, rooms, bounds))
     named = questions.speakers(question, {keys.room.owner for keys in rooms})
+    question = anchored(desk, rooms, question, [term for name in named.values() for term in name], bounds)
     terms = _beside(named, question.terms) or list(question.terms)
-    kin = (_with_kin, *terms)
-    spelt, groups, closeness = desk.once(kin, lambda: _with_kin(desk.tools.thesaurus, terms))
+    kin = (with_kin, *terms)
+    spelt = desk.once(kin, lambda: with_kin(desk.tools.thesaurus, terms))
     days, near_days = _days(question)
     names = _beside(named, question.names)
     speaker = questions.subject(question, named)
@@ -154,8 +125,8 @@ def find(
         rooms=[
             Asked(
                 keys.room,
-                desk.once((keys.room, *kin), partial(words.blind, keys.blind, spelt)),
-                words.blind(keys.blind, marks),
+                desk.once((keys.room, *kin), partial(words.blind, keys.blind, spelt.terms)),
+                words.blind(keys.blind, bounds.marks),
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
@@ -164,16 +135,21 @@ def find(
             )
             for keys in rooms
         ],
-        groups=groups,
-        closeness=closeness,
+        groups=spelt.groups,
+        closeness=spelt.closeness,
         vector=vector,
         space=meaning.space,
         speakers=() if speaker is None else (speaker,),
         wants=question.wants,
         spans=question.spans,
-        sessions=sessions,
-        said=said,
+        side=question.side,
+        sessions=bounds.sessions,
+        said=bounds.said,
+        ranks=ranks,
     )
-    hits = desk.tools.index.search(desk.tx, inquiry, k, within)
+    most = max(k, LOOKED_AT) if question.present else k
+    hits = desk.tools.index.search(desk.tx, inquiry, most, bounds.within)
+    if question.present:
+        hits = newest_first(desk, rooms, hits, terms, bounds)[:k]
     shown = partial(_any_worth_showing, desk, hits, named=bool(names), past=question.past)
     return hits if not floor or shown(by_meaning=vector() is not None) else []

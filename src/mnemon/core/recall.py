@@ -1,4 +1,4 @@
-"""Recall: the few lines that answer a question best, and nothing else opened.
+"""Recall: the few lines that answer a question best, and little else opened.
 
 First the lines that the index ranks; then, among the newest, those that contain one of the
 question's terms inside a word; then the newest lines, marked as not matched, because a question may
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mnemon.core.bounds import Bounds
 from mnemon.core.desk import Desk, opened
 from mnemon.core.explaining import NEWEST, PART, Explanation, compared_in, explained
 from mnemon.core.finding import find, understand
@@ -92,7 +93,8 @@ def _by_relevance(
     within = None
     if wish.since is not None or wish.until is not None or desk.scope.sessions is not None:
         within = frozenset(desk.tx.lines.ids(_widened(span)))
-    hits = find(desk, rooms.values(), question, wish.k, within=within, floor=wish.floor)
+    bounds = Bounds(within=within, shown=lambda line: desk.scope.sees(line.session))
+    hits = find(desk, rooms.values(), question, wish.k, bounds, floor=wish.floor, ranks=wish.explain)
     space = compared_in(desk, hits) if wish.explain else None
     for hit in hits:
         line = desk.tx.lines.get(hit.room, hit.id)

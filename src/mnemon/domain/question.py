@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +15,9 @@ from mnemon.domain.named import named
 from mnemon.domain.pattern import pattern
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
+
+if TYPE_CHECKING:
+    from mnemon.domain.when import Relative
 
 _COUNT = pattern(r"\bhow (?:many|much|often|long|old|far|tall|big)\b|\bnumber of\b|\btotal\b")
 _NAME = pattern(r"^\W*which\b|\b(?:where|who|whom|whose|name|named|called|city|country|place)\b")
@@ -29,6 +33,15 @@ _PRESENT = pattern(
     r"|\bwhat(?:'s| is) (?:my|his|her|their|\w+'s) (?:job|address|number|phone|e-?mail|weight|salary|title)\b"
 )
 """How questions ask for something of which there is one at a time."""
+_HOW_IT_IS = pattern(
+    r"^\W*(?:(?:so|and|but|ok|okay|hey|please|remind me|tell me|do you (?:know|remember))\b\W*)*"
+    r"(?:(?:what|which|who|whom|whose|where|how)(?:['’]s|(?: [\w'’-]+){0,4}? (?:am|is|are|do|does|have))"
+    r"|am|is|are|do|does|have)\b"
+)
+_HISTORY = pattern(
+    r"\b(?:did|was|were|had|been|used? to|before|after|first|original(?:ly)?|initial(?:ly)?|earli(?:er|est)"
+    r"|ever|ago|previous(?:ly)?|former(?:ly)?|past|history|so far|back then|have (?:i|we|you|they) [\w]+ed)\b"
+)
 _LATEST: Mapping[str | None, float] = {"latest": 1.0, "earliest": -1.0}
 _FRAMING = frozenset({"ago", "different", "earliest", "latest", "past", "total"})
 """Terms that say how the answer is to be reckoned, and not what it is about."""
@@ -51,6 +64,13 @@ class Question(Struct, frozen=True):
     """The terms of whom and what it names, of which one must be there for anything to answer it."""
     past: bool = False
     """Whether it speaks of a time, and all that it speaks of is over."""
+    present: bool = False
+    """Whether it asks how something is, and not how it was."""
+    event: Relative | None = None
+    """What it looks before, after or at, where it gives no time for that. How long before, or in which order,
+    is a question about that too."""
+    side: Span | None = None
+    """The time before or after that, once it is known."""
 
 
 def read(text: str, at: int) -> Question:
@@ -69,7 +89,10 @@ def read(text: str, at: int) -> Question:
     terms = terms[:_MOST_TERMS]
     spans = tuple(when.spans(text, at))
     past = bool(spans) and all(span.end_ms <= at for span in spans)
-    return Question(text, terms, wants, spans, named(text, terms), past)
+    reckons = order.asks in ("duration", "order") or (wants.moment and wants.count)
+    event = None if spans or reckons else when.relative(text)
+    present = not spans and event is None and _HOW_IT_IS.match(low) is not None and not _HISTORY.search(low)
+    return Question(text, terms, wants, spans, named(text, terms), past, present, event)
 
 
 def plain(text: str) -> list[str]:
@@ -82,7 +105,8 @@ def respelt(question: Question, meant: Mapping[str, str]) -> Question:
     text = _PLAIN.sub(lambda word: meant.get(word[0], word[0]), question.text)
     spelt = {term: words.asked(other) for word, other in meant.items() for term in words.asked(word)}
     terms = dict.fromkeys(one for term in question.terms for one in spelt.get(term, (term,)))
-    return replace(question, text=text, terms=list(terms))
+    event = None if question.event is None else when.relative(text)
+    return replace(question, text=text, terms=list(terms), event=event)
 
 
 def as_told(text: str, speaker: str | None = None) -> str:

@@ -53,6 +53,8 @@ ASTRAY = "astray"
 """That, but the line's session has little of what is asked, beside the best."""
 STRAY = "stray"
 """As `KIN_SESSION`, where the session is not half as near in meaning as the nearest, by how far from that."""
+SIDE = "side"
+"""The question looks before or after something, and the line was said on that side of it, or close to it."""
 THEN = "then"
 """The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
 NAMED = "named"
@@ -60,6 +62,9 @@ NAMED = "named"
 ORDER = "order"
 """The question asks for the latest or the first of something, or for how things are now: how late or early
 the line was said among those that answer it about as well, by how much of the question's terms it holds."""
+UPDATE = "update"
+"""The question asks how something is, and this line tells it as it is now: what it lacked to come before the
+older one that tells how it was."""
 ASKS = "asks"
 SELF = "self"
 NUMBER = "number"
@@ -92,9 +97,11 @@ WEIGHTS: Mapping[str, float] = {
     SELDOM: 12.35,
     ASTRAY: -9.7,
     STRAY: -3.15,
+    SIDE: 3.0,
     THEN: 3.15,
     NAMED: 0.5,
     ORDER: 1.0,
+    UPDATE: 1.0,
     ASKS: -0.25,
     SELF: 1.25,
     NUMBER: 0.15,
@@ -128,8 +135,13 @@ LEAST_IN_TIME = 0.1
 """What a line must reach that is of the time that is asked about."""
 TIMELY = 0.25
 """A line is of a time in which it was said, or so soon after that it has this much of `WHEN`."""
+TOLD_APART = 9
+"""To how many digits what a signal adds is told apart where lines are ranked by it."""
 ROUNDED = 6
 """To how many digits meaning is told apart."""
+
+BESIDE_MS = 43_200_000.0
+"""By how much on the other side of something a line may be said until it counts only a third."""
 
 _DAY_MS = 86_400_000
 _LONGEST_SLACK_MS = 30 * _DAY_MS

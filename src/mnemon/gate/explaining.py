@@ -10,5 +10,7 @@ def explanation(told: Explanation | None) -> m.Explanation | None:
     """Why a line came, as it is answered; None if nobody asked."""
     if told is None:
         return None
-    signals = {name: m.Signal(one.value, one.weight, one.added) for name, one in told.signals.items()}
+    signals = {
+        name: m.Signal(one.value, one.weight, one.added, one.rank) for name, one in told.signals.items()
+    }
     return m.Explanation(told.rank, told.by, signals, told.score, told.space)

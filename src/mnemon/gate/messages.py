@@ -85,6 +85,9 @@ class Signal(Answer, frozen=True):
     value: float
     weight: float
     added: float
+    rank: int | None = None
+    """The line's place by what this alone added, among all that came into question; equal lines share it.
+    Null where it was told only once these were ranked."""
 
 
 class Explanation(Answer, frozen=True):

@@ -12,7 +12,7 @@ question, answers a question that does, lies near it in meaning, or speaks of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from msgspec import Struct
@@ -60,10 +60,14 @@ class Inquiry(Struct, frozen=True):
     wants: Wants = Wants()
     spans: Sequence[Span] = ()
     """The times that the question speaks of."""
+    side: Span | None = None
+    """The time before or after something, if the question looks there."""
     sessions: Collection[str] | None = None
     """The sessions that are looked into; None for all, and for what is of none."""
     said: bool = False
     """Whether only what was said in a session is looked at."""
+    ranks: bool = False
+    """Whether each hit is to tell its rank under each signal."""
 
 
 class Hit(NamedTuple):
@@ -72,6 +76,9 @@ class Hit(NamedTuple):
     score: float
     signals: dict[str, float]
     """What each signal of `mnemon.domain.relevance` was, by its name; those that were 0 are left out."""
+    ranks: Mapping[str, int] = {}
+    """If asked for, its place under each of these signals alone, by what that added, among all lines that
+    anything speaks for; equal lines share it."""
 
 
 class Index(Protocol):

@@ -66,8 +66,10 @@ class _Ask(Struct, frozen=True):
     wants: Wants
     speakers: Collection[str]
     spans: Sequence[Span]
+    side: Span | None
     sessions: Collection[str] | None
     said: bool
+    ranks: bool
     k: int
     within: Collection[int] | None
 
@@ -113,8 +115,10 @@ _ASKED = st.tuples(
     st.builds(Wants, st.booleans(), st.booleans(), st.booleans(), st.sampled_from((0.0, 1.0, -1.0))),
     st.sampled_from([(), ("ann",), ("bob", "ann")]),
     st.lists(_SPANS, max_size=2),
+    st.none() | _SPANS,
     st.sampled_from([None, None, None, (), ("s",), ("t", "never", "s")]),
     st.sampled_from([False, False, True]),
+    st.booleans(),
     st.sampled_from([0, 1, 2, 3, 20, 20, 20]),
     st.none() | st.none() | st.frozensets(_LINES),
 ).map(lambda drawn: _Ask(*drawn))
@@ -226,6 +230,8 @@ class Agreement:
             speakers=ask.speakers,
             wants=ask.wants,
             spans=ask.spans,
+            side=ask.side,
             sessions=ask.sessions,
             said=ask.said,
+            ranks=ask.ranks,
         )

@@ -19,6 +19,7 @@ from mnemon.adapters.index.view import Bounds, ByRoom, View
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
 from mnemon.domain.names import Room
+from mnemon.domain.when import Span
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry
 
@@ -261,6 +262,18 @@ def _score(signals: Mapping[str, Array], lines: int) -> Array:
     return found
 
 
+def _with_ranks(hits: Sequence[Hit], signals: Mapping[str, Array], kept: Numbers) -> list[Hit]:
+    """The hits, which are the kept of the lines, each with its rank under each of its signals."""
+    places = {}
+    for name, values in signals.items():
+        added = (r.WEIGHTS[name] * values).round(r.TOLD_APART)
+        better = len(added) - np.searchsorted(np.sort(added), added[kept], side="right")
+        places[name] = (1 + better).tolist()
+    return [
+        hit._replace(ranks={name: places[name][at] for name in hit.signals}) for at, hit in enumerate(hits)
+    ]
+
+
 def _nearness(view: View, rooms: Sequence[Meanings | Told], question: NDArray[np.float32]) -> Array:
     return np.concatenate(
         [rooms[number].near(segment.lines.ids, question) for number, segment in view.segments]
@@ -340,7 +353,8 @@ class _Scoring:
         if not len(lines):
             return []
         signals = self._signals(lines)
-        promising = self._promising(signals, _score(signals, len(lines)), k)
+        ranked = self._inquiry.ranks
+        promising = self._promising(signals, _score(signals, len(lines)), len(lines) if ranked else k)
         lines = lines[promising]
         signals = {name: values[promising] for name, values in signals.items()} | self._beside(lines)
         scores = _score(signals, len(lines)).round(_TOLD_APART)
@@ -364,6 +378,8 @@ class _Scoring:
                 strict=True,
             )
         ]
+        if ranked:
+            hits = _with_ranks(hits, signals, kept)
         hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
         return hits[:k]
 
@@ -417,6 +433,8 @@ class _Scoring:
         }
         if self._inquiry.spans:
             found |= self._timely(lines, found[r.GIST] + found[r.KIN_SESSION])
+        if self._inquiry.side is not None:
+            found[r.SIDE] = self._said_in(self._inquiry.side, r.BESIDE_MS, r.BESIDE_MS)[lines]
         nearest = found[r.GIST].max()
         if nearest:
             far = np.maximum(1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest), 0.0)
@@ -460,14 +478,13 @@ class _Scoring:
         return found
 
     def _in_time(self) -> Array:
-        times = self._view.lines.times.astype(np.float64)
-        best = np.zeros(len(times))
+        best = np.zeros(self._view.size)
         for span in self._inquiry.spans:
-            early, late = r.slack(span)
-            away = np.where(
-                times < span.start_ms,
-                (span.start_ms - times) / early,
-                np.maximum(times - span.end_ms, 0.0) / late,
-            )
-            best = np.maximum(best, np.exp(-away))
+            best = np.maximum(best, self._said_in(span, *r.slack(span)))
         return best
+
+    def _said_in(self, span: Span, early: float, late: float) -> Array:
+        """Whether each line was said then; less, the more it is said before or after."""
+        times = self._view.lines.times.astype(np.float64)
+        before, after = (span.start_ms - times) / early, (times - span.end_ms) / late
+        return np.exp(-np.maximum(np.maximum(before, after), 0.0))

@@ -77,6 +77,7 @@ class ReferenceIndex:
                 r.SPRAWL: max(0.0, long - r.TALK),
                 r.WHEN: (in_time := _in_time(line.said.at, inquiry.spans)),
                 r.SELDOM: in_time * seldom,
+                r.SIDE: _beside(line.said.at, inquiry.side),
                 r.THEN: _then(line),
                 r.NAMED: float(any(name in one.counts for one in whole for name in one.asked.names)),
                 r.TWICE: kin * gist,
@@ -87,7 +88,8 @@ class ReferenceIndex:
             near = line.nearness >= r.LEAST_MEANING
             if any(line.matches) or near or found[r.THEN] > 0 or _asks(before):
                 candidates.append((line, found))
-        return _hits(candidates)[:k]
+        hits = _hits(candidates)
+        return (_with_ranks(hits) if inquiry.ranks else hits)[:k]
 
     def touch(self, room: Room) -> None:
         pass
@@ -115,6 +117,20 @@ def _hits(candidates: Sequence[tuple[_Line, dict[str, float]]]) -> list[Hit]:
         hits.append(Hit(line.asked.room, line.id, score, told))
     hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
     return hits
+
+
+def _with_ranks(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, each with its rank under each of its signals among them all."""
+
+    def added(hit: Hit, name: str) -> float:
+        return round(r.WEIGHTS[name] * hit.signals.get(name, 0.0), r.TOLD_APART)
+
+    return [
+        hit._replace(
+            ranks={name: 1 + sum(added(one, name) > added(hit, name) for one in hits) for name in hit.signals}
+        )
+        for hit in hits
+    ]
 
 
 def _apt(found: Mapping[str, float]) -> float:
@@ -224,9 +240,12 @@ def _then(line: _Line) -> float:
 
 
 def _in_time(at: int, spans: Sequence[Span]) -> float:
-    best = 0.0
-    for span in spans:
-        early, late = r.slack(span)
-        away = (span.start_ms - at) / early if at < span.start_ms else max(at - span.end_ms, 0) / late
-        best = max(best, exp(-away))
-    return best
+    return max((_said_in(at, span, *r.slack(span)) for span in spans), default=0.0)
+
+
+def _beside(at: int, side: Span | None) -> float:
+    return 0.0 if side is None else _said_in(at, side, r.BESIDE_MS, r.BESIDE_MS)
+
+
+def _said_in(at: int, span: Span, early: float, late: float) -> float:
+    return exp(-max((span.start_ms - at) / early, (at - span.end_ms) / late, 0.0))

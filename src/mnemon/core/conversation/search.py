@@ -12,10 +12,12 @@ from itertools import islice
 
 from msgspec import Struct
 
+from mnemon.core.bounds import Bounds
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import row
 from mnemon.core.conversation.place import Opener, room_of, rooms_of
+from mnemon.core.conversation.updates import latest_first
 from mnemon.core.desk import Desk
 from mnemon.core.explaining import PART, Explanation, compared_in, explained
 from mnemon.core.finding import find, understand
@@ -35,6 +37,8 @@ _SESSIONS = 20
 """In how many sessions at most they are looked for."""
 
 _SHORTEST_PART = 3
+_AT_MOST_BEFORE = 5
+"""By how many turns at most something was said right before."""
 _NEVER = 1 << 62
 
 Test = Callable[[SealedLine], bool]
@@ -79,14 +83,16 @@ def ranked(
     sessions: Collection[str] | None = None,
     said: bool = False,
     floor: bool = False,
+    ranks: bool = False,
 ) -> list[tuple[SealedLine, Hit]]:
     """The best of the rooms' lines within these bounds that answer the question and pass the test."""
     known = (desk.tools.vault.known(desk.tx, room) for room in rooms)
     keys = [one for one in known if one is not None]
+    bounds = Bounds(marks, sessions, said, shown=test)
     found: list[tuple[SealedLine, Hit]] = []
     seen, k = 0, limit * 2
     while True:
-        hits = find(desk, keys, question, k, marks=marks, sessions=sessions, said=said, floor=floor)
+        hits = find(desk, keys, question, k, bounds, floor=floor, ranks=ranks)
         likely = seen + limit - len(found)
         for some in filter(None, (hits[seen:likely], hits[likely:])):
             lines = _fetched(desk, some)
@@ -129,7 +135,10 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
         sessions=where.sessions,
         said=True,
         floor=how.floor,
+        ranks=how.explain,
     )
+    if question.present:
+        best = latest_first(desk, best, question.terms, test, limit)
     space = compared_in(desk, (hit for _, hit in best)) if how.explain else None
     found = [
         Found(Message(line, opener.text(line)), explained(hit, rank, space) if how.explain else None)
@@ -141,6 +150,54 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
         Found(message, Explanation(rank, PART) if how.explain else None)
         for rank, message in enumerate(islice(_by_part(desk, query, where, test, opener), limit), 1)
     ]
+
+
+def with_neighbours(desk: Desk, found: Sequence[Message], where: Where, around: int) -> list[Message]:
+    """These, and after them so many turns before and after each, as far as the search may return them.
+
+    Raises: Tampered.
+    """
+    test, opener = _test(desk, where), Opener(desk)
+    messages = {one.line.id: one for one in found}
+    for one in found:
+        span = _beside(one.line, one.line.turn or 0, around)
+        for line in desk.tx.lines.turns(span):
+            if line.id not in messages and _is_found(line, where, test):
+                messages[line.id] = Message(line, opener.text(line))
+    return list(messages.values())
+
+
+def said_before(desk: Desk, found: Sequence[Message], where: Where) -> dict[str, Message]:
+    """What its peer said last before each of them in its session, as far as the search may return it.
+
+    Raises: Tampered.
+    """
+    test, opener = _test(desk, where), Opener(desk)
+    before: dict[str, Message] = {}
+    for one in found:
+        turn = one.line.turn or 0
+        span = Turns(
+            one.line.room.workspace,
+            one.line.session or "",
+            first=max(0, turn - _AT_MOST_BEFORE),
+            last=turn - 1,
+            owner=one.line.room.owner,
+            newest_first=True,
+            limit=1,
+        )
+        for line in desk.tx.lines.turns(span) if turn else ():
+            if _is_found(line, where, test):
+                before[one.line.id] = Message(line, opener.text(line))
+    return before
+
+
+def _beside(line: SealedLine, turn: int, around: int) -> Turns:
+    return Turns(line.room.workspace, line.session or "", first=max(0, turn - around), last=turn + around)
+
+
+def _is_found(line: SealedLine, where: Where, test: Test) -> bool:
+    """Whether a search there could have found the line."""
+    return line.invalidated_by is None and where.peer in (None, line.room.owner) and test(line)
 
 
 def _rooms(desk: Desk, where: Where) -> list[Room]:

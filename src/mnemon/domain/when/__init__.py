@@ -22,13 +22,26 @@ from mnemon.domain.when.span import EARLIEST, LATEST, Span, overlap
 
 if TYPE_CHECKING:
     from mnemon.domain.when.asked import Order, Relative, preference, relative
+    from mnemon.domain.when.event import happened
     from mnemon.domain.when.finding import spans
 
-__all__ = ["EARLIEST", "LATEST", "Order", "Relative", "Span", "overlap", "preference", "relative", "spans"]
+__all__ = [
+    "EARLIEST",
+    "LATEST",
+    "Order",
+    "Relative",
+    "Span",
+    "happened",
+    "overlap",
+    "preference",
+    "relative",
+    "spans",
+]
 
 _HOMES = {
     "Order": "asked",
     "Relative": "asked",
+    "happened": "event",
     "preference": "asked",
     "relative": "asked",
     "spans": "finding",

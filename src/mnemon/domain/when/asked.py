@@ -138,6 +138,7 @@ _EARLIEST_CUES = frozenset(
 
 _EVENT = pattern(
     r"\b(?P<way>before|prior\s+to|after|following|since|until|during|while|by\s+the\s+time"
+    r"|when(?=\s+(?:i|we|he|she|they)\s)"
     r"|vor(?=\s+(?:de[mrn]|meine[mrn]?|unsere[mrn]?)\b)|nach(?=\s+(?:de[mrn]|meine[mrn]?|unsere[mrn]?)\b)|bevor|nachdem"
     r"|während|avant|après|pendant|antes\s+del?|después\s+del?|durante)\s+"
     r"(?P<event>[^?.!,;:\n]{2,120}?)\s*"
@@ -154,6 +155,7 @@ _WAYS: dict[str, Literal["before", "after", "during"]] = {
     "antes": "before",
     "during": "during",
     "while": "during",
+    "when": "during",
     "während": "during",
     "pendant": "during",
     "durante": "during",
@@ -162,6 +164,26 @@ _NO_EVENT = pattern(
     r"(?:or\b|all$|long$|that$|this$|then$|it$|me$|him$|her$|us$|them$|you$|now$|noon$|school$|work$|when$|last$|next$"
     r"|ever$|bed$|before$|after$)"
 )
+_EVENT_CUES = frozenset(
+    {
+        "before",
+        "prior",
+        "after",
+        "following",
+        "since",
+        "until",
+        "during",
+        "while",
+        "by",
+        "when",
+        "vor",
+        "nach",
+    }
+    | {"bevor", "nachdem", "während", "avant", "après", "pendant", "antes", "después", "durante"}
+)
+_HABITUAL = frozenset({"during", "while", "when"})
+"""What these announce happened once only if the past is spoken of: 'what do I do when I am sad'."""
+_PAST = pattern(r"\b(?:did|was|were|had)\b")
 _IDIOM = pattern(r"\b(?:look(?:s|ed|ing)?|nam(?:ed?|ing)|tak(?:es?|ing)|took|run(?:s|ning)?)\s+$")
 _ARTICLE = pattern(r"(?:the|a|an|my|our|about|around|late|early|mid)[\s-]+")
 
@@ -189,10 +211,14 @@ def preference(question: str) -> Order:
 
 
 def relative(question: str) -> Relative | None:
-    """The event that a question looks before or after, unless it is a time on the calendar."""
+    """The event that a question or a line looks before, after or at, unless it is a time on the calendar."""
     low = lowered(question[:MOST_CHARACTERS])
+    if _EVENT_CUES.isdisjoint(WORDS.of(low)):
+        return None
     for found in _EVENT.finditer(low):
-        event = found["event"]
+        event, way = found["event"], found["way"].split()[0]
+        if way in _HABITUAL and _PAST.search(low) is None:
+            continue
         if _NO_EVENT.match(event) or _IDIOM.search(low[max(0, found.start() - 20) : found.start()]):
             continue
         article = _ARTICLE.match(event)
@@ -200,5 +226,5 @@ def relative(question: str) -> Relative | None:
         if any(span.position <= head + 3 for span in spans(f"in {event}", 0)):
             continue
         begin, end = found.span("event")
-        return Relative(_WAYS.get(found["way"].split()[0], "after"), question[begin:end].strip())
+        return Relative(_WAYS.get(way, "after"), question[begin:end].strip())
     return None

@@ -1,0 +1,145 @@
+"""A question how something is finds the newest statement first, and what was so before right behind it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from conversation.world import staged
+from mnemon.adapters.embed.packaged import packaged
+from mnemon.adapters.reason.extractive import Extractive
+from mnemon.core.embedding import embed_some
+
+WHERE = ("", "/peers/alice")
+BAND = ("My favourite band is Radiohead", "I think Aurora has become my favourite band")
+HOME = ("I live in Oslo, near the harbour", "Actually I moved to Bergen last weekend!")
+DENTIST = ("My dentist is Dr Lee, she is great", "I switched to a new dentist, Dr Patel")
+PHONE = ("My phone number is 555 1234", "I got a new phone number: 555 9876")
+TASTE = ("I love jazz music", "Honestly I hate jazz music")
+WORK = ("I work at Google as an engineer", "I quit Google and started at Acme")
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return packaged()
+
+
+@pytest.fixture(params=["words", "meaning"])
+def stage(request, tmp_path):
+    """A stage whose reasoner reads English, without an embedder and with one."""
+    embedder = request.getfixturevalue("embedder") if request.param == "meaning" else None
+    with staged(tmp_path, reasoner=Extractive(), embedder=embedder) as stage:
+        yield stage
+
+
+def tell(stage, *texts, thought=True, peer="alice"):
+    """Say each text a month after the one before it, in a session of its own."""
+    for month, text in enumerate(texts, 1):
+        stage.owner.say(f"s{month}", text, peer=peer, created_at=f"2026-{month:02}-10T12:00:00Z")
+        if thought:
+            stage.rest()
+    embed_some(stage.world.book, stage.world.tools)
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("What is my favourite band?", BAND),
+        ("Where do I live?", HOME),
+        ("Who is my dentist?", DENTIST),
+        ("What's my phone number?", PHONE),
+        ("Where do I work?", WORK),
+        ("Do I like jazz music?", TASTE),
+    ],
+)
+def test_what_is_so_now_comes_before_what_was_so_and_both_are_found(stage, where, asked, told):
+    tell(stage, *told)
+    assert stage.owner.search(where, asked)[:2] == [*reversed(told)]
+    assert stage.owner.search(where, asked, limit=1) == [told[1]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"), [("What is my favourite band?", BAND), ("Who is my dentist?", DENTIST)]
+)
+def test_before_anything_is_concluded_the_wording_tells(stage, asked, told):
+    tell(stage, *told, thought=False)
+    assert stage.owner.search("", asked)[:2] == [*reversed(told)]
+
+
+def test_whenever_they_came_to_be_known_what_was_said_last_comes_first(stage):
+    for month, text in (("06", BAND[1]), ("01", BAND[0])):
+        stage.owner.say(f"s{month}", text, created_at=f"2026-{month}-10T12:00:00Z")
+        stage.rest()
+    assert stage.owner.search("", "What is my favourite band?")[:2] == [*reversed(BAND)]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "What did I say my favourite band was?",
+        "What was my favourite band originally?",
+        "my favourite band before",
+    ],
+)
+def test_a_question_about_how_it_was_is_not_told_how_it_is(stage, asked):
+    tell(stage, *BAND)
+    for one in stage.owner.told("POST", "/search", {"query": asked, "explain": True}):
+        assert "update" not in one["explanation"]["signals"]
+
+
+def test_the_newer_line_says_that_it_takes_the_place_of_the_older(stage):
+    tell(stage, *HOME)
+    now, before = stage.owner.told("POST", "/search", {"query": "Where do I live?", "explain": True})
+    assert (now["content"], now["explanation"]["rank"]) == (HOME[1], 1)
+    assert now["explanation"]["score"] > before["explanation"]["score"] - 1e-9
+    assert now["explanation"]["signals"]["update"]["rank"] is None
+    assert "update" not in before["explanation"]["signals"]
+    added = sum(signal["added"] for signal in now["explanation"]["signals"].values())
+    assert added == pytest.approx(now["explanation"]["score"], abs=1e-4)
+
+
+def test_a_newer_line_that_tells_nothing_of_it_stays_where_it_is(stage):
+    told = ("My dentist is Dr Lee", "I have a dentist appointment on Friday")
+    tell(stage, *told)
+    for one in stage.owner.told("POST", "/search", {"query": "Who is my dentist?", "explain": True}):
+        assert "update" not in one["explanation"]["signals"]
+
+
+def test_what_another_says_of_themselves_outdates_nothing(stage):
+    stage.owner.say("s", ("alice", BAND[0]), created_at="2026-01-10T12:00:00Z")
+    stage.owner.say("t", ("bob", BAND[1]), created_at="2026-02-10T12:00:00Z")
+    for one in stage.owner.told("POST", "/search", {"query": "What is my favourite band?", "explain": True}):
+        assert "update" not in one["explanation"]["signals"]
+
+
+def test_what_a_message_tells_beside_what_is_asked_brings_nothing_along(stage):
+    both = "I live in Oslo and my favourite band is Radiohead"
+    tell(stage, both, HOME[1])
+    assert HOME[1] in stage.owner.search("", "Where do I live?")
+    assert stage.owner.search("", "What is my favourite band?", limit=1) == [both]
+
+
+def test_a_message_out_of_the_request_s_bounds_outdates_nothing(stage):
+    tell(stage, *HOME)
+    assert stage.owner.search("/sessions/s1", "Where do I live?") == [HOME[0]]
+    early = {"created_at": {"lt": "2026-02-01T00:00:00Z"}}
+    assert stage.owner.search("", "Where do I live?", filters=early) == [HOME[0]]
+
+
+@pytest.mark.embedded("it damages the file")
+def test_a_card_that_does_not_open_keeps_no_message_from_being_found(stage, tmp_path):
+    tell(stage, *HOME)
+    with closing(sqlite3.connect(tmp_path / "book.db")) as raw, raw:
+        assert raw.execute("UPDATE lines SET sealed = zeroblob(60) WHERE kind = 'card'").rowcount
+    assert stage.owner.search("", "Where do I live?", limit=1) == [HOME[0]]
+
+
+def test_context_says_of_what_was_so_that_it_is_no_longer_so(stage):
+    tell(stage, *HOME)
+    told = stage.owner.context("s2", peer_target="alice", search_query="Where do I live?")
+    before, now = told["peer_representation"].split("(no longer so)")
+    assert "Oslo" in before
+    assert "Bergen" in now

@@ -1,0 +1,51 @@
+"""When something happened, as a line tells it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemon.domain import words
+from mnemon.domain.when import happened
+
+TUESDAY = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+def told(line, event):
+    """The first day of it, as the line has it that was said on that Tuesday."""
+    span = happened(line, round(TUESDAY.timestamp() * 1000), words.asked(event))
+    return None if span is None else f"{datetime.fromtimestamp(span.start_ms / 1000, UTC):%m-%d}"
+
+
+@pytest.mark.parametrize(
+    ("line", "event", "day"),
+    [
+        ("I moved to Bergen.", "the move", "03-10"),
+        ("We moved to Bergen last weekend, finally!", "the move", "03-07"),
+        ("I'm going to move on 20 April.", "the move", "04-20"),
+        ("Lunch with Ana tomorrow. We moved to Bergen yesterday.", "the move", "03-09"),
+        ("The wedding was lovely", "the wedding", "03-10"),
+    ],
+)
+def test_an_event_has_the_day_that_its_line_gives_or_was_said_on(line, event, day):
+    assert told(line, event) == day
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "When will you move?",
+        "Some day I will move to Bergen",
+        "I have slept badly since the move.",
+        "I had a garden before the move.",
+        "I bought a boat.",
+        "",
+    ],
+)
+def test_a_line_that_asks_hopes_or_looks_back_does_not_tell_when_it_happened(line):
+    assert told(line, "the move") is None
+
+
+def test_a_moment_that_no_calendar_has_tells_nothing():
+    assert happened("I moved today", 10**18, ["move"]) is None
