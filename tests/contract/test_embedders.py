@@ -17,7 +17,7 @@ from mnemon.adapters.embed.folder import folder
 from mnemon.adapters.embed.packaged import packaged
 from mnemon.adapters.embed.wordpiece import wordpieces
 from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.testing.embedder_contract import TEXTS, EmbedderContract
+from mnemon.testing.embedder_contract import TEXTS, EmbedderContract, likeness
 
 WORDS = sorted({word.strip(".:").lower() for text in TEXTS for word in text.split()} | set("abcdefgh "))
 
@@ -74,3 +74,10 @@ class TestFastembedOnWeightsThatAreAlreadyHere(EmbedderContract):
         }.items():
             (place / name).write_text(json.dumps(told))
         yield FastEmbedder("sentence-transformers/all-MiniLM-L6-v2", specific_model_path=str(place))
+
+    def test_its_vectors_are_those_that_we_read_from_the_same_weights(self, embedder):
+        ours = packaged()
+        for told, known in zip(embedder.passages(TEXTS), ours.passages(TEXTS), strict=True):
+            assert likeness(told, known) > 0.98
+        assert likeness(embedder.question("Where is she going?"), ours.question("Where is she going?")) > 0.98
+        ours.close()

@@ -20,23 +20,12 @@ from msgspec import Struct
 
 from mnemon.domain.spending import Allowance, Spent
 from mnemon.ports.observer import Observer
-from mnemon.ports.reasoner import Entry, Reasoner, Statement, Told
+from mnemon.ports.reasoner import Effort, Entry, Reasoner, Statement, Told
 
 DERIVE = "derive"
 SUMMARISE = "summarise"
 ANSWER = "answer"
 TASKS = (DERIVE, SUMMARISE, ANSWER)
-
-
-class Effort(Struct, frozen=True):
-    """How hard a question is thought about."""
-
-    searches: int = 0
-    """How often memory may be searched again while it is thought about."""
-    passes: int = 1
-    """How often the answer is gone through: all passes after the first check the one before."""
-    tokens: int = 500
-    """How long the answer may be."""
 
 
 class Inquiry(Struct, frozen=True):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import Lock
 
+from msgspec.structs import replace
+
 from mnemon.adapters.model import deriving, summarising
 from mnemon.adapters.model.answering import Answering
 from mnemon.adapters.model.asking import Asking
@@ -15,7 +17,7 @@ from mnemon.domain.spending import Spent
 from mnemon.errors import ModelBudgetSpent, ModelUnavailable
 from mnemon.ports.model import ANSWER, DERIVE, SUMMARISE, Inquiry, Standing, Telling
 from mnemon.ports.observer import MODEL, Observer
-from mnemon.ports.reasoner import Entry, Fact, Reasoner, Statement, Told, Turn
+from mnemon.ports.reasoner import Effort, Entry, Fact, Reasoner, Statement, Told, Turn, nothing_more
 
 BROKEN_OFF = " … (the model broke off here)"
 
@@ -141,9 +143,17 @@ class Engaged:
         self._model.well(SUMMARISE)
         return summary
 
-    def answer(self, question: str, statements: Sequence[Statement], about: str | None) -> Told:
-        """The answer to a question that nobody waits for and nothing more is searched for."""
-        telling = self.tell(Inquiry(question, statements, about, _newest(statements)))
+    def answer(
+        self,
+        question: str,
+        statements: Sequence[Statement],
+        about: str | None,
+        effort: Effort = Effort(),  # noqa: B008 - it can't be changed
+        search: Callable[[str], Sequence[Statement]] = nothing_more,
+    ) -> Told:
+        """The answer to a question that nobody waits for."""
+        asked_at = _newest(statements)
+        telling = self.tell(Inquiry(question, statements, about, asked_at, effort=effort, search=search))
         while True:
             try:
                 next(telling)
@@ -178,10 +188,12 @@ class Engaged:
 
     def _by_rule(self, inquiry: Inquiry, lacking: str) -> Telling:
         plain = self._model.plain
-        told = plain.answer(inquiry.question, inquiry.statements, inquiry.about)
+        told = plain.answer(
+            inquiry.question, inquiry.statements, inquiry.about, inquiry.effort, inquiry.search
+        )
         if told.text:
             yield told.text
-        return Told(told.text, told.cited, by=plain.name, lacking=lacking)
+        return replace(told, by=plain.name, lacking=lacking)
 
 
 def _newest(statements: Sequence[Statement]) -> int:

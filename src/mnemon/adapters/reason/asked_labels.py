@@ -13,6 +13,10 @@ KIN = frozenset(name.lower() for name in RELATIVES | ACQUAINTANCES) | {
     "relationship",
     "best friend",
 }
+_CHILDREN = word_set("children son daughter stepson stepdaughter")
+_PARTNERS = word_set(
+    "partner relationship spouse husband wife boyfriend girlfriend fiance fiancé fiancee fiancée"
+)
 _FOOD = frozenset(["diet", "does not eat", "does not drink", "allergy"])
 _WORK = frozenset(["works as", "works at", "works in"])
 _ABOUT = [
@@ -32,12 +36,13 @@ _ABOUT = [
     (word_set("pronoun pronouns"), frozenset(["pronouns"])),
     (word_set("pet pets animal animals dog dogs cat cats"), frozenset(["pet"])),
     (
-        word_set(
-            "family sibling siblings kid kids children relatives parent parents spouse partner married"
-            " relationship"
-        ),
+        word_set("family relatives"),
         KIN,
     ),
+    (word_set("kid kids child children"), _CHILDREN),
+    (word_set("sibling siblings"), word_set("sister brother stepbrother stepsister twin")),
+    (word_set("parent parents"), word_set("mother mom mum father dad stepmother stepfather stepmom stepdad")),
+    (word_set("spouse partner married relationship"), _PARTNERS),
     (
         word_set("allergy allergies allergic intolerant intolerance intolerances"),
         frozenset(["allergy"]),
@@ -60,7 +65,7 @@ _ABOUT = [
 ]
 """The words of a question, and the labels of a card that it is about then."""
 LABEL_WORDS = frozenset(stem(word) for words_asked, _ in _ABOUT for word in words_asked)
-_DOES = pattern(r"\bdoes \w+ do\b|\bdo for\b")
+_DOES = pattern(r"\b(?:does|do) (?:\w+ ){1,3}do\b|\bdo for\b")
 _HOW_TO_ANSWER = pattern(r"\bshould (?:i|you|we) (?:answer|respond|reply|write|talk)\b")
 _STAND = "can't stand"
 

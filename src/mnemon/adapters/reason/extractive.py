@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mnemon.ports.reasoner import Entry, Fact, Statement, Told, Turn
+from mnemon.ports.reasoner import Effort, Entry, Fact, Statement, Told, Turn, nothing_more
 
 
 class Extractive:
@@ -40,7 +40,14 @@ class Extractive:
 
         return summary.summarise(earlier, turns, most_tokens, count)
 
-    def answer(self, question: str, statements: Sequence[Statement], about: str | None) -> Told:
-        from mnemon.adapters.reason import answer
+    def answer(
+        self,
+        question: str,
+        statements: Sequence[Statement],
+        about: str | None,
+        effort: Effort = Effort(),  # noqa: B008 - it can't be changed
+        search: Callable[[str], Sequence[Statement]] = nothing_more,
+    ) -> Told:
+        from mnemon.adapters.reason import pursuit
 
-        return answer.answer(question, statements, about)
+        return pursuit.pursued(question, statements, about, effort, search)

@@ -52,10 +52,11 @@ _POSSESSED = pattern(
 _SPEAKS_OF_SELF = pattern(r"\b(?:i|i'm|i've|i'd|we|we're|we've)\b")
 _OWN = pattern(r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
 _NAMED = pattern(
-    r"\b(?:is|are|was|were|can|does|did|do|has|had|will|would|should) ([A-ZÀ-Þ][\w-]*)(?= \w)"
+    r"\b(?i:is|are|was|were|can|does|did|do|has|had|will|would|should) ([A-ZÀ-Þ][\w-]*)(?= \w|\?|$)"
     r"|\b([A-ZÀ-Þ][\w-]*)'s\b",
 )
 _HEAD = pattern(rf"(?:^|.* )({_ANY})s?(?:'s\b.*|((?:,? [A-ZÀ-Þ][\w'-]*)*),?)$")
+_AND = pattern(r", and |, | and ")
 _WITH_THEM = pattern(r"\b(?:me|us|them)\b")
 _THIRD = pattern(r"(?:[A-ZÀ-Þ][\w-]*|[Hh]e|[Ss]he) (?:now |also |still |currently )?([a-z]+s)\b")
 
@@ -71,16 +72,28 @@ def somebody_of_theirs(question: str, about: str | None) -> frozenset[str]:
         return frozenset()
     if about and re.search(rf"(?<!\w){re.escape(about.lower())}(?!\w|'s)", question):
         return frozenset()
-    noun = found[1]
+    return called_alike(found[1])
+
+
+def called_alike(noun: str) -> frozenset[str]:
+    """The words that may mean the same somebody."""
     return frozenset([noun]).union(*(ones | wider for ones, wider in _CALLED_ALIKE if noun in ones | wider))
 
 
 def tells_of_them(nouns: frozenset[str], texts: Iterable[str]) -> frozenset[str]:
     """The stems by which a statement names them: the nouns, and the names that texts have beside these."""
+    return frozenset(stem(word) for name in (*nouns, *names_beside(nouns, texts)) for word in words(name))
+
+
+def names_beside(nouns: frozenset[str], texts: Iterable[str]) -> list[str]:
+    """The names that texts have beside such a noun: 'my sister Anna', 'our dog is called Rex'."""
     nouned = "|".join(sorted(map(re.escape, nouns), key=len, reverse=True))
-    called = re.compile(rf"\b(?:{nouned})(?:'s name)?,? (?:(?:is |are )?(?:named |called )?)([A-ZÀ-Þ][\w-]+)")
+    called = re.compile(
+        rf"\b(?:{nouned})s?(?:'s name)?[,:]? (?:(?:is |are )?(?:named |called )?)"
+        r"([A-ZÀ-Þ][\w-]+(?:(?:, | and |, and )[A-ZÀ-Þ][\w-]+)*)"
+    )
     named = (found[1] for text in texts for found in called.finditer(text))
-    return frozenset(stem(word) for name in (*nouns, *named) for word in words(name))
+    return list(dict.fromkeys(name for some in named for name in _AND.split(some)))
 
 
 def speaks_of_self(sentence: str) -> bool:

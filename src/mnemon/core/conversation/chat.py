@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -11,15 +12,17 @@ from mnemon.core.conversation.cards import read_card
 from mnemon.core.conversation.conclusions import View, Whose, query_views, representation, with_what_outdates
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import said_at
-from mnemon.core.conversation.search import Where, search_messages
+from mnemon.core.conversation.search import Where, said_before, search_messages, with_neighbours
 from mnemon.core.desk import Desk
+from mnemon.core.finding import understand
 from mnemon.domain import trust
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.habits import uses_cards
 from mnemon.domain.line import CONCLUSIONS
+from mnemon.domain.pattern import pattern
+from mnemon.domain.question import plain, respelt
 from mnemon.domain.trust import Trust
-from mnemon.ports.model import Effort
-from mnemon.ports.reasoner import Entry, Statement
+from mnemon.ports.reasoner import Effort, Entry, Statement
 
 
 class Depth(Struct, frozen=True):
@@ -28,16 +31,22 @@ class Depth(Struct, frozen=True):
     found: int
     newest: int
     messages: int
+    around: int
+    """How many messages before and after each that was found are looked at too."""
     effort: Effort
+    by_rule_said: bool = True
+    """Whether an answer by rule looks at messages too, and not at conclusions alone."""
 
 
 LEVELS = {
-    "minimal": Depth(10, 10, 5, Effort(searches=0, passes=1, tokens=250)),
-    "low": Depth(25, 25, 10, Effort(searches=1, passes=1, tokens=500)),
-    "medium": Depth(25, 25, 20, Effort(searches=3, passes=1, tokens=1000)),
-    "high": Depth(50, 50, 40, Effort(searches=5, passes=2, tokens=2000)),
-    "max": Depth(100, 100, 80, Effort(searches=10, passes=3, tokens=4000)),
+    "minimal": Depth(10, 10, 5, 0, Effort(searches=0, passes=1, tokens=250, lines=1), by_rule_said=False),
+    "low": Depth(25, 25, 10, 0, Effort(searches=1, passes=1, tokens=500)),
+    "medium": Depth(25, 25, 20, 0, Effort(searches=3, passes=1, tokens=1000, leads=2)),
+    "high": Depth(50, 50, 40, 2, Effort(5, 2, 2000, lines=8, leads=3, history=True)),
+    "max": Depth(100, 100, 80, 5, Effort(10, 3, 4000, lines=12, leads=5, history=True, parts=4)),
 }
+_POINTS_BACK = pattern(r"\W*(?:\w+\W+){0,3}?(?:he|she|they|his|her|him|their|them)\b", re.IGNORECASE)
+"""Whether a message soon speaks of somebody whom one before it may have named."""
 
 
 class Question(Struct, frozen=True):
@@ -56,6 +65,8 @@ class Gathered(Struct, frozen=True):
     question: Question
     views: list[View]
     messages: list[Message]
+    before: Mapping[str, Message] = {}
+    """What its peer said right before a message, by the id of that."""
 
     def statements(self) -> list[Statement]:
         """All of it but messages that read like orders: no answer repeats those."""
@@ -74,12 +85,23 @@ class Gathered(Struct, frozen=True):
             found = trust.of_message(line.kind, decode_metadata(line.metadata), message.text)
             if found != Trust.SUSPECT:
                 carried = found < Trust.SAID
-                told.append(Statement(line.id, message.text, said_at(line), line.room.owner, carried))
+                before = self.before.get(line.id)
+                told.append(
+                    Statement(
+                        line.id,
+                        message.text,
+                        said_at(line),
+                        line.room.owner,
+                        carried,
+                        after="" if before is None else before.text,
+                        after_id="" if before is None else before.line.id,
+                    )
+                )
         return told
 
 
-def gather(desk: Desk, question: Question) -> Gathered:
-    """Raises: NotFound, Tampered."""
+def gather(desk: Desk, question: Question, *, by_rule: bool = False) -> Gathered:
+    """What a model, or rules, may answer from. Raises: NotFound, Tampered."""
     depth = LEVELS[question.level]
     whose = _whose(question)
     views = {view.line.id: view for view in query_views(desk, (whose,), question.text, depth.found)}
@@ -89,7 +111,9 @@ def gather(desk: Desk, question: Question) -> Gathered:
     for view in reversed(newest):
         views.setdefault(view.line.id, view)
     told = with_what_outdates(desk, list(views.values()), question.sessions)
-    return Gathered(question, told, _messages(desk, question, depth))
+    if by_rule and not depth.by_rule_said:
+        return Gathered(question, told, [])
+    return Gathered(question, told, *_messages(desk, question, depth))
 
 
 def _whose(question: Question) -> Whose:
@@ -115,27 +139,53 @@ def look(desk: Desk, question: Question) -> Gathered:
     depth = LEVELS[question.level]
     views = query_views(desk, (_whose(question),), question.text, depth.found)
     told = with_what_outdates(desk, views, question.sessions)
-    return Gathered(question, told, _messages(desk, question, depth))
+    return Gathered(question, told, *_messages(desk, question, depth))
 
 
 def together(gathered: Sequence[Gathered]) -> Gathered:
     """All that was gathered for one question, each thing once."""
     views = {view.line.id: view for one in gathered for view in one.views}
     messages = {message.line.id: message for one in gathered for message in one.messages}
-    return Gathered(gathered[0].question, list(views.values()), list(messages.values()))
+    before = {line_id: message for one in gathered for line_id, message in one.before.items()}
+    return Gathered(gathered[0].question, list(views.values()), list(messages.values()), before)
 
 
-def _messages(desk: Desk, question: Question, depth: Depth) -> list[Message]:
-    """What was said that touches the question, as far as the observer was there to hear it."""
+def _messages(desk: Desk, question: Question, depth: Depth) -> tuple[list[Message], Mapping[str, Message]]:
+    """What was said that touches the question, as far as the observer was there to hear it.
+
+    With it what was said right before those that may only be understood so.
+    """
     perspective = question.observer if question.observer != question.observed else None
     where = Where(peer=question.observed, sessions=question.sessions, perspective=perspective)
-    return search_messages(desk, question.text, where, depth.messages)
+    found = search_messages(desk, question.text, where, depth.messages)
+    if depth.around:
+        found = with_neighbours(desk, found, where, depth.around)
+    unclear = [one for one in found if depth.around or _POINTS_BACK.match(one.text)]
+    return found, _trusted(said_before(desk, unclear, where))
+
+
+def _trusted(before: Mapping[str, Message]) -> Mapping[str, Message]:
+    """Without what reads like orders."""
+    return {
+        line_id: message
+        for line_id, message in before.items()
+        if trust.of_message(message.line.kind, decode_metadata(message.line.metadata), message.text)
+        != Trust.SUSPECT
+    }
+
+
+def as_meant(desk: Desk, text: str) -> str:
+    """The question with those words spelt right that nobody knows."""
+    question = understand(desk, text)
+    meant = {word: other for word in plain(text) if (other := desk.tools.spelling.meant(word))}
+    return respelt(question, meant).text if meant else text
 
 
 def cited(gathered: Gathered, ids: Sequence[str]) -> tuple[list[View], list[Message]]:
     """The conclusions and the messages among those ids."""
     wanted = set(ids)
+    messages = {one.line.id: one for one in (*gathered.messages, *gathered.before.values())}
     return (
         [view for view in gathered.views if view.line.id in wanted],
-        [message for message in gathered.messages if message.line.id in wanted],
+        [message for line_id, message in messages.items() if line_id in wanted],
     )

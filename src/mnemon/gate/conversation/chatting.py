@@ -55,8 +55,8 @@ def _answered(case: Case, request: Ask) -> Outcome:
 
 
 def _looked(case: Case, gathered: chat.Gathered, answer: Any) -> Outcome:
-    seen = [statement.id for statement in gathered.statements()]
-    return Outcome(answer, reading(everywhere(case.desk), seen))
+    seen = [one for statement in gathered.statements() for one in (statement.id, statement.after_id) if one]
+    return Outcome(answer, reading(everywhere(case.desk), list(dict.fromkeys(seen))))
 
 
 def _by_rule(case: Case, request: Ask) -> Outcome:
@@ -67,13 +67,25 @@ def _by_rule(case: Case, request: Ask) -> Outcome:
             hint="Leave response_format out, or configure a model.",
         )
     question = _question(case, request)
-    gathered = chat.gather(case.desk, question)
+    gathered = [chat.gather(case.desk, question, by_rule=True)]
+    effort = chat.LEVELS[question.level].effort
+
+    def told(text: str) -> Told:
+        return reasoner.answer(
+            text,
+            gathered[0].statements(),
+            question.observed,
+            effort,
+            lambda words: _searched(case, request, words, gathered),
+        )
 
     def answer(row: Row) -> a.Told:
-        told = reasoner.answer(question.text, gathered.statements(), question.observed)
-        return a.Told(told.text or None, _evidence(request, [gathered], told))
+        found = told(question.text)
+        if not found.text and (meant := chat.as_meant(case.desk, question.text)) != question.text:
+            found = told(meant)
+        return a.Told(found.text or None, _evidence(request, gathered, found))
 
-    return _looked(case, gathered, answer)
+    return _looked(case, gathered[0], answer)
 
 
 def _evidence(request: Ask, gathered: list[chat.Gathered], told: Told) -> a.Evidence | None:

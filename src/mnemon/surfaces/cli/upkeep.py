@@ -250,11 +250,13 @@ def _knowledge(told: m.KnowledgeStatus | None) -> list[str]:
 
 def _model(reasoner: str, told: m.ModelStatus) -> list[str]:
     """Who reasons, what is left for it, and what is wrong with it."""
-    left = told.left
+    left, here = told.left, told.left_here
     rows = [
         f"  reasoner             {reasoner} ({', '.join(told.tasks)})",
         f"  left this hour       {left.calls_this_hour:>8} calls, {left.tokens_this_hour} tokens",
         f"  left today           {left.calls_today:>8} calls, {left.tokens_today} tokens",
+        f"  workspace, this hour {here.calls_this_hour:>8} calls, {here.tokens_this_hour} tokens",
+        f"  workspace, today     {here.calls_today:>8} calls, {here.tokens_today} tokens",
     ]
     return [*rows, f"  without the model    {told.trouble}"] if told.trouble else rows
 

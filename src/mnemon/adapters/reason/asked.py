@@ -1,0 +1,185 @@
+"""A question as rules read it: the words that matter, what it wants to know, and of whom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mnemon.adapters.reason.asked_labels import LABEL_WORDS, labels_asked
+from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.span import ASKS_WHEN
+from mnemon.adapters.reason.stems import content_stems, stem
+from mnemon.adapters.reason.whom import named_in, names_beside, somebody_of_theirs
+from mnemon.domain.pattern import pattern
+from mnemon.domain.words import words
+from mnemon.ports.reasoner import Statement
+
+_GENERAL = frozenset(
+    stem(word)
+    for word in word_set(
+        """
+        know known remember recall everything anything user person peer human describe summary summarize
+        summarise overview profile info information facts learn learned far conversation context detail
+        details background guy him her them someone talk history memory memories briefly short introduce
+        who's
+        """
+    )
+)
+WEAK = frozenset(
+    stem(word)
+    for word in word_set(
+        """
+        go make take thing kind type sort time year day week month way lot people come use good new name
+        like want do done doing favorite
+        """
+    )
+)
+TALK = frozenset(
+    stem(word)
+    for word in word_set(
+        """
+        hi hey hello hiya yo thanks thank thx ok okay yes yeah yep no nope sure great cool nice good morning
+        evening afternoon night bye goodbye cheers lol haha wow welcome sorry please hmm
+        """
+    )
+)
+"""Words of greeting and thanks: who says only these asks for nothing."""
+TIME = pattern(
+    r"\d{4}|\b(?:today|yesterday|tomorrow|ago|last|next|since|week|month|year|monday|tuesday|wednesday"
+    r"|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september"
+    r"|october|november|december)\b",
+    re.IGNORECASE,
+)
+_NUMBER = pattern(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|both)\b", re.IGNORECASE
+)
+_PLACE = pattern(r"\b(?:in|at|to|from|near|for) (?:the )?[A-ZÀ-Þ]")
+_SOMEBODY = pattern(
+    r"\b[A-ZÀ-Þ][a-z]+\b|\b(?:sister|brother|mother|father|mom|dad|wife|husband|friend|partner|boss)\b"
+)
+_CUES = [
+    (ASKS_WHEN, TIME),
+    (pattern(r"\bhow (?:many|much|old|often)\b"), _NUMBER),
+    (pattern(r"\bwhere\b"), _PLACE),
+    (pattern(r"\bwho\b|\bwhom\b|\bwhose\b"), _SOMEBODY),
+]
+_SUBJECT = pattern(r"\b(?:does|did|do|has|was|will)\s+([^\W\d_][\w-]*)(?=\s+\w)|\b([^\W\d_][\w-]*)'s\b")
+_NOBODY = frozenset(
+    stem(word)
+    for word in word_set(
+        """
+        i you he she they we it me my your his her their the a an this that these those there here what
+        who where when how why let user users anyone anything everyone someone one any some ever not
+        """
+    )
+)
+_ASKING = word_set("what where when who whom whose which how why tell")
+_BEFORE = pattern(
+    r"\b(?:before(?: (?:the |i )?\w+)?\W*$|used? to\b|previous(?:ly)?\b|former(?:ly)?\b|in the past\b"
+    r"|back then\b)"
+)
+"""Whether a question in small letters asks for what is no longer so."""
+_OF_BEFORE = frozenset(map(stem, word_set("before use used previous previously former formerly past back")))
+_PAST = pattern(r"\b(?:did|was|were|had|ever)\b")
+_YES_OR_NO = pattern(
+    r"^\W*(?:and |so |but )?(?:do|does|did|am|is|are|was|were|have|has|had|can|will|would)\b"
+)
+
+
+class Asked(NamedTuple):
+    """A question in small letters, the words that matter in it, and what it is about."""
+
+    question: str
+    terms: frozenset[str]
+    wanted: frozenset[str]
+    """The labels of a card."""
+    theirs: frozenset[str] = frozenset()
+    """What somebody of the peer's whom it is about may be called."""
+    others: frozenset[str] = frozenset()
+    """The stems of whom it speaks of beside the peer, by what stands before their names."""
+    named: frozenset[str] = frozenset()
+    """The stems of whom it calls by a name that is not the peer's."""
+    whom: frozenset[str] = frozenset()
+    """All the stems of somebody else whom it is about."""
+    cues: tuple[re.Pattern[str], ...] = ()
+    """What a line has that tells what is asked for: a time, a number, a place, somebody."""
+
+    @property
+    def rest(self) -> frozenset[str]:
+        """The words beside those of whom it is about."""
+        return self.terms - self.whom - WEAK
+
+    @property
+    def beside(self) -> frozenset[str]:
+        """The words beside those of a label."""
+        return self.terms - WEAK - LABEL_WORDS
+
+    @property
+    def asks_back(self) -> bool:
+        return self.asks_before or _PAST.search(self.question) is not None
+
+    @property
+    def asks_before(self) -> bool:
+        return _BEFORE.search(self.question) is not None
+
+    @property
+    def yes_or_no(self) -> bool:
+        return _YES_OR_NO.search(self.question) is not None
+
+    def cued(self, text: str) -> int:
+        return sum(cue.search(text) is not None for cue in self.cues)
+
+
+def read(said: str, about: str | None) -> Asked:
+    question = said.lower().replace("for a living", "for a job")
+    names = stems_of(about)
+    terms = frozenset(term for term in content_stems(question) if term not in names) - TALK
+    if _BEFORE.search(question):
+        terms -= _OF_BEFORE
+    if "since when" in question:
+        terms -= {stem("since")}
+    others = frozenset(stem(found[1] or found[2]) for found in _SUBJECT.finditer(question)) - names - _NOBODY
+    named = named_in(said) - names
+    theirs = somebody_of_theirs(question, about)
+    asked = Asked(
+        question,
+        terms,
+        labels_asked(question),
+        theirs,
+        others,
+        named,
+        others | named | frozenset(map(stem, theirs)),
+        tuple(cue for asks, cue in _CUES if asks.search(question)),
+    )
+    return asked._replace(wanted=asked.wanted - theirs) if asked.rest else asked
+
+
+def with_their_names(asked: Asked, statements: Sequence[Statement]) -> Asked:
+    """The question with the names that were told of somebody of the peer's whom it is about."""
+    if not asked.theirs:
+        return asked
+    names = names_beside(asked.theirs, (statement.text for statement in statements))
+    return asked._replace(whom=asked.whom.union(*map(stems_of, names)))
+
+
+def only_greets(asked: Asked) -> bool:
+    """Whether it is a greeting or a word of thanks, with or without a name."""
+    said = words(asked.question)
+    if not said or stem(said[0]) not in TALK or "?" in asked.question or not _ASKING.isdisjoint(said):
+        return False
+    return len(asked.terms) <= 1 and asked.terms.isdisjoint(_GENERAL)
+
+
+def is_general(asked: Asked, about: str | None) -> bool:
+    """Whether it asks about somebody as such: 'who is ann', 'what do you know about me'."""
+    if asked.terms:
+        return asked.terms <= _GENERAL
+    plain = set(words(asked.question))
+    if "who" in plain or {"about", "what"} <= plain:
+        return True
+    return not stems_of(about).isdisjoint(map(stem, plain)) and not asked.wanted
+
+
+def stems_of(about: str | None) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(about or ""))

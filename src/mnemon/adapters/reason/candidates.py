@@ -1,0 +1,356 @@
+"""What may be cited in an answer: conclusions as they are, and of messages the sentence that says most."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mnemon.adapters.reason.asked import TALK, Asked
+from mnemon.adapters.reason.clauses import clauses
+from mnemon.adapters.reason.days import dated
+from mnemon.adapters.reason.lexicon import base_of_third
+from mnemon.adapters.reason.pointing import names as names_thing
+from mnemon.adapters.reason.referents import NOUNS, meant, pointed_out
+from mnemon.adapters.reason.sentences import prose, split
+from mnemon.adapters.reason.statements import as_said
+from mnemon.adapters.reason.stems import content_stems, stem
+from mnemon.adapters.reason.substance import telling_words
+from mnemon.adapters.reason.traits import label_of, trait_of
+from mnemon.adapters.reason.verbs import ADVERBS
+from mnemon.domain.denial import is_denial
+from mnemon.domain.pattern import pattern
+from mnemon.domain.trust import Trust, own_words, quoted
+from mnemon.domain.words import words
+from mnemon.ports.reasoner import Statement
+
+MOST_STATEMENTS = 400
+FEW = 2
+"""With so many words beside those of a label, a question is about more than the label."""
+BRACKETED = pattern(r"\((?:week of |weekend of |about )?\d{4}(?:-\d\d){0,2}\)")
+"""A day that was worked out."""
+_MOST_CHARS = 300
+_MOST_SENTENCES = 100
+_HALF = 0.5
+_TELLING = frozenset(map(stem, ("said", "quoted")))
+_SAID = pattern(r'^\S{1,512} said: "(.*)"$', re.DOTALL)
+_TOGETHER = pattern(r"and their (?=\w)")
+_NAME = r"[A-ZÀ-Þ][\w-]*"
+_OF_SELF = pattern(r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've)\b", re.IGNORECASE)
+"""Not 'us': what is a joy to us all is said of everyone."""
+_OF_ANOTHER = pattern(
+    r"(?:^|, |\band |\bbut )"
+    rf"(?:(?:[Mm]y|[Oo]ur|{_NAME}'s) (?:[a-z-]+ ){{0,2}}?(?P<noun>{NOUNS})(?:,? (?P<called>{_NAME}))?"
+    rf"|(?P<pronoun>[Hh]e|[Ss]he|[Tt]hey)|(?P<name>{_NAME})),?"
+    r"(?P<being>'s|'re| (?:is|was|are|were)\b)? (?P<rest>[a-z\d].*?)"
+    r"(?=(?:,| and| but) (?:[A-Z]|he\b|she\b|my\b)|$)"
+)
+"""What is told of somebody else."""
+_NAMED = pattern(r"\d|(?<=[a-z,] )[A-ZÀ-Þ]|[^\x00-\x7f]")
+
+
+class Candidate(NamedTuple):
+    """A statement as it would be cited."""
+
+    order: int
+    statement: Statement
+    text: str
+    said: str
+    """What it says in the words of the peer."""
+    stems: frozenset[str]
+    label: str
+    outdated_by: str | None
+    carried: bool
+    context: frozenset[str] = frozenset()
+    """What was spoken of right before it in the same message, or asked by its peer in the one before."""
+    of_another: bool = False
+    """Whether the label is of what it tells of somebody else."""
+    tells_of_them: bool = False
+    """Whether somebody else of whom is asked is the subject of it."""
+    owing: str = ""
+    """The id of a message before it without which it could not be understood."""
+
+    @property
+    def stands(self) -> bool:
+        return self.outdated_by is None
+
+
+class _Sentence(NamedTuple):
+    """A sentence of a message, with what it owes to the one before it."""
+
+    said: str
+    shown: str
+    stems: frozenset[str]
+    context: frozenset[str]
+    meant: frozenset[str] = frozenset()
+    """By which stems those are known whom its pronoun means."""
+    before: str = ""
+    """What was said right before it in another message."""
+
+
+def gathered(
+    statements: Sequence[Statement], asked: Asked, names: frozenset[str], about: str | None
+) -> list[Candidate]:
+    """What of the statements may be cited; what no longer stands is marked so."""
+    usable = (statement for statement in statements[:MOST_STATEMENTS] if statement.text.strip())
+    found = (_as_cited(at, statement, asked, about) for at, statement in enumerate(usable))
+    return _dated_back([candidate for candidate in found if candidate is not None], names)
+
+
+def plain_stems(candidate: Candidate, names: frozenset[str]) -> frozenset[str]:
+    """What a line says, whoever says it and whichever days are worked out in it."""
+    return frozenset(content_stems(BRACKETED.sub("", candidate.text))) - names - _TELLING
+
+
+def _as_cited(order: int, statement: Statement, asked: Asked, about: str | None) -> Candidate | None:
+    """A conclusion as it is; of a message the sentence that says most to the question, and no question."""
+    if statement.peer is None:
+        text = _clipped(as_said(statement.text))
+        said = _in_own_words(text, about)
+        label, of_another = _labelled(said, asked)
+        stems = frozenset(content_stems(text))
+        return Candidate(
+            order,
+            statement,
+            text,
+            said,
+            stems,
+            label,
+            statement.outdated_by,
+            statement.carried,
+            of_another=of_another,
+            tells_of_them=_tells_of_them(said, asked),
+        )
+    chosen = _chosen(_sentences(statement), asked)
+    if chosen is None:
+        return None
+    sentence, label, of_another = chosen
+    shown, owing = sentence.shown, ""
+    if sentence.before and asked.terms.isdisjoint(sentence.stems) and asked.terms & sentence.context:
+        shown, owing = f"{sentence.before} … {shown}", statement.after_id
+    elif sentence.meant and sentence.before:
+        owing = statement.after_id
+    carried = statement.carried or _is_quoted(sentence.stems, statement.text)
+    return Candidate(
+        order,
+        statement,
+        _as_quoted(statement, shown, carried=carried),
+        sentence.said,
+        sentence.stems,
+        label,
+        statement.outdated_by,
+        carried,
+        sentence.context,
+        of_another,
+        _tells_of_them(sentence.said, asked, sentence.meant),
+        owing,
+    )
+
+
+def _chosen(sentences: Sequence[_Sentence], asked: Asked) -> tuple[_Sentence, str, bool] | None:
+    """The sentence that says most to the question, its label, and whether that is somebody else's."""
+    telling = [sentence for sentence in sentences if _tells(sentence, asked)]
+    if not telling:
+        return None
+    if asked.whom and not asked.rest and not asked.wanted:
+        of_them = [sentence for sentence in telling if asked.whom & sentence.stems]
+        return (_joined(of_them or telling[:1]), "", False)
+    labelled = [(one, *_labelled(one.said, asked, one.meant)) for one in telling]
+    if len(labelled) == 1:
+        return labelled[0]
+    theirs = frozenset(map(stem, asked.theirs))
+
+    def says(one: tuple[_Sentence, str, bool]) -> float:
+        sentence, label, _ = one
+        return (
+            len(asked.terms & sentence.stems)
+            + _HALF * len(asked.terms & sentence.context - sentence.stems)
+            + (1.0 if label in asked.wanted else 0.0)
+            + (1.0 if theirs & sentence.stems else 0.0)
+            + _HALF * asked.cued(sentence.said)
+            + _HALF * _tells_of_them(sentence.said, asked, sentence.meant)
+            + (0.1 if label else 0.0)
+            + min(len(sentence.stems), 9) / 100
+        )
+
+    return max(labelled, key=says)
+
+
+def _tells(sentence: _Sentence, asked: Asked) -> bool:
+    """Whether it is no question, no greeting, and more than a saying, or what was guessed at right before."""
+    if _asks(sentence.said) or sentence.stems <= TALK:
+        return False
+    return _asks(sentence.before) or not _is_saying(sentence.said, asked.terms)
+
+
+def _joined(sentences: Sequence[_Sentence]) -> _Sentence:
+    """Several sentences as one."""
+    first = sentences[0]
+    return first._replace(
+        said=" ".join(one.said for one in sentences),
+        shown=" ".join(one.shown for one in sentences),
+        stems=first.stems.union(*(one.stems for one in sentences)),
+    )
+
+
+def retold(one: Candidate, said: str) -> Candidate:
+    """The same message with other sentences of it; a conclusion as it is."""
+    if one.statement.peer is None:
+        return one
+    stems = one.stems | frozenset(content_stems(said))
+    return one._replace(text=_as_quoted(one.statement, said, carried=one.carried), said=said, stems=stems)
+
+
+def sentences_of(statement: Statement) -> list[str]:
+    found = [sentence for line in prose(statement.text) for sentence in split(line)]
+    return (found or [as_said(statement.text)])[:_MOST_SENTENCES]
+
+
+def _as_quoted(statement: Statement, said: str, *, carried: bool) -> str:
+    text = _clipped(dated(said, statement.said_at, None)).replace('"', "'")
+    return quoted(Trust.QUOTED, text) if carried else f'{statement.peer} said: "{text}"'
+
+
+def _sentences(statement: Statement) -> list[_Sentence]:
+    """The sentences of a message, each with whom it means and what was spoken of right before."""
+    said = sentences_of(statement)
+    found: list[_Sentence] = []
+    before = _last_sentence(statement.after)
+    context = frozenset(content_stems(before)) if _asks(before) else frozenset[str]()
+    for sentence, who in zip(said, meant(said, statement.after), strict=True):
+        stems = frozenset(content_stems(sentence))
+        shown = sentence if who is None else pointed_out(sentence, who)
+        told_of = frozenset[str]() if who is None else who.stems
+        found.append(_Sentence(sentence, shown, stems | told_of, context, told_of, before))
+        before = ""
+        context = stems
+    return found
+
+
+def _last_sentence(text: str) -> str:
+    """The last sentence of a message."""
+    sentences = [sentence for line in prose(text[-_MOST_CHARS:]) for sentence in split(line)] if text else []
+    return sentences[-1] if sentences else ""
+
+
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip(" \"')").endswith(("?", "？"))
+
+
+def _is_quoted(stems: frozenset[str], message: str) -> bool:
+    """Whether a sentence with these words is one that the message only pastes or quotes."""
+    own = own_words(message)
+    return own != message and 2 * len(stems & frozenset(content_stems(own))) < len(stems)
+
+
+def _dated_back(candidates: Sequence[Candidate], names: frozenset[str]) -> list[Candidate]:
+    """The same; a message that says what a conclusion says which no longer stands is outdated with it."""
+    by_id = {one.statement.id: one for one in candidates}
+    old = [(one, plain_stems(one, names)) for one in candidates if not one.stands]
+    if not old:
+        return list(candidates)
+
+    def outdated_by(message: Candidate) -> str | None:
+        stems = plain_stems(message, names)
+        for one, before in old:
+            latest = by_id.get(one.outdated_by or "")
+            if (
+                before
+                and before <= stems
+                and is_denial(message.said) == is_denial(one.said)
+                and (latest is None or not _says(message, stems, latest, names))
+            ):
+                return one.outdated_by
+        return None
+
+    return [
+        one if one.statement.peer is None else one._replace(outdated_by=outdated_by(one))
+        for one in candidates
+    ]
+
+
+def _says(message: Candidate, stems: frozenset[str], latest: Candidate, names: frozenset[str]) -> bool:
+    """Whether a message says what holds by now, or was said after that."""
+    if message.statement.said_at > latest.statement.said_at:
+        return True
+    return plain_stems(latest, names) <= stems and is_denial(message.said) == is_denial(latest.said)
+
+
+def _is_saying(sentence: str, terms: frozenset[str]) -> bool:
+    """Whether it names nobody and nothing, and says next to nothing beside the words of the question."""
+    if not terms or _OF_SELF.search(sentence) or _NAMED.search(sentence) or names_thing(sentence):
+        return False
+    return sum(stem(word) not in terms for word in telling_words(sentence)) < FEW
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _MOST_CHARS else text[:_MOST_CHARS].rpartition(" ")[0] + " …"
+
+
+def _in_own_words(text: str, about: str | None) -> str:
+    """A conclusion as its peer would say it."""
+    said = _SAID.match(text)
+    return said[1] if said else _first_person(text, about)
+
+
+def _labelled(said: str, asked: Asked, meant: frozenset[str] = frozenset()) -> tuple[str, bool]:
+    """The label of a card that it is about, and whether it is somebody else's of whom is asked."""
+    if not asked.wanted:
+        return "", False
+    label = _label(said)
+    if label in asked.wanted or not asked.whom:
+        return label, False
+    for other in _of_them(said, asked, meant):
+        if (theirs := _label(_as_if_own(other))) in asked.wanted:
+            return theirs, True
+    return label, False
+
+
+def _tells_of_them(said: str, asked: Asked, meant: frozenset[str] = frozenset()) -> bool:
+    return bool(asked.whom) and any(_of_them(said, asked, meant))
+
+
+def _of_them(said: str, asked: Asked, meant: frozenset[str]) -> Iterator[re.Match[str]]:
+    """Where a sentence tells something of somebody else of whom is asked."""
+    for other in _OF_ANOTHER.finditer(said[:_MOST_CHARS]):
+        told_of = meant if other["pronoun"] else _stems(other["noun"], other["called"], other["name"])
+        if asked.whom & told_of:
+            yield other
+
+
+def _as_if_own(other: re.Match[str]) -> str:
+    """What is told of somebody else as they would say it: 'She's a nurse' as 'I am a nurse'."""
+    return f"I am {other['rest']}" if other["being"] else _first_person(f"x {other['rest']}", "x")
+
+
+def _stems(*said: str | None) -> frozenset[str]:
+    return frozenset(stem(word) for one in said if one for word in words(one))
+
+
+def _label(sentence: str) -> str:
+    for clause in clauses(sentence[:_MOST_CHARS]):
+        if trait := trait_of(clause):
+            return label_of(trait)
+    return ""
+
+
+def _first_person(text: str, about: str | None) -> str:
+    """'ann lives in Lisbon' as ann would say it."""
+    name = (
+        about
+        if about and text.startswith((f"{about} ", f"{about}'s "))
+        else text.partition(" ")[0].removesuffix("'s")
+    )
+    rest = text[len(name) :]
+    if rest.startswith("'s "):
+        return "My " + rest[3:]
+    rest = rest.strip()
+    if together := _TOGETHER.match(rest):
+        who, _, did = rest[together.end() :].partition(" ")
+        return f"My {who} and I {did}"
+    told = rest.split(" ")
+    for at, word in enumerate(told):
+        if word not in ADVERBS:
+            told[at] = {"is": "am", "has": "have", "does": "do"}.get(word) or base_of_third(word) or word
+            break
+    return "I " + " ".join(told)

@@ -1,0 +1,103 @@
+"""What ends or changes something that was said before: 'I sold the Skoda', 'they moved the date to May'."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mnemon.adapters.reason.asked import WEAK
+from mnemon.adapters.reason.candidates import Candidate, retold, sentences_of
+from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.stems import content_stems
+from mnemon.domain.pattern import pattern
+
+_ENDED = pattern(
+    r"\b(?:i|we)(?:'ve| have)? (?:just |finally |recently |also )?"
+    r"(?:quit|left|sold|resigned from|dropped out of|got rid of|broke up with|gave up|stopped"
+    r"|cancelled|canceled)"
+    r" (?:my job at |my job with |working (?:at|for) |eating |drinking |playing |seeing |my |our |the )?"
+    r"(?P<what>[^\s,.;!]+(?: [^\s,.;!]+){0,2}?)(?= because| since| for| to| last| on| in| at| and| yesterday"
+    r"| today|[,.;!(]|$)",
+    re.IGNORECASE,
+)
+_CHANGED = pattern(
+    r"\b(?:moved|changed|postponed|pushed|rescheduled|raised|lowered|increased|decreased|reduced|extended"
+    r"|shortened|switched|delayed|renamed|upped|cut) (?:back )?(?:my|the|our|their|his|her|\w+'s) "
+    r"(?P<what>[^\s,.;!]+(?: [^\s,.;!]+){0,2}?)(?: dose| date)?"
+    r"(?: back| forward| up| down)?(?: from [^,.;]+)? to ",
+    re.IGNORECASE,
+)
+
+
+_VERBS = word_set(
+    """
+    quit left sold resigned dropped got broke gave stopped cancelled canceled moved changed postponed pushed
+    rescheduled raised lowered increased decreased reduced extended shortened switched delayed renamed upped
+    cut
+    """
+)
+"""Of which one is in whatever ends or changes something."""
+
+
+class _Change(NamedTuple):
+    by: Candidate
+    what: frozenset[str]
+
+
+def as_changed(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The same; what a later one ends or changes is outdated by that, which is told with what follows it."""
+    changes = [change for one in candidates if one.stands for change in _changes(one)]
+    if not changes:
+        return list(candidates)
+    changing = {change.by.statement.id: change.by for change in changes}
+    fuller = _fuller(changes)
+
+    def standing(one: Candidate) -> Candidate:
+        if one.statement.id in changing:
+            return changing[one.statement.id]
+        if one.outdated_by in fuller:
+            return one._replace(outdated_by=fuller[one.outdated_by])
+        later = [change for change in changes if _outdates(change, one)]
+        if not one.stands or not later:
+            return one
+        return one._replace(outdated_by=max(later, key=_lateness).by.statement.id)
+
+    return [standing(one) for one in candidates]
+
+
+def _fuller(changes: Sequence[_Change]) -> dict[str, str]:
+    """For each conclusion that tells a change, the message that tells it and what came of it."""
+    told = {
+        (change.by.statement.said_at, change.what): change.by.statement.id
+        for change in changes
+        if change.by.statement.peer is not None
+    }
+    return {
+        change.by.statement.id: fuller
+        for change in changes
+        if change.by.statement.peer is None
+        and (fuller := told.get((change.by.statement.said_at, change.what)))
+    }
+
+
+def _outdates(change: _Change, one: Candidate) -> bool:
+    return change.by.statement.said_at > one.statement.said_at and change.what <= one.stems
+
+
+def _lateness(change: _Change) -> tuple[int, bool]:
+    """A message tells more than what was concluded from it."""
+    return change.by.statement.said_at, change.by.statement.peer is not None
+
+
+def _changes(one: Candidate) -> Iterator[_Change]:
+    """What it ends or changes, each with the sentences that say so."""
+    if _VERBS.isdisjoint(one.statement.text.lower().split()):
+        return
+    sentences = [one.said] if one.statement.peer is None else sentences_of(one.statement)
+    for at, said in enumerate(sentences):
+        for shape in (_ENDED, _CHANGED):
+            found = shape.search(said)
+            what = frozenset(content_stems(found["what"])) - WEAK if found else frozenset[str]()
+            if what:
+                yield _Change(retold(one, " ".join(sentences[at : at + 2])), what)
