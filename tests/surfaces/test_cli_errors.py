@@ -284,3 +284,31 @@ def test_a_file_that_is_no_database_is_a_clear_error(tmp_path):
     (home / "mnemon.db").write_bytes(b"this is not a database at all, and long enough to look at" * 20)
     refused = mnemon("get", home=home, exit_code=10)
     assert refused.err.startswith("integrity_error: ")
+
+
+WITHOUT_STARLETTE = """
+import sys
+from importlib.machinery import PathFinder
+
+class Missing:
+    def find_spec(name, path=None, target=None):
+        return None if name == "starlette" else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[:] = [Missing if finder is PathFinder else finder for finder in sys.meta_path]
+from mnemon.commands import main
+main()
+"""
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("work", "--port", "0")])
+def test_where_nothing_can_serve_it_is_said_what_to_install(tmp_path, command):
+    refused = subprocess.run(
+        [sys.executable, "-c", WITHOUT_STARLETTE, *command],
+        env=environment(MNEMON_HOME=str(tmp_path / "home")),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert refused.returncode == 11
+    assert refused.stderr.startswith("misconfigured: what serves HTTP is not installed")
+    assert "pip install 'mnemon[serve]'" in refused.stderr

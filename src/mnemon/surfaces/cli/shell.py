@@ -21,7 +21,7 @@ from mnemon.domain.base64url import unb64
 from mnemon.domain.proof import Bound
 from mnemon.domain.seen import SeenSettings
 from mnemon.domain.upstream import ChatSettings
-from mnemon.errors import CapMissing, InvalidInput, Unavailable
+from mnemon.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
 from mnemon.gate.admission import Credentials
 from mnemon.gate.caps import attenuated
 from mnemon.gate.mended import Mended
@@ -255,6 +255,17 @@ def say(text: str) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise click.exceptions.Exit(0) from None
+
+
+@contextmanager
+def what_serves() -> Iterator[None]:
+    """Import within this what it takes to serve HTTP. Raises: Misconfigured, if that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise Misconfigured(
+            "what serves HTTP is not installed", hint="Run: pip install 'mnemon[serve]'"
+        ) from None
 
 
 def fresh_ulid() -> str:

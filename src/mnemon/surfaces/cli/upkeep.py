@@ -17,7 +17,7 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.surfaces.cli.audit import verify_log
 from mnemon.surfaces.cli.options import Command, listens, pass_shell
-from mnemon.surfaces.cli.shell import House, Shell, say
+from mnemon.surfaces.cli.shell import House, Shell, say, what_serves
 
 if TYPE_CHECKING:
     from mnemon.gate.mended import Mended
@@ -63,9 +63,10 @@ def serve(
     trust_loopback: bool,
 ) -> None:
     """Serve the memory over HTTP until Ctrl-C."""
-    from mnemon.surfaces.http.doors import doors_of
-    from mnemon.surfaces.http.server import Address
-    from mnemon.surfaces.http.server import serve as run
+    with what_serves():
+        from mnemon.surfaces.http.doors import doors_of
+        from mnemon.surfaces.http.server import Address
+        from mnemon.surfaces.http.server import serve as run
 
     settings, house = shell.settings, shell.house()
     doors = doors_of(

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 import click
 
 from mnemon.surfaces.cli.options import Command, listens, pass_shell
-from mnemon.surfaces.cli.shell import House, Shell, say
+from mnemon.surfaces.cli.shell import House, Shell, say, what_serves
 
 _GREETING = "Mnemon works. Stop it with Ctrl-C."
 
@@ -26,7 +26,8 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
     if port is None:
         _work(house)
         return
-    from mnemon.surfaces.http.server import Address, tell
+    with what_serves():
+        from mnemon.surfaces.http.server import Address, tell
 
     tell(
         house.gate,
