@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, permutations
 
 import pytest
 
@@ -224,6 +224,8 @@ def test_somebody_has_one_partner_however_called(tell):
         ("My wife Ana is great.", "I'm divorced now.", "Relationship: divorced"),
         ("My boyfriend Tom is great.", "I'm single again.", "Relationship: single"),
         ("I'm single.", "My girlfriend Eva is a nurse.", "Girlfriend: Eva"),
+        ("I'm engaged.", "I got married!", "Relationship: married"),
+        ("I'm single.", "I got married to Tom in May.", "Partner: Tom"),
     ],
 )
 def test_nobody_is_single_and_has_a_partner(tell, before, after, card):
@@ -242,3 +244,155 @@ def test_a_further_child_takes_the_place_of_none(tell):
         "Grandchildren: four grandchildren",
         "Son: a son",
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "end", "again", "card"),
+    [
+        (
+            "My girlfriend Ana is a nurse.",
+            "We broke up.",
+            "Actually we got back together.",
+            "Girlfriend: Ana",
+        ),
+        ("My girlfriend Ana is a nurse.", "We broke up.", "Ana and I got back together.", "Girlfriend: Ana"),
+        ("I have a cat named Mia.", "Mia ran away.", "Good news: Mia came back!", "Pet: Mia (cat)"),
+        ("My boyfriend Tom is great.", "Tom and I broke up.", "I'm back with Tom.", "Boyfriend: Tom"),
+        ("My boyfriend Tom is great.", "I broke up with Tom.", "We're back together!", "Boyfriend: Tom"),
+        ("I have a cat named Mia.", "Mia ran away.", "Mia is back home!", "Pet: Mia (cat)"),
+        ("I have a cat named Mia.", "Mia ran away.", "We found Mia!", "Pet: Mia (cat)"),
+        ("I drive a Volvo.", "I sold the Volvo.", "I bought the Volvo back.", "Vehicle: Volvo"),
+        ("I work at Google.", "I got laid off.", "I got rehired at Google.", "Works at: Google"),
+        ("I'm vegetarian.", "I eat meat again.", "I went back to being vegetarian.", "Diet: vegetarian"),
+        ("I live in Oslo.", "I no longer live in Oslo.", "I moved back to Oslo.", "Lives in: Oslo"),
+    ],
+)
+def test_what_begins_again_holds_again(tell, before, end, again, card):
+    owner = tell(before, end, again)
+    assert owner.card() == [card]
+    said_first = owner.messages("s")[0]["id"]
+    [first] = [one["content"] for one in owner.conclusions() if one["source_ids"] == [said_first]]
+    assert first not in outdated(owner)
+
+
+def test_what_began_again_ends_again_and_holds_until_then(tell):
+    story = ["My girlfriend Ana is a nurse.", "We broke up.", "We got back together.", "We broke up."]
+    owner = tell(*story)
+    assert owner.card() == []
+    owner.told("DELETE", f"/sessions/s/messages/{owner.messages('s')[3]['id']}")
+    assert owner.card() == ["Girlfriend: Ana"]
+    owner.told("DELETE", f"/sessions/s/messages/{owner.messages('s')[2]['id']}")
+    assert owner.card() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "end", "after"),
+    [
+        ("My girlfriend Ana is a nurse.", "We broke up.", "We are not back together."),
+        ("My girlfriend Ana is a nurse.", "We broke up.", "My parents got back together."),
+        ("My girlfriend Ana is a nurse.", "We broke up.", "Ana came back from Spain."),
+        ("My girlfriend Ana is a nurse.", "We broke up.", "I found Ana's keys."),
+        ("My husband Tom is a cook.", "Tom passed away.", "We got back together."),
+        ("I work at Google.", "I quit my job.", "I went back to Google to fetch my things."),
+    ],
+)
+def test_what_only_sounds_like_a_beginning_brings_nothing_back(tell, before, end, after):
+    assert tell(before, end, after).card() == []
+
+
+def test_one_without_a_name_who_died_is_not_the_next_one(tell):
+    assert tell("I have a dog.", "My dog died.", "I have a dog.").card() == ["Pet: a dog"]
+
+
+def test_the_death_of_a_husband_does_not_keep_anybody_from_marrying_again(tell):
+    owner = tell("I'm married.", "My husband passed away.", "I'm married again.")
+    assert owner.card() == ["Relationship: married"]
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "end"),
+    [
+        ("I have a dog.", "My dog's name is Rex.", "Rex died."),
+        ("I'm married.", "My husband's name is Tom.", "Tom passed away."),
+        ("I have a dog named Rex.", "I have a cat named Mia.", "I don't have any pets anymore."),
+    ],
+)
+def test_nothing_stays_on_the_card_of_what_ended_by_another_name(play, tell, before, then, end):
+    owner = tell(before, then, end)
+    owner.told("POST", "/schedule_dream", {"observer": "alice", "dream_type": "omni"})
+    play.rest()
+    assert owner.card() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "denied", "card"),
+    [
+        ("I have a dog.", "My dog's name is Rex.", "My dog isn't called Rex.", "Pet: a dog"),
+        ("I'm married.", "My wife is called Ana.", "My wife is not called Ana.", "Relationship: married"),
+    ],
+)
+def test_who_is_called_otherwise_is_still_there(tell, before, then, denied, card):
+    assert tell(before, then, denied).card() == [card]
+
+
+@pytest.mark.parametrize("end", ["Ana is my ex-wife now.", "My ex-wife Ana called.", "Sadly, we split up."])
+def test_an_ex_is_no_partner(tell, end):
+    assert tell("My wife Ana is a nurse.", end).card() == []
+
+
+def test_not_to_have_something_somewhere_is_not_to_have_lost_it(tell):
+    assert tell("I have a dog named Rex.", "I don't have a dog at work.").card() == ["Pet: Rex (dog)"]
+
+
+@pytest.mark.parametrize("sessions", [("s", "s"), ("old", "new")], ids=["one session", "two sessions"])
+@pytest.mark.parametrize(
+    ("before", "end"),
+    [
+        ("I have a dog named Rex.", "Rex died."),
+        ("My girlfriend Ana is a nurse.", "We broke up."),
+        ("I'm allergic to peanuts.", "I outgrew my peanut allergy."),
+    ],
+)
+def test_an_end_holds_though_what_ended_is_imported_after_it(play, before, end, sessions):
+    owner = play.speaker(workspace=f"life-{next(_numbers)}")
+    for session, text, day in ((sessions[1], end, "02-01"), (sessions[0], before, "01-01")):
+        owner.say(session, text, created_at=f"2026-{day}T12:00:00Z")
+        play.rest()
+    assert not owner.card()
+    [by] = outdated(owner).values()
+    [ending] = [one for one in owner.conclusions() if one["content"] == by]
+    said = {one["content"]: one["id"] for one in owner.messages(sessions[1])}
+    assert (ending["session_id"], ending["source_ids"]) == (sessions[1], [said[end]])
+
+
+def test_an_end_that_was_forgotten_ends_nothing_that_is_imported_later(play):
+    owner = play.speaker(workspace=f"life-{next(_numbers)}")
+    owner.say("new", "Rex died.", created_at="2026-02-01T12:00:00Z")
+    play.rest()
+    owner.told("DELETE", f"/sessions/new/messages/{owner.messages('new')[0]['id']}")
+    owner.say("old", "I have a dog named Rex.", created_at="2026-01-01T12:00:00Z")
+    play.rest()
+    assert owner.card() == ["Pet: Rex (dog)"]
+
+
+def test_a_namesake_of_somebody_who_died_is_not_dead(play):
+    owner = play.speaker(workspace=f"life-{next(_numbers)}")
+    for session, text, day in (("a", "Bowie died.", "01-10"), ("b", "I have a dog named Bowie.", "03-10")):
+        owner.say(session, text, created_at=f"2026-{day}T12:00:00Z")
+        play.rest()
+    assert owner.card() == ["Pet: Bowie (dog)"]
+
+
+def test_the_card_has_what_holds_in_whatever_order_its_messages_came(play):
+    story = ["I have a dog named Rex.", "I have a dog named Bo.", "My dog died."]
+    for order in permutations(enumerate(story, 1)):
+        owner = play.speaker(workspace=f"life-{next(_numbers)}")
+        for day, text in order:
+            owner.say("s", text, created_at=f"2026-01-{day:02}T12:00:00Z")
+            play.rest()
+        assert sorted(owner.card()) == ["Pet: Bo (dog)", "Pet: Rex (dog)"]
+
+
+def test_whoever_is_told_of_in_one_sentence_has_an_end_of_their_own(tell):
+    owner = tell("I have a dog named Rex, a cat named Mia and a parrot named Coco.", "Rex died.")
+    assert owner.card() == ["Pet: Mia (cat)", "Pet: Coco (parrot)"]

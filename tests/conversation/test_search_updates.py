@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from cProfile import Profile
+from pstats import Stats
 
+import msgspec
 import pytest
 
 from conversation.world import staged
 from mnemon.adapters.embed.packaged import packaged
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.core.embedding import embed_some
+from mnemon.gate.conversation import operations as o
 
 WHERE = ("", "/peers/alice")
 BAND = ("My favourite band is Radiohead", "I think Aurora has become my favourite band")
@@ -99,6 +103,52 @@ def test_the_newer_line_says_that_it_takes_the_place_of_the_older(stage):
     assert "update" not in before["explanation"]["signals"]
     added = sum(signal["added"] for signal in now["explanation"]["signals"].values())
     assert added == pytest.approx(now["explanation"]["score"], abs=1e-4)
+
+
+def test_a_message_that_outdates_several_says_what_it_lacked_for_the_best_of_them(stage):
+    older = ("I live in Oslo, where I live near the harbour", "I live in Lima, where I live alone")
+    tell(stage, *older, HOME[1])
+    now, *before = stage.owner.told("POST", "/search", {"query": "Where do I live?", "explain": True})
+    assert (now["content"], {one["content"] for one in before}) == (HOME[1], {*older})
+    added = sum(signal["added"] for signal in now["explanation"]["signals"].values())
+    assert added == pytest.approx(now["explanation"]["score"], abs=1e-4)
+
+
+def test_what_was_said_in_another_namespace_outdates_it_too_where_both_may_be_looked_at(stage):
+    for month, (namespace, text) in enumerate(zip(("home", "travel"), HOME, strict=True), 1):
+        message = {"peer_id": "alice", "content": text, "created_at": f"2026-{month:02}-10T12:00:00Z"}
+        said = {"workspace_id": "w", "session_id": namespace, "namespace": namespace, "messages": [message]}
+        stage.world.call(o.ADD_MESSAGES, stage.owner_cap, msgspec.convert(said, o.ADD_MESSAGES.request))
+        stage.rest()
+    assert stage.owner.search("", "Where do I live?", limit=1) == [HOME[1]]
+    narrow = stage.speaker(stage.cap(namespaces_allowed=["home"]))
+    assert narrow.search("", "Where do I live?") == [HOME[0]]
+
+
+def test_a_newer_line_that_tells_something_else_of_the_same_person_stays_where_it_is(stage):
+    tell(stage, "My sister is a nurse", "My sister is in Paris this week", thought=False)
+    asked = {"query": "What is my sister's job?", "explain": True}
+    for one in stage.owner.told("POST", "/search", asked):
+        assert "update" not in one["explanation"]["signals"]
+
+
+def calls_of_a_search(folder, likings):
+    """How many calls a search takes that was made before, where a peer likes so many things."""
+    folder.mkdir()
+    with staged(folder) as stage:
+        stage.owner.say("s", *(f"Likes: tea {number}" for number in range(likings)))
+        stage.rest()
+        asked = {"workspace_id": "w", "peer_id": "alice", "query": "Which tea do I like?", "limit": 10}
+        request = msgspec.convert(asked, o.SEARCH_PEER.request)
+        stage.world.call(o.SEARCH_PEER, stage.owner_cap, request)
+        with Profile() as profile:
+            stage.world.call(o.SEARCH_PEER, stage.owner_cap, request)
+        return Stats(profile).total_calls
+
+
+def test_a_search_costs_no_more_for_all_that_is_known_of_a_peer_and_not_asked(tmp_path):
+    few, many = calls_of_a_search(tmp_path / "few", 20), calls_of_a_search(tmp_path / "many", 95)
+    assert many < 1.5 * few
 
 
 def test_a_newer_line_that_tells_nothing_of_it_stays_where_it_is(stage):

@@ -78,6 +78,7 @@ def test_a_question_asks_how_something_is(text):
         "Where did I live?",
         "Where do I say I lived before?",
         "What is my first car?",
+        "What is my old phone number?",
         "What have I learned?",
         "What do I have on Friday?",
         "Where is what I bought after the move?",
@@ -97,11 +98,22 @@ def test_a_question_how_something_was_or_at_some_time_does_not(text):
         ("Did I read it before or after the move?", None),
         ("How many days ago did I read it when I moved?", None),
         ("What did I read before the move in May?", None),
+        ("What do I usually read before lunch?", None),
+        ("What should I read after the move?", None),
+        ("What do I have that I had before the move?", "the move"),
+        ("which book before the move?", "the move"),
     ],
 )
 def test_a_question_that_looks_before_something_does_not_ask_about_that(text, event):
     found = question.read(text, NOW).event
     assert (found and found.event) == event
+
+
+def test_of_a_long_text_the_first_words_are_looked_up_as_plain_ones_each_once():
+    many = [f"{first}{second}word" for first in "abcdefghij" for second in "abcdefghij"]
+    found = question.plain(" ".join(many * 2))
+    assert found == many[: len(found)]
+    assert 50 < len(found) < 70
 
 
 def test_the_terms_of_a_question_are_those_that_lines_are_found_by():
@@ -122,6 +134,9 @@ def test_the_terms_of_a_question_are_those_that_lines_are_found_by():
         ),
         ("What did I order two days ago?", ["order", "2", "day"]),
         ("What was the total?", ["total"]),
+        ("What is my most recent boat?", ["boat"]),
+        ("Which boat did I buy most recently?", ["boat", "buy"]),
+        ("Which boat did I buy recently?", ["boat", "buy", "recentli"]),
     ],
 )
 def test_no_line_is_found_by_how_the_answer_is_to_be_reckoned(text, terms):

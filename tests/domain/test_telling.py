@@ -13,6 +13,9 @@ from mnemon.domain.telling import tells
     [
         ("My favourite band is Radiohead", "favourite band"),
         ("my dentist’s Dr Lee", "dentist"),
+        ("my sister's dentist is Dr Lee", "dentist"),
+        ("The wifi password is hunter2", "wifi password"),
+        ("Ann's email is ann@example.com", "email"),
         ("I drive a red Volvo", "drive"),
         ("I'm vegetarian", "vegetarian"),
         ("I am not a vegetarian", "vegetarian"),

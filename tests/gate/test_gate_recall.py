@@ -298,6 +298,29 @@ def test_a_word_finds_what_is_close_to_it_where_there_is_a_thesaurus(tmp_path):
         world.book.close()
 
 
+DENTISTS = ("My dentist in Graz is Dr Lee", "My dentist is Dr Patel")
+
+
+def test_the_newest_line_that_tells_how_it_is_comes_first_in_whichever_namespaces_they_are(world):
+    cap = world.issue()
+    for month, (namespace, text) in enumerate(zip(("home", "health"), DENTISTS, strict=True), 1):
+        world.put(cap, text, namespace, occurred_at=datetime(2025, month, 2, 12, tzinfo=UTC))
+    assert world.texts(cap, "Who is my dentist in Graz?", k=1) == [DENTISTS[0]]
+    assert world.texts(cap, "Who is my dentist?", k=1) == [DENTISTS[1]]
+
+
+def test_what_comes_first_does_not_depend_on_how_many_lines_are_asked_for(world):
+    cap = world.issue()
+    for month, text in enumerate(DENTISTS, 1):
+        world.put(cap, text, occurred_at=datetime(2025, month, 2, 12, tzinfo=UTC))
+    for number in range(10):
+        world.put(cap, f"I saw the lawyer Bob and the tailor, {number}")
+    world.put(cap, "dentist lawyer tailor " + " ".join(f"word{number}" for number in range(7000)))
+    asked = "Who is my dentist or lawyer or tailor?"
+    assert world.texts(cap, asked, k=20)[:10] == world.texts(cap, asked, k=10)
+    assert world.texts(cap, asked, k=1) == [DENTISTS[1]]
+
+
 def test_what_was_written_before_an_event_comes_first_if_the_question_looks_there(world):
     cap = world.issue()
     for month, text in ((1, "rowing is my hobby"), (3, "I moved to Bergen"), (6, "pottery is my hobby")):

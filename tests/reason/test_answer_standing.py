@@ -123,3 +123,50 @@ def test_a_document_answers_what_is_asked_of_it():
     guide = Statement("guide", "The warranty lasts two years.", SAID_AT, "mira", carried=True)
     told = ask("How long does the warranty last?", guide, BERGEN)
     assert told.text == "Quoted: “The warranty lasts two years.” (2026-11-15)."
+
+
+OF_ANN = [
+    Statement("name", "u1's name is Ann Smith", SAID_AT),
+    Statement("oslo", "u1 lives in Oslo", SAID_AT),
+    Statement("age", "u1 is 34", SAID_AT),
+    Statement("tea", "u1 likes tea", SAID_AT),
+    Statement("rex", "u1's dog Rex is 5", SAID_AT),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        ("Where does Ann live?", ("oslo",)),
+        ("where does ann live?", ("oslo",)),
+        ("How old is Ann Smith?", ("age",)),
+        ("What is Ann's age?", ("age",)),
+        ("What does Smith like?", ("tea",)),
+        ("Where does u1 live?", ("oslo",)),
+    ],
+)
+def test_a_peer_may_be_called_by_the_name_that_they_told(question, cited):
+    assert Extractive().answer(question, OF_ANN, "u1").cited == cited
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        ("where does bob live?", ()),
+        ("what does bob like?", ()),
+        ("what does dad like?", ()),
+        ("what is bob's age?", ()),
+        ("how old is bob?", ()),
+        ("how old is rex?", ("rex",)),
+    ],
+)
+def test_what_is_known_of_the_peer_is_no_answer_about_another_however_their_name_is_written(question, cited):
+    assert Extractive().answer(question, OF_ANN, "u1").cited == cited
+
+
+def test_a_name_that_is_a_word_is_a_word_where_nothing_shows_otherwise():
+    known = [
+        Statement("name", "u1's name is Will", SAID_AT),
+        Statement("rome", "u1 moves to Rome in May", SAID_AT),
+    ]
+    assert Extractive().answer("Will I move to Rome?", known, "u1").cited == ("rome",)

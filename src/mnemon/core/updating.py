@@ -18,7 +18,7 @@ from mnemon.ports.index import Hit
 
 LOOKED_AT = 10
 """How many of the best lines may take each other's places."""
-_LEAST_HELD = 0.3
+_LEAST_HELD = 0.5
 _AS_MUCH = 0.9
 """Lines tell of the same if they hold this much of what the best holds of the question's terms."""
 _AS_WELL = 2.0
@@ -32,28 +32,30 @@ def newest_first(
     desk: Desk, rooms: Sequence[RoomKeys], hits: Sequence[Hit], terms: Collection[str], bounds: Bounds
 ) -> list[Hit]:
     """The hits, best first, the newest that tells what those terms name before the older ones that do."""
-    most = max((hit.signals.get(KIN, 0.0) for hit in hits), default=0.0)
+    best = hits[:LOOKED_AT]
+    most = max((hit.signals.get(KIN, 0.0) for hit in best), default=0.0)
     least = max(_LEAST_HELD, _AS_MUCH * most)
-    rivals: dict[Room, list[Hit]] = defaultdict(list)
-    for hit in hits[:LOOKED_AT]:
+    rivals: dict[str, list[Hit]] = defaultdict(list)
+    for hit in best:
         if hit.signals.get(KIN, 0.0) >= least:
-            rivals[hit.room].append(hit)
+            rivals[hit.room.owner].append(hit)
     keys = {one.room: one for one in rooms}
     lifted: dict[tuple[Room, str], Hit] = {}
-    for room, some in rivals.items():
-        told = _told(desk, keys[room], some, terms, bounds) if len(some) > 1 else {}
-        telling = [hit for hit in some if hit.id in told]
+    for some in rivals.values():
+        told = _told(desk, keys, some, terms, bounds) if len(some) > 1 else {}
+        telling = [hit for hit in some if hit[:2] in told]
         telling = [hit for hit in telling if telling[0].score - hit.score <= _AS_WELL]
-        newest = max(telling, key=lambda hit: (told[hit.id], hit.id), default=None)
-        if newest is not None and told[newest.id] - told[telling[0].id] >= _APART_MS:
-            lifted[room, newest.id] = ahead(newest, telling[0])
+        newest = max(telling, key=lambda hit: (told[hit[:2]], hit.id), default=None)
+        if newest is not None and told[newest[:2]] - told[telling[0][:2]] >= _APART_MS:
+            lifted[newest[:2]] = ahead(newest, telling[0])
     return best_first(lifted.get(hit[:2], hit) for hit in hits) if lifted else list(hits)
 
 
 def ahead(hit: Hit, other: Hit) -> Hit:
     """The hit, as good as the other and a little better."""
     score = other.score + _AHEAD
-    return hit._replace(score=score, signals={**hit.signals, UPDATE: score - hit.score})
+    lacked = score - hit.score + hit.signals.get(UPDATE, 0.0)
+    return hit._replace(score=score, signals={**hit.signals, UPDATE: lacked})
 
 
 def best_first(hits: Iterable[Hit]) -> list[Hit]:
@@ -61,12 +63,13 @@ def best_first(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _told(
-    desk: Desk, keys: RoomKeys, hits: Sequence[Hit], terms: Collection[str], bounds: Bounds
-) -> Mapping[str, int]:
+    desk: Desk, keys: Mapping[Room, RoomKeys], hits: Sequence[Hit], terms: Collection[str], bounds: Bounds
+) -> Mapping[tuple[Room, str], int]:
     """When each of the lines was said that tell it and may be shown."""
-    lines = desk.tx.lines.get_all(keys.room, [hit.id for hit in hits])
+    found = ((room, [hit.id for hit in hits if hit.room == room]) for room in {hit.room for hit in hits})
     return {
-        line.id: line.created_at if line.occurred_at is None else line.occurred_at
-        for line in lines
-        if tells(readable(keys, line, bounds), terms)
+        (room, line.id): line.created_at if line.occurred_at is None else line.occurred_at
+        for room, ids in found
+        for line in desk.tx.lines.get_all(room, ids)
+        if tells(readable(keys[room], line, bounds), terms)
     }

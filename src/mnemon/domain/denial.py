@@ -13,10 +13,14 @@ _DENIAL = pattern(
     r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave|gone|resigned|retired|unemployed"
     r"|broke up|split up|separated|divorced|moved (?:away|out)|sold|lost|died|dead|passed away|ran away"
     r"|laid off|fired|let go|redundant|rehomed|outgrew|outgrown|dumped|put (?:\S+ ){1,3}?(?:down|to sleep)"
-    r"|give (?:\S+ ){1,3}?(?:away|up)"
+    r"|give (?:\S+ ){1,3}?(?:away|up)|back (?:together|with|to)|ex(?:-\S+)?|rehired"
+    r"|back(?: home| again)?$|found \S+(?: again)?$"
     r"|eats? \S+ again)\b|n't\b"
 )
-_DEAD = r"(?:died|passed away|passed on|(?:is|was|are) dead|was put (?:down|to sleep)|crossed rainbow bridge)"
+_DEAD = (
+    r"(?:died|passed away|passed on|(?:is|was|are) dead|was put (?:down|to sleep)|crossed rainbow bridge"
+    r"|(?:is|are) no longer with us)"
+)
 _DIED = rf"\b{_DEAD}\b|\bput (?:\S+ ){{1,3}}?(?:down|to sleep)\b"
 _GONE = (
     rf"(?:{_DEAD}|ran away(?! from)|went missing(?! for)|(?:is|are) gone(?! (?:for|until|till))|got run over"
@@ -58,6 +62,7 @@ _BOND = (
     rf"|separated from @|(?:divorced|dumped|lost) @ {_END}|left @ {_END}"
     rf"|{_NOT} (?:with|together with|married to|engaged to|dating|seeing) @ {_END}|{_MISNAMED}"
     rf"|{_NO_MORE} (?:be )?(?:with|together with|married to|engaged to|dating|seeing) @"
+    rf"|\bex(?:[ -](?:{'|'.join(sorted(PARTNERS))}))? @|@ is (?:now )?my ex\b"
 )
 _BEING = (
     rf"(?:{_NOT}|{_NO_MORE}) (?:be )?(?:(?:from|allergic to|intolerant to|strictly|named|called) )*@ {_END}"
@@ -99,7 +104,7 @@ _OF_THEIRS = pattern(
 )
 _HAS_NONE = pattern(
     r"(?:(?:n't|not) (?:have|own)|no longer (?:has|have|owns?)|(?:has|have) no)(?: any)? (?P<kind>\S+)"
-    r" (?=$|(?:any ?more|now|currently|at)\b)"
+    r" (?=$|(?:any ?more|now|currently|at (?:all|moment|present))\b)"
 )
 _ENDS_A_BOND = pattern(rf"{_DIED}|\b{_PARTED}\b")
 _BOTH_PARTED = pattern(
@@ -131,6 +136,26 @@ _LOST = pattern(
     r"|december))\b)"
 )
 _FINAL = pattern(_DIED)
+_AGAIN = pattern(r" (?:back|rehired|found) ")
+_RESUMED = {
+    **dict.fromkeys(
+        PARTNERS,
+        pattern(
+            r"back (?:together )?with @|@ and i (?:(?:are|got|get|have|gotten) )+back together|@ took me back"
+        ),
+    ),
+    "pet": pattern(
+        rf"@ {_LATELY}(?:came|come|is) (?:back|home) (?!from\b)|(?:found|got) @ (?:back |again )?$"
+    ),
+    "vehicle": pattern(r"(?:got|bought) (?:my |their )?@ back\b"),
+    "diet": pattern(r"(?:went|gone) back to (?:being |eating )?@"),
+    "works at": pattern(r"rehired (?:at|by) @|(?:went|gone) back to (?:(?:work|working) (?:at|for) @|@ $)"),
+}
+"""How what had come to an end begins again; the value stands as @."""
+_BOTH_BACK = pattern(
+    rf"^ said (?:we(?:'re|'ve)?|my (?:{'|'.join(sorted(PARTNERS))}) and i) (?:(?:just|have|are|got|gotten|get"
+    r"|finally|recently) )*back together (?!for\b)"
+)
 _NEGATES = pattern(rf"\b(?:{_NOT}|{_NO_MORE}|no)\b|n't\b")
 _HEDGED = pattern(
     r"\b(?:not|never|almost|nearly|wants?|going to|would|could|might|if|thinks?|thinking|considering|wish\w*"
@@ -165,6 +190,8 @@ class Denial(Struct, frozen=True):
     """Whether it tells of no end, but that there is none, or of what was nearly one."""
     negates: bool
     """Whether it can be no longer so itself, as an event can't."""
+    resumes: bool = False
+    """Whether it tells that something is so again."""
 
     def names(self, value: str) -> bool:
         """Whether it says that value by its name."""
@@ -193,6 +220,7 @@ def read(statement: str) -> Denial:
         _unnamed(told, of_theirs),
         hedged,
         _NEGATES.search(told) is not None,
+        not hedged and _AGAIN.search(told) is not None,
     )
 
 
@@ -235,6 +263,16 @@ def undoes(denial: Denial, label: str, value: str) -> bool:
     return found is not None and (not denial.hedged or _NEGATES.search(found[0]) is not None)
 
 
+def resumes(denial: Denial, label: str, value: str) -> bool:
+    """Whether the trait of that label and value, which had ended, is so again."""
+    if not denial.resumes:
+        return False
+    if _BOTH_BACK.search(denial.told):
+        return label in PARTNERS or label == "relationship"
+    name, cue = _parts(value)[0], _RESUMED.get(label)
+    return cue is not None and cue.search(denial.told.replace(name, " @ ")) is not None
+
+
 def may_undo(denial: Denial, label: str, value: str) -> bool:
     """Whether the trait is of the kind that is gone, so that it is meant if no other is."""
     gone = denial.gone
@@ -259,7 +297,7 @@ def _undoes_unnamed(denial: Denial, label: str, value: str, kind: str) -> bool:
     """Whether it is that value of the label that a denial without a name undoes."""
     if label == "pet":
         none = _HAS_NONE.search(denial.told)
-        return none is not None and _one(none["kind"]) == kind
+        return none is not None and _one(none["kind"]) in (kind, "pet")
     if label == "works as" and " at " not in value:
         return "works in" in denial.unnamed
     if label == "allergy":

@@ -1,5 +1,6 @@
 """Endings: what tells of somebody by name, or of 'us', that is no more, as 'Rex died' or 'We broke up'.
 
+Or that is so again after all: 'Rex came back'.
 Whether that is anything to the author is told by what is known of them: alone it may be the news.
 """
 
@@ -12,7 +13,8 @@ from mnemon.domain.trust import own_words
 
 _LEAD = (
     r"(?:(?:sadly|unfortunately|so|well|btw|by the way|update|sad news|bad news|also|and|but|hi|hey|today"
-    r"|yesterday|last (?:week|night|month|year)|this (?:morning|week|month))\b[\s,:;—–-]*)*"
+    r"|yesterday|last (?:week|night|month|year)|this (?:morning|week|month)|actually|(?:good|great) news)\b"
+    r"[\s,:;—–-]*)*"
 )
 _ADVERBS = (
     r"(?:(?:has|had|have|'ve|just|sadly|suddenly|recently|finally|unexpectedly|peacefully|actually|both) )*"
@@ -21,12 +23,21 @@ _NAME = r"(?-i:[A-ZÀ-Þ][\w'-]*(?: [A-ZÀ-Þ][\w'-]*)?)"
 _MY = r"(?:my|our|the) (?:[\w-]+ ){0,2}?[\w-]+"
 _GONE = (
     r"(?:died|passed away|passed on|is dead|is gone|ran away|went missing|was put down|was put to sleep"
-    r"|got run over|crossed the rainbow bridge)"
+    r"|is no longer with us|got run over|crossed the rainbow bridge)"
 )
 _PARTED = (
     r"(?:broke up|broken up|split up|separated|got divorced|are divorced|divorced|are no longer together"
     r"|are not together any ?more|aren't together any ?more|called it quits)"
 )
+_AGAIN = (
+    r"(?:came back|come back|is back(?: home)?|came home|is home again"
+    r"|and i (?:are|got|get|have got) back together)"
+)
+_GOT_BACK = (
+    rf"(?:(?:(?:am|got|are|get|gotten) )?back (?:together|with {_NAME})|found {_NAME}(?: again)?"
+    rf"|(?:got|bought) (?:{_NAME}|{_MY}) back)"
+)
+_EX = r"ex(?:[ -](?:wife|husband|spouse|partner|boyfriend|girlfriend|fianc[eé]e?))?"
 _HAD_TO = r"(?:(?:had|have) to |decided to |finally |just )*"
 _AWAY = (
     rf"(?:(?:put|putting) (?:{_NAME}|{_MY}) (?:down|to sleep)|(?:give|gave) (?:{_NAME}|{_MY}) (?:away|up)"
@@ -35,12 +46,14 @@ _AWAY = (
 )
 _TAIL = (
     r"(?:,? (?:last|yesterday|today|this|in|on|at|of|from|after|when|two|three|four|five|six|a few|a couple"
-    r"|\d+|because|recently|suddenly|peacefully|unexpectedly|over|now|and|so|but|for good|to cancer)\b"
+    r"|\d+|because|again|recently|suddenly|peacefully|unexpectedly|over|now|and|so|but|for good|to cancer)\b"
     r"[^\"“”?]{0,80})?"
 )
+_OPENING = pattern(_LEAD, re.IGNORECASE)
 _ENDING = pattern(
-    rf"{_LEAD}(?:(?:{_NAME}|[\w'-]+) {_ADVERBS}{_GONE}|we(?:'ve|'re)? {_ADVERBS}{_PARTED}"
-    rf"|(?:i|we) {_ADVERBS}{_HAD_TO}{_AWAY}){_TAIL}[\s.!…:(]*$",
+    rf"(?:(?:{_NAME}|[\w'-]+) {_ADVERBS}(?:{_GONE}|{_AGAIN})|we(?:'ve|'re)? {_ADVERBS}{_PARTED}"
+    rf"|(?:i|we) {_ADVERBS}{_HAD_TO}{_AWAY}|(?:i|we)(?:'ve|'re|'m)? {_ADVERBS}{_GOT_BACK}"
+    rf"|{_NAME} is (?:now )?my {_EX}){_TAIL}[\s.!…:(]*$|my {_EX} {_NAME}\b",
     re.IGNORECASE,
 )
 _SENTENCE = pattern(r"[^.!?\n…]+[.!?…]*")
@@ -52,7 +65,7 @@ _NOT_SO = pattern(
 )
 _HINT = pattern(
     r"died|passed|dead|gone|away|missing|down|sleep|run over|rainbow|up\b|separated|divorced|together|quits"
-    r"|rehome|sold|sell|allergy|lost",
+    r"|rehome|sold|sell|allergy|lost|back|found|home|no longer|\bex\b",
     re.IGNORECASE,
 )
 """One of these is in every such sentence."""
@@ -60,14 +73,12 @@ _LONGEST = 2000
 
 
 def endings(text: str) -> list[str]:
-    """The sentences of a message that tell of such an end, as they were said."""
+    """The sentences of a message that tell of such an end, as they were said after 'sadly' and the like."""
     if len(text) > _LONGEST or not _HINT.search(text):
         return []
     own = own_words(text).replace("’", "'")
     if _NOT_SO.search(own):
         return []
-    return [
-        said.rstrip(" .!…:(")
-        for said in (" ".join(found[0].split()) for found in _SENTENCE.finditer(own))
-        if _ENDING.match(said)
-    ]
+    sentences = (" ".join(found[0].split()) for found in _SENTENCE.finditer(own))
+    told = (_OPENING.sub("", said, count=1) for said in sentences)
+    return [said.rstrip(" .!…:(") for said in told if _ENDING.match(said)]

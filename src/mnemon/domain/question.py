@@ -40,13 +40,19 @@ _HOW_IT_IS = pattern(
 )
 _HISTORY = pattern(
     r"\b(?:did|was|were|had|been|used? to|before|after|first|original(?:ly)?|initial(?:ly)?|earli(?:er|est)"
-    r"|ever|ago|previous(?:ly)?|former(?:ly)?|past|history|so far|back then|have (?:i|we|you|they) [\w]+ed)\b"
+    r"|ever|ago|previous(?:ly)?|former(?:ly)?|past|history|so far|back then|have (?:i|we|you|they) [\w]+ed"
+    r"|(?:my|our|his|her|their|the|['’]s) old(?! (?:am|is|are)\b))\b"
 )
+_HABIT = pattern(r"\b(?:do|does|should|shall|can|could|usually|always|normally|often)\b")
+_ONCE = pattern(r"\b(?:did|was|were|had|have|has)\b")
+"""How questions tell what happened once ('before the move') from what is a habit ('before lunch')."""
 _LATEST: Mapping[str | None, float] = {"latest": 1.0, "earliest": -1.0}
 _FRAMING = frozenset({"ago", "different", "earliest", "latest", "past", "total"})
 """Terms that say how the answer is to be reckoned, and not what it is about."""
 _ORDERING = frozenset({"order"})
 """Terms that do so where an order is asked for."""
+_RECENT = frozenset({"recent", "recentli"})
+"""Terms that do so after 'most'; what was done 'recently' may well be said so."""
 _JOINING = frozenset({"and", "or", "s"})
 """Words between two names that are asked about as one."""
 _PLAIN = pattern(r"(?<![\w'’-])[a-z]+(?![\w'’-])")
@@ -84,20 +90,22 @@ def read(text: str, at: int) -> Question:
         latest=_LATEST.get(order.prefers, 1.0 if _PRESENT.search(low) else 0.0),
     )
     framing = _FRAMING | _ORDERING if order.asks == "order" else _FRAMING
+    framing |= _RECENT if "most recent" in low else frozenset()
     terms = words.asked(text)
     terms = [term for term in terms if term not in framing] or terms
     terms = terms[:_MOST_TERMS]
     spans = tuple(when.spans(text, at))
     past = bool(spans) and all(span.end_ms <= at for span in spans)
     reckons = order.asks in ("duration", "order") or (wants.moment and wants.count)
-    event = None if spans or reckons else when.relative(text)
+    habitual = _HABIT.search(low) is not None and _ONCE.search(low) is None
+    event = None if spans or reckons or habitual else when.relative(text)
     present = not spans and event is None and _HOW_IT_IS.match(low) is not None and not _HISTORY.search(low)
     return Question(text, terms, wants, spans, named(text, terms), past, present, event)
 
 
 def plain(text: str) -> list[str]:
-    """Its words in small letters, which name nobody."""
-    return _PLAIN.findall(text)
+    """Its words in small letters, which name nobody, each once; of a long text the first."""
+    return list(dict.fromkeys(_PLAIN.findall(text)))[:_MOST_TERMS]
 
 
 def respelt(question: Question, meant: Mapping[str, str]) -> Question:

@@ -3,7 +3,8 @@
 A thing is known by the label of its trait, as in 'Lives in: Lisbon'. Of some there is one at a time, so a
 newer value outdates an older one, as another number of the same does; liking and disliking the same outdate
 each other; of all else there may be many. A statement without a trait that denies an earlier one ('no longer
-lives in Berlin') outdates that, and so does one that corrects it. Who is dead stays so, though named again.
+lives in Berlin') outdates that, and so does one that corrects it, until it is so again ('we got back
+together'). Who is dead stays so, though named again.
 
 All of it is told by when things were said, never by when they came to be known.
 """
@@ -11,7 +12,7 @@ All of it is told by when things were said, never by when they came to be known.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
@@ -19,7 +20,7 @@ from operator import attrgetter
 import msgspec
 from msgspec import Struct
 
-from mnemon.domain.denial import PARTNERS, WED, Denial, kind_of, may_undo, name_of, read, undoes
+from mnemon.domain.denial import PARTNERS, WED, Denial, kind_of, may_undo, name_of, read, resumes, undoes
 from mnemon.domain.pattern import pattern
 from mnemon.domain.wording import plain
 
@@ -131,11 +132,13 @@ def outdated(stands: Iterable[Stand]) -> dict[str, str]:
     _part(traits, found)
     against = _in_order(stand for stand in newest.values() if stand.denies or stand.instead is not None)
     known_as = [_Known(stand) for stand in _in_order(traits) if against]
+    ends = {one.source for one in against if one.instead is None and not read(one.text).final}
     for stand in against:
         if stand.instead is not None:
             _correct(stand, newest, found)
         else:
             _deny(stand, known_as, found)
+            _resume(stand, known_as, ends, found)
     return found
 
 
@@ -155,11 +158,19 @@ class _Known:
 
     def __init__(self, stand: Stand) -> None:
         self.stand = stand
+        self.when = stand.when
         self.label, self.value = label_of(stand.text), value_of(stand.text)
+        self.thing = self.label, name_of(self.value)
 
     @property
-    def thing(self) -> tuple[str, str]:
-        return self.label, name_of(self.value)
+    def named(self) -> bool:
+        """Whether it tells whom it means, so that whoever is told of in the same words is the same."""
+        return self.label != "relationship" and _SEVERAL.match(self.value) is None
+
+    @property
+    def unnamed(self) -> tuple[str, str]:
+        """The thing that it is where it is told of without a name."""
+        return self.label, kind_of(self.value) or self.label
 
 
 def _correct(stand: Stand, newest: Mapping[str, Stand], found: dict[str, str]) -> None:
@@ -173,24 +184,64 @@ def _correct(stand: Stand, newest: Mapping[str, Stand], found: dict[str, str]) -
             found[one.source] = stand.source
 
 
-def _deny(stand: Stand, known: Iterable[_Known], found: dict[str, str]) -> None:
+def _deny(stand: Stand, known: Sequence[_Known], found: dict[str, str]) -> None:
     """Note what a denial outdates, or what outdates it."""
     denial = read(stand.text)
     undone = [one for one in known if undoes(denial, one.label, one.value)]
-    ended = [one for one in undone if one.stand.when <= stand.when]
+    if not undone and not denial.gone:
+        return
+    now = stand.when
+    ended = [one for one in undone if one.when <= now]
+    before = [one for one in known if one.when <= now]
     if denial.gone and not ended:
-        ended = _meant(denial, [one for one in known if one.stand.when <= stand.when], found)
+        ended = _meant(denial, before, found)
+    if ended and (denial.final or not denial.negates):
+        ended += _along(ended, before, found)
+    again = {one.thing for one in known if one.when > now} if ended and not denial.final else ()
     for one in ended:
-        found.setdefault(one.stand.source, stand.source)
+        if one.thing not in again:
+            found.setdefault(one.stand.source, stand.source)
     if denial.final:
-        things = {one.thing for one in (*ended, *undone) if one in ended or denial.names(one.value)}
+        dead = [*ended, *(one for one in undone if denial.names(one.value))]
+        things = {one.thing for one in dead if one.named}
         for one in known if things else ():
             if one.thing in things:
                 found.setdefault(one.stand.source, stand.source)
     elif denial.negates:
         for one in undone:
-            if one.stand.when > stand.when:
+            if one.when > now:
                 found[stand.source] = one.stand.source
+
+
+def _resume(stand: Stand, known: Iterable[_Known], ends: Collection[str], found: dict[str, str]) -> None:
+    """Let that stand again of which it is said to be so again: what ended last, by one of these ends."""
+    denial = read(stand.text)
+    if not denial.resumes:
+        return
+    resumed = [
+        one
+        for one in known
+        if one.when <= stand.when
+        and found.get(one.stand.source) in ends
+        and resumes(denial, one.label, one.value)
+    ]
+    last = found[resumed[-1].stand.source] if resumed else ""
+    for one in resumed:
+        if found[one.stand.source] == last:
+            del found[one.stand.source]
+
+
+def _along(ended: Sequence[_Known], known: Iterable[_Known], found: Mapping[str, str]) -> list[_Known]:
+    """What ends with these: 'a dog', if no other may be meant, and the bond with a partner."""
+    rest = [one for one in known if one not in ended and one.stand.source not in found]
+    kinds = {one.unnamed for one in ended if one.named} - {one.unnamed for one in rest if one.named}
+    apart = any(one.label in PARTNERS for one in ended)
+    return [
+        one
+        for one in rest
+        if (one.thing in kinds and one.value.startswith(_ONE_OF_THEM))
+        or (apart and one.label == "relationship" and one.value not in _ALONE)
+    ]
 
 
 def _meant(denial: Denial, known: Iterable[_Known], found: Mapping[str, str]) -> list[_Known]:

@@ -12,7 +12,8 @@ _CHANGE = pattern(
     r"|nowadays|turn(?:s|ed)? out|replaced|upgraded)\b"
 )
 _FRAME = pattern(
-    r"\bmy (?P<mine>(?:[\w'’-]+ ){0,4}?[\w-]+)(?:'s|’s| is| are| isn['’]t)\b(?!\s+[\w]+ing\b)"
+    r"\b(?:my|our|his|her|their|the|\w+['’]s) (?P<mine>(?:[\w'’-]+ ){0,4}?[\w-]+)"
+    r"(?:['’]s(?!(?: [\w-]+){1,3} (?:is|are)\b)| is| are| isn['’]t)\b(?!\s+[\w]+ing\b)"
     r"|\bi(?:['’]m| am)(?: not)? (?:an? )?(?P<being>[\w-]+)|\bi (?P<doing>[\w-]+)"
     r"|\bnew (?P<novel>(?:[\w-]+ )?[\w-]+)"
 )

@@ -28,7 +28,7 @@ from mnemon.adapters.reason.candidates import (
 )
 from mnemon.adapters.reason.changes import as_changed
 from mnemon.adapters.reason.lexicon import word_set
-from mnemon.adapters.reason.relations import put_by_name, two_steps
+from mnemon.adapters.reason.relations import put_by_id, put_by_name, two_steps
 from mnemon.adapters.reason.span import span
 from mnemon.adapters.reason.statements import day_of
 from mnemon.adapters.reason.stems import content_stems, stem
@@ -50,6 +50,8 @@ _ANYBODY = pattern(r"\b(?:who|whom|anyone|anybody|someone|somebody)\b")
 _NAMES = frozenset(["name", "goes by"])
 _FROM = pattern(r"\bfrom [A-ZÀ-Þ]")
 """What a line has that tells what was so before, too."""
+_TELLS_HOW_OFTEN = pattern(r"\((?:said )?\d+ times\b[^()]*\d{4}[^()]*\)$")
+"""What a dream tells has its days in it."""
 _ANY_LABEL = frozenset(["name"])
 _NONE = frozenset[str]()
 _AS_GOOD_AS = {
@@ -77,6 +79,8 @@ class _Found(NamedTuple):
 
 def answer(question: str, statements: Sequence[Statement], about: str | None, effort: Effort) -> Told:
     """The statements that speak to the question, as short sentences; nothing if none does."""
+    if about is not None:
+        question = put_by_id(question, statements, about)
     if two_steps(question):
         by_name = put_by_name(question, [statement.text for statement in statements])
         if by_name is None:
@@ -309,6 +313,6 @@ def _with_day(candidate: Candidate, about: str | None) -> str:
     if about and candidate.statement.peer is None and not text.lower().startswith(about.lower()):
         text = text[:1].upper() + text[1:]
     day = day_of(candidate.statement.said_at)
-    if day is None:
+    if day is None or _TELLS_HOW_OFTEN.search(text):
         return f"{text}."
     return f"{text} (said {day})." if BRACKETED.search(text) or TIME.search(text) else f"{text} ({day})."

@@ -64,7 +64,11 @@ _CUES = [
     (pattern(r"\bwhere\b"), _PLACE),
     (pattern(r"\bwho\b|\bwhom\b|\bwhose\b"), _SOMEBODY),
 ]
-_SUBJECT = pattern(r"\b(?:does|did|do|has|was|will)\s+([^\W\d_][\w-]*)(?=\s+\w)|\b([^\W\d_][\w-]*)'s\b")
+_SUBJECT = pattern(
+    r"\b(?:does|did|do|has|was|will)\s+([^\W\d_][\w-]*)(?=\s+\w)|\bhow old (?:is|was)\s+([^\W\d_][\w-]*)"
+    r"|(?<!\bmy )(?<!\bour )(?<!\bthe )\b([^\W\d_][\w-]*)'s\b|\b([^\W\d_][\w-]*)'s\b"
+)
+"""Whom a question speaks of; last, those of whom more is said than a name."""
 _NOBODY = frozenset(
     stem(word)
     for word in word_set(
@@ -74,6 +78,7 @@ _NOBODY = frozenset(
         """
     )
 )
+_TIMES = frozenset(map(stem, word_set("today tonight yesterday tomorrow week month year")))
 _ASKING = word_set("what where when who whom whose which how why tell")
 _BEFORE = pattern(
     r"\b(?:before(?: (?:the |i )?\w+)?\W*$|used? to\b|previous(?:ly)?\b|former(?:ly)?\b|in the past\b"
@@ -139,8 +144,10 @@ def read(said: str, about: str | None) -> Asked:
         terms -= _OF_BEFORE
     if "since when" in question:
         terms -= {stem("since")}
-    others = frozenset(stem(found[1] or found[2]) for found in _SUBJECT.finditer(question)) - names - _NOBODY
-    named = named_in(said) - names
+    subjects = list(_SUBJECT.finditer(question))
+    others = frozenset(stem(found[found.lastindex or 0]) for found in subjects) - names - _NOBODY
+    called = frozenset(stem(found[found.lastindex or 0]) for found in subjects if not found[4])
+    named = (named_in(said) | (called & others & terms) - LABEL_WORDS - WEAK - _TIMES) - names
     theirs = somebody_of_theirs(question, about)
     asked = Asked(
         question,

@@ -18,6 +18,8 @@ _OWNED = pattern(
     r"(?:,? (?:(?:is )?named|called|whose names? (?:is|are)|by the name of),?| -|:|,)?"
     r" (?P<names>[A-Z][\w'-]*(?: \(\d{1,2}\))?(?:(?:,? and|,| &) [A-Z][\w'-]*(?: \(\d{1,2}\))?)*)"
 )
+_AND_ONE = pattern(r"(?:,|,? and) an? (?P<noun>[\w-]+) (?:named|called) (?P<names>[A-ZÀ-Þ][\w'-]*)")
+"""Whoever else they have, after the first."""
 _OWNED_SMALL = pattern(
     r"(?P<many>an?|one) (?P<kind>(?:(?!(?:and|for|of|with|to|in)\b)[\w'-]+ ){0,2}?)(?P<noun>[\w-]+)"
     r"(?P<plural>) (?:is )?(?:named|called)"
@@ -113,6 +115,9 @@ def everybody(clause: Clause) -> Iterator[tuple[str, str | None]]:
     """Everyone of theirs who is named, each with the statement that says so of {}, but where one died."""
     if _DIED.search(clause.text):
         return
+    if clause.lemma == "have" and not clause.group.negated and clause.tense == "now":
+        for one in _AND_ONE.finditer(clause.rest):
+            yield f"{one['names']} is {{}}'s {one['noun']}", kin(one["noun"], names=one["names"])
     for own in _MY_OWN.finditer(clause.text):
         name = own["name"].removesuffix("'s").rstrip("'")
         if "," in own[0]:

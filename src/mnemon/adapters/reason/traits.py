@@ -117,6 +117,7 @@ _FOND = pattern(
     re.IGNORECASE,
 )
 _WED = pattern(r"(?:married|engaged) to (.+)")
+_MARRIED = pattern(r"(married|engaged)\b(?! (?:and|but) )(?: to (.+))?")
 _STATUS = pattern(
     r"(?:happily |recently |newly |still |now )?(married|single|divorced|engaged|widowed|separated)"
     r"(?=$|[,.;!]| (?:and|now|but|since|for|again|with (?:an?|one|two|three|four|\d|no)|mom|dad|mother"
@@ -293,8 +294,12 @@ def _have(clause: Clause) -> str | None:
 
 
 def _acquire(clause: Clause) -> str | None:
-    """'I adopted a dog named Rex.'"""
-    found = owned(clause) if _happened(clause) else None
+    """'I adopted a dog named Rex', 'I got married'."""
+    if not _happened(clause):
+        return None
+    if wed := _MARRIED.match(clause.rest):
+        return line("Partner", values.name(wed[2])) if wed[2] else line("Relationship", wed[1])
+    found = owned(clause)
     return found if found and found.startswith("Pet: ") and not found.endswith("fish") else None
 
 

@@ -7,9 +7,10 @@ said, so that which of them still stand is told anew whenever one comes or goes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -26,6 +27,9 @@ from mnemon.ports.reasoner import Entry
 MOST_ENTRIES = 40
 MOST_STANDS = 1000
 """How much is kept of what a card may be made of; of more, the newest."""
+_MOST_UNMET = 50
+
+_T = TypeVar("_T")
 
 
 class _Card(Struct, frozen=True):
@@ -38,6 +42,8 @@ class _Kept(_Card, frozen=True):
     """All that it says: what stands or stood, too."""
 
     stands: list[Stand] = []
+    unmet: list[str] = []
+    """The messages that tell of the end of somebody who is not known, until an older one tells who it is."""
 
 
 def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
@@ -72,15 +78,38 @@ def outdated_of(
 
     Raises: Tampered.
     """
+
+    def among(stands: Iterable[Stand]) -> Mapping[str, str]:
+        return outdated(stand for stand in stands if sessions is None or stand.session in sessions)
+
+    return worked_out(desk, observer, observed, (outdated_of, sessions), among)
+
+
+def worked_out(
+    desk: Desk, observer: str, observed: str, what: Sequence[Hashable], work: Callable[[list[Stand]], _T]
+) -> _T:
+    """What comes of the stands of every namespace, ids alone, once for as long as the cards are the same.
+
+    Raises: Tampered.
+    """
     lines = _lines(desk, observer, observed, desk.scope.namespaces)
-    key = (outdated_of, sessions, *sorted(line.id for line in lines.values()))
-    known: Mapping[str, str] | None = desk.tools.memo.get(key)
+    key = (*what, *sorted(line.id for line in lines.values()))
+    known: _T | None = desk.tools.memo.get(key)
     if known is None:
         opener = Opener(desk)
-        stands = chain.from_iterable(_opened(opener, line).stands for line in lines.values())
-        known = outdated(stand for stand in stands if sessions is None or stand.session in sessions)
+        known = work([stand for line in lines.values() for stand in _opened(opener, line).stands])
         desk.tools.memo.keep(key, known)
     return known
+
+
+def stands_of(desk: Desk, observer: str, observed: str) -> dict[str, list[Stand]]:
+    """What was said for the traits of a peer, by namespace.
+
+    Raises: Tampered.
+    """
+    opener = Opener(desk)
+    lines = _lines(desk, observer, observed, desk.scope.namespaces)
+    return {namespace: _opened(opener, line).stands for namespace, line in lines.items()}
 
 
 def stands_in(desk: Desk, observer: str, observed: str, namespace: str) -> list[Stand]:
@@ -89,6 +118,14 @@ def stands_in(desk: Desk, observer: str, observed: str, namespace: str) -> list[
     Raises: Tampered.
     """
     return list(_kept(desk, observer, observed, namespace).stands)
+
+
+def unmet_in(desk: Desk, observer: str, observed: str, namespace: str) -> list[str]:
+    """The messages of that namespace that told of the end of somebody who was not known.
+
+    Raises: Tampered.
+    """
+    return list(_kept(desk, observer, observed, namespace).unmet)
 
 
 def write_card(
@@ -108,21 +145,31 @@ def add_news(
     changes: Changes,
     *,
     makes_card: bool = True,
+    unmet: Sequence[str] = (),
 ) -> None:
     """Note what was said for traits and, where cards are made, let the reasoner fit it into the card.
 
+    Beside it the messages that tell of the end of somebody who is not known.
+
     Raises: Tampered.
     """
-    before = _kept(desk, observer, observed, namespace)
+    line = _lines(desk, observer, observed, (namespace,)).get(namespace)
+    before = _Kept() if line is None else _opened(Opener(desk), line)
     stands = _newest({stand: None for stand in (*before.stands, *news)})
-    entries = before.entries
-    if makes_card:
-        entries = _updated(desk, entries or [], stands, {stand.source for stand in news})
+    old, entries = outdated(stands), before.entries
+    if makes_card and news:
+        known = None if line is None else desk.tools.memo.get((outdated_of, None, line.id))
+        if old.keys() == (outdated(before.stands) if known is None else known).keys():
+            told = _traits(stands, old, {stand.source for stand in news})
+            entries = desk.tools.reasoner.card(entries or (), told, MOST_ENTRIES)
+        else:
+            entries = _rebuilt(desk, entries or (), stands)
         if not entries and before.entries is None:
             entries = None
-    after = _Kept(entries, stands)
+    after = _Kept(entries, stands, list(unmet)[-_MOST_UNMET:])
     if after != before:
-        _write(desk, observer, observed, namespace, after, changes)
+        written = _write(desk, observer, observed, namespace, after, changes)
+        desk.tools.memo.keep((outdated_of, None, written.id), old)
 
 
 def strike(
@@ -149,7 +196,7 @@ def strike(
         lost = {one.source for one in before.stands} - {one.source for one in stands}
         entries = [entry for entry in entries if entry.source not in lost and entry.source not in sources]
         entries = _rebuilt(desk, entries, stands)
-    after = _Kept(entries, stands)
+    after = _Kept(entries, stands, [one for one in before.unmet if one not in gone])
     if after == before:
         return False
     _write(desk, observer, observed, namespace, after, changes)
@@ -183,7 +230,7 @@ def rebuild(
     entries: list[Entry] | None = _rebuilt(desk, kept, stands)
     if not entries and before.entries is None:
         entries = None
-    after = _Kept(entries, stands)
+    after = _Kept(entries, stands, before.unmet)
     if after != before:
         _write(desk, observer, observed, namespace, after, changes)
 
@@ -199,15 +246,6 @@ def card_of(desk: Desk, observer: str, observed: str, namespace: str) -> list[En
 def _newest(stands: Collection[Stand]) -> list[Stand]:
     """In the order in which they were said, at most so many."""
     return sorted(stands, key=attrgetter("when"))[-MOST_STANDS:]
-
-
-def _updated(
-    desk: Desk, entries: Sequence[Entry], stands: Sequence[Stand], touched: Collection[str]
-) -> list[Entry]:
-    """The card after something was said for the touched conclusions."""
-    old = outdated(stands)
-    kept = [entry for entry in entries if entry.source not in old]
-    return desk.tools.reasoner.card(kept, _traits(stands, old, touched), MOST_ENTRIES)
 
 
 def _rebuilt(desk: Desk, entries: Sequence[Entry], stands: Sequence[Stand]) -> list[Entry]:
@@ -227,14 +265,18 @@ def _traits(stands: Sequence[Stand], old: Collection[str], among: Collection[str
     return [Entry(found[source], source) for source in sorted(found)]
 
 
-def _write(desk: Desk, observer: str, observed: str, namespace: str, kept: _Kept, changes: Changes) -> None:
+def _write(
+    desk: Desk, observer: str, observed: str, namespace: str, kept: _Kept, changes: Changes
+) -> SealedLine:
     earlier = _lines(desk, observer, observed, (namespace,)).get(namespace)
     if earlier is not None:
         desk.tx.lines.delete(earlier.room, (earlier.id,))
         changes.lose(earlier.room, (earlier.id,))
     keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
     text = msgspec.json.encode(kept).decode()
-    changes.add(write_line(desk, keys, desk.fresh_id(), CARD, text, about=observed))
+    line = write_line(desk, keys, desk.fresh_id(), CARD, text, about=observed)
+    changes.add(line)
+    return line
 
 
 def _kept(desk: Desk, observer: str, observed: str, namespace: str) -> _Kept:

@@ -52,6 +52,10 @@ FIELDS = {
 }
 
 
+_TELL_OF_ALL = frozenset((CONCLUSIONS["deductive"], CONCLUSIONS["inductive"]))
+"""What tells in one text what several conclusions say: it is outdated with any of them."""
+
+
 class View(Struct, frozen=True):
     """One conclusion as it is read; what is not its peer's own word is told as a quotation."""
 
@@ -488,7 +492,11 @@ class _Outdating:
         ends = line.room.owner, line.about or ""
         if ends not in self._known:
             self._known[ends] = outdated_of(self._desk, *ends, self._sessions)
-        return self._known[ends].get(line.id)
+        known = self._known[ends]
+        if not known or line.kind not in _TELL_OF_ALL:
+            return known.get(line.id)
+        rests_on = self._desk.tx.lines.cited(line.room.workspace, (line.id,)).get(line.id, ())
+        return next((known[source] for source in rests_on if source in known), None)
 
 
 class _Row(Mapping[str, Any]):

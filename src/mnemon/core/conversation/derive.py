@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
-from mnemon.core.conversation.cards import add_news, stands_in
+from mnemon.core.conversation.cards import add_news, stands_in, unmet_in
 from mnemon.core.conversation.conclusions import Whose, conclude, likeness, newest_views
 from mnemon.core.conversation.directory import Stay, was_there
 from mnemon.core.conversation.dream import owe_rest
@@ -177,7 +177,8 @@ def keep_facts(desk: Desk, passage: Passage, facts: Sequence[Fact]) -> Changes:
                 hearer.end(turn)
                 if turn.id not in told:
                     hearer.correct(turn)
-        if hearer.news:
+        if hearer.news or hearer.unmet:
+            hearer.meet()
             add_news(
                 desk,
                 observer,
@@ -186,6 +187,7 @@ def keep_facts(desk: Desk, passage: Passage, facts: Sequence[Fact]) -> Changes:
                 hearer.news,
                 changes,
                 makes_card=makes_cards,
+                unmet=hearer.unmet,
             )
     if changes.put:
         owe_rest(desk, passage.session, passage.about, passage.namespace)
@@ -195,15 +197,19 @@ def keep_facts(desk: Desk, passage: Passage, facts: Sequence[Fact]) -> Changes:
 class _Hearer:
     """Keeps what one observer concludes of a passage."""
 
-    def __init__(self, desk: Desk, passage: Passage, observer: str, changes: Changes) -> None:
+    def __init__(
+        self, desk: Desk, passage: Passage, observer: str, changes: Changes, news: list[Stand] | None = None
+    ) -> None:
         self._desk = desk
         self._passage = passage
         self._observer = observer
         self._changes = changes
         self._keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, passage.namespace))
         self._said = {turn.id: turn for turn in passage.turns}
-        self.news: list[Stand] = []
+        self.news: list[Stand] = [] if news is None else news
         """What was said for traits, or against them."""
+        self.unmet: list[str] = []
+        """The messages that tell of the end of somebody who is not known."""
 
     def keep(self, fact: Fact, fresh: str, instead: str | None = None) -> None:
         """Store the fact, under that id if it is not known yet, in the place of another conclusion if any."""
@@ -260,14 +266,51 @@ class _Hearer:
         return line.id
 
     def end(self, turn: Turn) -> None:
-        """Where the turn says that somebody is no more who is a trait, by name, conclude that."""
+        """Where the turn says that somebody is no more, or again, who is a trait by name, conclude that."""
         if self._passage.trusts[turn.id] != Trust.SAID:
             return
         for said in endings(turn.text):
             before = self._before(turn)
             text = f'{self._passage.about} said: "{said}"'
-            if len(outdated([*before, self._stand(turn, text)])) > len(outdated(before)):
+            if outdated([*before, self._stand(turn, text)]) != outdated(before):
                 self.keep(Fact(text, (turn.id,)), self._desk.fresh_id())
+            elif turn.id not in self.unmet and not any(one.said == turn.id for one in before):
+                self.unmet.append(turn.id)
+
+    def meet(self) -> None:
+        """Conclude the ends that were told before who it is that they concern.
+
+        An older message may come to be known later.
+        """
+        desk, passage = self._desk, self._passage
+        ids = unmet_in(desk, self._observer, passage.about, passage.namespace)
+        known = desk.tx.lines.get_all(room_of(desk, passage.about, passage.namespace), ids) if ids else []
+        since = min((one.at for one in self.news if not one.denies), default=None)
+        still: list[str] = []
+        for line in known:
+            if line.id in passage.numbers:
+                continue
+            if since is None or said_at(line) < since:
+                still.append(line.id)
+                continue
+            told = self._told_in(line)
+            other = _Hearer(desk, told, self._observer, self._changes, self.news)
+            for turn in told.turns:
+                other.end(turn)
+            still += other.unmet
+        self.unmet = [*still, *self.unmet]
+
+    def _told_in(self, line: SealedLine) -> Passage:
+        """That message alone; nothing if it does not open."""
+        passage = self._passage
+        numbers = {line.id: line.turn or 0}
+        alone = Passage(line.session or "", passage.namespace, passage.about, [], [], numbers, {}, {})
+        try:
+            turn = _turn(line, Opener(self._desk))
+        except Tampered:
+            return alone
+        kind = trust.of_message(line.kind, decode_metadata(line.metadata), turn.text)
+        return replace(alone, turns=[turn], trusts={line.id: kind})
 
     def correct(self, turn: Turn) -> None:
         """Where the turn says 'not this, that' of what was said in its session, conclude the same of that."""
