@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from mnemon.config import Settings
-from mnemon.errors import Misconfigured, MnemonError, NotFound
+from mnemon.errors import Misconfigured, MnemonError, NotFound, ServerUnreachable
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.interpretation import HOST_VARIABLE
 from mnemon.hermes.notebook import Notebook
@@ -82,8 +82,8 @@ def open_way(configuration: Configuration, token: Callable[[], str] | None = Non
         if configuration.namespaces.need_a_gate and not way.passes.capped:
             way.close()
             raise Misconfigured(
-                f"{configuration.url} has no gate that keeps namespaces apart",
-                hint="Leave namespaces out, or use a Mnemon with a cap as apiKey.",
+                "only the gate of a Mnemon keeps namespaces apart, and apiKey is no cap of one",
+                hint="Leave namespaces out, or give a cap of the Mnemon at baseUrl as apiKey.",
             )
         return way
     settings = Settings(configuration.store)
@@ -104,10 +104,11 @@ def inspect(configuration: Configuration) -> Findings:
     from mnemon.hermes.setup.inspection import Findings
 
     outbox = SealedOutbox(_folder_of(configuration) / "outbox")
+    standing, unwritable = None, ""
     try:
         standing = outbox.standing()
-    except MnemonError:
-        standing = None
+    except MnemonError as error:
+        unwritable = f"{error.code}: {error.detail}."
     finally:
         outbox.close()
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
@@ -117,6 +118,7 @@ def inspect(configuration: Configuration) -> Findings:
         told=told,
         health=notebook_of(configuration).health(),
         outbox=standing,
+        unwritable=unwritable,
         sign_in=upkeep.trouble if upkeep else "",
     )
 
@@ -142,7 +144,9 @@ def _looked_at(configuration: Configuration, token: Callable[[], str] | None) ->
         finally:
             way.close()
     except MnemonError as error:
-        return False, f"{error.code}: {error.detail}. {error.hint}".rstrip(" .") + "."
+        elsewhere = configuration.url is not None and isinstance(error, ServerUnreachable)
+        hint = "Start that server, or correct baseUrl." if elsewhere else error.hint
+        return False, f"{error.code}: {error.detail}. {hint}".rstrip(" .") + "."
     return True, way.where
 
 

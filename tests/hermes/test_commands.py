@@ -360,6 +360,25 @@ class TestStatus:
         (home / "mnemon").write_text("")
         assert f"no: {home / 'mnemon'} is not a folder" in told("status", inspect=ways.inspect)
 
+    def test_tells_that_nothing_can_be_kept_for_later(self, told, home):
+        assert "outbox      0 waiting" in told("status", inspect=ways.inspect)
+        (home / "mnemon" / "outbox" / "outbox.db").mkdir(parents=True)
+        (home / "mnemon" / "outbox" / "outbox.key").mkdir()
+        assert "outbox      can't be used, so nothing that is said is kept: " in told(
+            "status", inspect=ways.inspect
+        )
+
+    def test_of_a_server_that_is_not_there_says_what_is_to_be_corrected(self, told, home):
+        write_setting(home, "hermes", {"baseUrl": "http://127.0.0.1:9"})
+        printed = told("status", inspect=ways.inspect)
+        assert "Start that server, or correct baseUrl." in printed
+        assert "--url" not in printed
+
+    def test_of_namespaces_without_a_cap_blames_no_server_that_was_not_asked(self, told, home):
+        apart = {"read": ["travel"], "write": "travel"}
+        write_setting(home, "hermes", {"baseUrl": "http://127.0.0.1:9", "namespaces": apart})
+        assert "apiKey is no cap of one. Leave namespaces out" in told("status", inspect=ways.inspect)
+
     def test_tells_how_much_is_stored(self, told, home):
         (home / "mnemon" / "deep").mkdir(parents=True)
         (home / "mnemon" / "deep" / "file").write_bytes(b"x" * 12_345)

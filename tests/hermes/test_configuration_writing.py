@@ -255,8 +255,9 @@ class TestARefusal:
 
     def test_of_a_place_that_can_not_be_written(self, tmp_path):
         put(tmp_path / "file", "")
-        with pytest.raises(StorageReadOnly):
+        with pytest.raises(StorageReadOnly) as refused:
             write(tmp_path / "file/home", {"peerName": "bo"})
+        assert refused.value.hint == "Make that folder writable for this user."
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)

@@ -33,6 +33,7 @@ from hermes.theatre import (
 )
 from mnemon import plugin, ways
 from mnemon.adapters.system import SystemClock
+from mnemon.errors import MnemonError
 from mnemon.hermes.files import read_configuration
 from mnemon.ports.outbox import LONGEST_HOLD_MS, Standing
 
@@ -89,6 +90,17 @@ def test_a_key_that_is_put_right_is_used_by_the_same_process(tmp_path, honcho):
         assert said(honcho) == [f"This is turn {number}." for number in range(5)]
     finally:
         stations.close()
+
+
+def test_a_process_whose_outbox_can_not_be_used_ends_quietly(tmp_path, honcho):
+    stage, stations = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
+    stage.station = stations.get
+    (stage.home / "mnemon" / "outbox" / "outbox.key").mkdir(parents=True)
+    (stage.home / "mnemon" / "outbox" / "outbox.db").mkdir()
+    provider = stage.provider()
+    with pytest.raises(MnemonError):
+        provider.sync_turn("This is a turn.", "")
+    stations.close()
 
 
 def test_a_server_that_was_left_is_told_nothing_more(tmp_path, honcho):
@@ -435,3 +447,33 @@ def test_what_is_held_is_written_by_a_process_that_lives_on(stage, frequency):
     station._outbox._clock.ahead = LONGEST_HOLD_MS + 1
     assert eventually(lambda: "number 2" in str(stage.recall(provider, "What is my cat called, Miso?")))
     assert station.standing() == Standing()
+
+
+@pytest.mark.parametrize(
+    "written, why",
+    [
+        ('{"enabled": false}', "It is switched off: 'hermes mnemon enable' switches it on."),
+        (
+            '{"peerName": ',
+            "mnemon.json: is not JSON (line 1, column 14); memory is off until it is corrected.",
+        ),
+    ],
+)
+def test_a_memory_that_is_off_says_why_and_asks_for_nothing_that_would_not_help(stage, written, why):
+    assert any("env_var" in field for field in stage.provider(begin=False).get_config_schema())
+    (stage.home / "mnemon.json").write_text(written)
+    provider = stage.provider(begin=False)
+    assert not provider.is_available()
+    assert provider.unavailable_reason().endswith(why)
+    assert provider.get_status_config({})["off"].endswith(why)
+    assert not any("env_var" in field for field in provider.get_config_schema())
+
+
+def test_a_configuration_that_switches_memory_off_is_told_in_the_log_once(stage, caplog):
+    (stage.home / "mnemon.json").write_text("{")
+    provider = stage.provider(begin=False)
+    assert not provider.is_available()
+    assert not provider.is_available()
+    assert [record.message.endswith("memory is off until it is corrected.") for record in caplog.records] == [
+        True
+    ]

@@ -100,7 +100,7 @@ def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
     assert "error" not in tool(provider)
     honcho.die()
     for failures in range(1, 4):
-        assert "error" in tool(provider)
+        assert "hermes mnemon status" in tool(provider)["hint"]
         assert breaker.health.failures == failures
     assert not breaker.health.ok
     asked = len(honcho.asked)

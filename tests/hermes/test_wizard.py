@@ -119,6 +119,19 @@ def files_in(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+class TestAFileThatHasFaults:
+    def test_that_can_not_be_read_is_refused_before_anybody_is_asked(self, run, home):
+        (home / "mnemon.json").write_text("{")
+        with pytest.raises(Misconfigured, match="is not JSON"):
+            run(person := Person())
+        assert not person.asked
+
+    def test_is_complained_of_once(self, run, home):
+        (home / "mnemon.json").write_text('{"recalMode": "tools"}')
+        run(person := Person())
+        assert person.told.count("recalMode") == 1
+
+
 class TestEnterAllTheWay:
     def test_gives_memory_on_this_machine_in_the_users_name(self, run, home):
         configured = run(person := Person())

@@ -213,6 +213,13 @@ def _settled(stamps: list[_Stamp], now: int) -> bool:
     return all(abs(now - stamp[1]) > _SETTLED_NS for stamp in stamps if stamp and len(stamp) > 1)
 
 
+def hold_to_be_readable(home: Path, environment: Mapping[str, str]) -> None:
+    """Raises: Misconfigured if the file that counts can't be read, and so can't be written."""
+    places = _places(home, environment)
+    path = _in_force(places)
+    _values_of(path, shared=path == places[-1])
+
+
 def write_setting(
     home: Path,
     host: str,
@@ -298,7 +305,8 @@ def _in_order_of(old: Any, new: Any) -> Any:
 
 def _unwritable(home: Path, error: OSError) -> StorageUnavailable:
     kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
-    return kind(f"the configuration of {home} can't be written: {error.strerror}")
+    hint = "Make that folder writable for this user." if kind is StorageReadOnly else None
+    return kind(f"the configuration of {home} can't be written: {error.strerror}", hint=hint)
 
 
 def _key(name: str) -> Key:

@@ -72,7 +72,7 @@ def with_undone(home: Path, session_ids: Iterable[str]) -> list[str]:
 
 
 def _rows(home: Path, query: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
-    """None if the host has no such database, or one of another make."""
+    """No row if the host has no such database, or one of another make."""
     import sqlite3
 
     where = f"{(home / 'state.db').absolute().as_uri()}?mode=ro"

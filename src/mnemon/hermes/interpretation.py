@@ -46,6 +46,11 @@ class Complaint(Struct, frozen=True):
     wrong: str
     hint: str = ""
 
+    @property
+    def switches_off(self) -> bool:
+        """Whether nothing is remembered because of it."""
+        return OFF in self.wrong
+
     def __str__(self) -> str:
         where = "environment" if self.file is None else str(self.file)
         told = f"{where}: {self.key}{' ' if self.key else ''}{self.wrong}."

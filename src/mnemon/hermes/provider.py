@@ -89,10 +89,22 @@ class Provider:
         return NAME
 
     def is_available(self) -> bool:
-        return self._configured().enabled
+        """A host that is told so goes on without memory, and without a word: what is broken is in its log."""
+        if self._configured().enabled:
+            return True
+        for complaint in self._switching_off():
+            self._around.warn(complaint)
+        return False
 
     def unavailable_reason(self) -> str:
-        return "" if self.is_available() else "It is switched off: 'hermes mnemon enable' switches it on."
+        if self._configured().enabled:
+            return ""
+        return " ".join(self._switching_off()) or "It is switched off: 'hermes mnemon enable' switches it on."
+
+    def _switching_off(self) -> list[str]:
+        """What in the profile's configuration is so wrong that memory is off."""
+        _, complaints = self._around.configuration(self._around.home(), "default")
+        return [str(complaint) for complaint in complaints if complaint.switches_off]
 
     def _configured(self) -> Configuration:
         """The configuration of this conversation, or before one has begun, of the profile."""
@@ -454,8 +466,12 @@ class Provider:
         station.flush(_FLUSH_SECONDS if station.near else self._configured().patience)
 
     def get_config_schema(self, **more: Any) -> list[dict[str, Any]]:
-        """What a generic picker may ask; the wizard of `hermes memory setup mnemon` asks better."""
-        return [_field(key) for key in KEYS if key.name in _ASKED]
+        """What a generic picker may ask; the wizard of `hermes memory setup mnemon` asks better.
+
+        Where memory is off the host takes each variable that is named here for what is missing.
+        """
+        named = self._configured().enabled
+        return [_field(key, named=named) for key in KEYS if key.name in _ASKED]
 
     def save_config(self, values: Mapping[str, Any], hermes_home: str, **more: Any) -> None:
         """Raises: Misconfigured."""
@@ -465,8 +481,8 @@ class Provider:
 
     def get_status_config(self, provider_config: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         """What `hermes memory status` shows; `hermes mnemon status` shows all."""
-        configuration = self._configured()
-        return {
+        configuration, off = self._configured(), self.unavailable_reason()
+        return ({"off": off} if off else {}) | {
             "memory": configuration.url or str(configuration.store),
             "workspace": configuration.workspace,
             "recall": configuration.recall_mode,
@@ -484,10 +500,12 @@ def _said_by_user(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     return [spoken(message.get("content")) for message in messages if message.get("role") == "user"]
 
 
-def _field(key: Key) -> dict[str, Any]:
+def _field(key: Key, *, named: bool) -> dict[str, Any]:
+    """`named`: with the variable that may say it instead."""
     field: dict[str, Any] = {"key": key.name, "description": key.says, "default": key.default_value}
     if key.variable is not None:
-        field |= {"env_var": key.variable, "secret": key.name == "apiKey"}
+        field |= {"env_var": key.variable} if named else {}
+        field["secret"] = key.name == "apiKey"
     if choices := key.kind.choices:
         field["choices"] = list(choices)
     return field

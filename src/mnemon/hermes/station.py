@@ -242,6 +242,8 @@ class Station:
             if not self._errands.drop(answer):
                 self._watch.look()
             raise _silent(f"memory did not answer within {seconds:g} s") from None
+        except ServerUnreachable as error:
+            raise ServerUnreachable(error.detail, hint=_GO_ON) from error
 
     def _told(
         self,
@@ -338,7 +340,11 @@ class Station:
     def flush(self, seconds: float) -> bool:
         """Wait up to that long for what was posted to be written, and for what follows from it."""
         deadline = time.monotonic() + seconds
-        done = not self._outbox.standing().waiting or self._postman.flush(seconds)
+        try:
+            done = not self._outbox.standing().waiting or self._postman.flush(seconds)
+        except MnemonError as error:
+            _log.warning("mnemon: what waits can't be written: %s: %s", error.code, error.detail)
+            done = False
         way = self._way
         if way is not None:
             way.settle(max(0.0, deadline - time.monotonic()))

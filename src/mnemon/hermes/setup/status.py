@@ -72,6 +72,8 @@ class Report(Struct, frozen=True, kw_only=True):
     told: str
     health: Health | None
     outbox: Standing | None
+    unwritable: str
+    """Why there is no outbox that could be used."""
     identity: Identity
     session: str | None
     """What is said in this directory belongs to; None if every run has its own."""
@@ -115,6 +117,7 @@ def report(
         told=findings.told,
         health=findings.health,
         outbox=findings.outbox,
+        unwritable=findings.unwritable,
         identity=identity_in(configuration),
         session=_session(configuration, directory),
         settings=_settings(configuration),
@@ -233,6 +236,8 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
     yield "namespaces", f"reads {reads}, writes to {settings['namespaces'].write or 'none'}"
     if found.outbox is not None:
         yield "outbox", _outbox(found.outbox)
+    if found.unwritable:
+        yield "outbox", f"can't be used, so nothing that is said is kept: {found.unwritable}"
     if found.health is not None:
         yield (
             "breaker",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,8 @@ from msgspec import Struct, to_builtins
 
 from mnemon.errors import InvalidInput, Misconfigured, MnemonError
 from mnemon.hermes.configuration import Configuration
-from mnemon.hermes.files import read_configuration, write_setting
+from mnemon.hermes.files import hold_to_be_readable, read_configuration, write_setting
+from mnemon.hermes.interpretation import Complaint
 from mnemon.hermes.keys import find
 from mnemon.hermes.kinds import NO_LIMIT, peer_name
 from mnemon.hermes.setup.answers import NOTHING, reads, taken, writes
@@ -79,6 +80,7 @@ def set_up(
     Raises: Abandoned if nobody answered to the end, and MnemonError, both before anything is written: a
     sign-in that was made until then is taken back.
     """
+    hold_to_be_readable(profile.home, environment)
     now, complaints = read_configuration(profile.home, environment, profile.name)
     for complaint in complaints:
         console.say(f"warning: {complaint}")
@@ -95,7 +97,7 @@ def set_up(
         for shortfall in shortfalls(after):
             console.say(f"warning: {shortfall}")
     _activate(console, profile, activate)
-    _show_next(console, profile, environment, inspect)
+    _show_next(console, profile, environment, inspect, heard=complaints)
 
 
 def post_setup(
@@ -318,11 +320,16 @@ def _activate(console: Console, profile: Profile, activate: Callable[[], bool]) 
 
 
 def _show_next(
-    console: Console, profile: Profile, environment: Mapping[str, str], inspect: Inspect | None
+    console: Console,
+    profile: Profile,
+    environment: Mapping[str, str],
+    inspect: Inspect | None,
+    heard: Sequence[Complaint],
 ) -> None:
     after, complaints = read_configuration(profile.home, environment, profile.name)
     for complaint in complaints:
-        console.say(f"warning: {complaint}")
+        if complaint not in heard:
+            console.say(f"warning: {complaint}")
     if inspect is not None and after.url is not None:
         found = inspect(after)
         does = "answers" if found.reachable else "does not answer"
