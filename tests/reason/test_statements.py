@@ -141,6 +141,8 @@ def test_a_plain_answer_to_a_plain_question_is_a_fact_of_both_turns(question, re
         ("Where did you go?", "Thanks, Bob!", []),
         ("Where did you go?", "Thanks for asking!", []),
         ("Where did you go?", "Why?", []),
+        ("Where am I going in May?", "Noted.", []),
+        ("Who painted the ceiling?", "Understood, all saved", []),
         ("Did you like the museum?", "Yesss!", []),
         ("Did you like the museum?", "It was great!", []),
         ("How are you?", "The ferry was late again today.", []),

@@ -66,7 +66,7 @@ _NO_REPLY = word_set(
     hello hey thanks thank depends sorry pass stop help please what who how when where you your let
     let's wow aww aw great good nice cool awesome congrats haha lol absolutely definitely exactly
     totally of agreed same glad bye look check here here's take see keep hope wish can't sounds looks so
-    there's
+    there's noted understood acknowledged done saved remembered recorded certainly gotcha roger alright fine
     """
 )
 _UNCERTAIN = word_set(
