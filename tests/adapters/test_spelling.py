@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from mnemon.adapters.spelling import PackagedSpelling
@@ -38,3 +40,11 @@ def test_a_word_with_a_slip_is_the_one_that_was_meant(slip, meant):
 )
 def test_a_known_word_and_one_like_no_other_are_left_as_they_are(word):
     assert SPELLING.meant(word) is None
+
+
+def test_what_is_longer_than_any_word_is_none_and_takes_no_memory():
+    tracemalloc.start()
+    assert SPELLING.meant("x" * 100_000) is None
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 1_000_000

@@ -17,6 +17,8 @@ from mnemon.ports.tokenizer import Tokenizer
 _FILE = Path(__file__).parent / "embed" / "bert-uncased.txt"
 _LEAST_LETTERS = 6
 """Shorter words lie one slip away from too many others."""
+_MOST_LETTERS = 30
+"""Longer ones are none, and have more slips than a memory holds."""
 _KEPT = 1 << 12
 """How many words are kept in mind: the same few thousand come again and again."""
 
@@ -29,7 +31,7 @@ class PackagedSpelling:
         self.meant = lru_cache(_KEPT)(self._meant)
 
     def _meant(self, word: str) -> str | None:
-        if len(word) < _LEAST_LETTERS or f"\n{word}\n" in self._vocabulary:
+        if not _LEAST_LETTERS <= len(word) <= _MOST_LETTERS or f"\n{word}\n" in self._vocabulary:
             return None
         if self._tokenizer.count(f" {word}") == 1:
             return None

@@ -84,6 +84,9 @@ async def an_answer_shows_its_evidence(world):
         equal((await ann.conclusions.get(read.id)).content, read.content)
         answer = await ann.chat("When does the ferry leave?", include_evidence=True, reasoning_level=level)
         refs = {one.id: one for one in answer.evidence.messages}
+        if level == "minimal":  # It goes by what was concluded.
+            equal((answer.content, refs), (None, {}))
+            continue
         assert "six" in answer.content and said[2].id in refs, answer
         equal((refs[said[2].id].session_id, refs[said[2].id].peer_id), ("talk", "ann"))
         equal(refs[said[2].id].created_at, (await talk.get_message(said[2].id)).created_at)
@@ -111,7 +114,8 @@ async def the_whole_workspace_can_be_asked(world):
     question = "Who owns a grey animal?"
     for level in (None, *LEVELS):
         answer = await world.honcho.chat(question, reasoning_level=level)
-        assert "goat" in answer and "donkey" in answer, (level, answer)
+        told = ["goat" in answer, "donkey" in answer]
+        assert any(told) if level == "minimal" else all(told), (level, answer)
     here = await world.honcho.chat(question, session="first", include_evidence=True)
     assert "goat" in here.content, here
     assert {one.session_id for one in here.evidence.messages} <= {"first"}, here
