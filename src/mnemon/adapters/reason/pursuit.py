@@ -16,7 +16,7 @@ from mnemon.domain.words import words
 from mnemon.ports.reasoner import Effort, Statement, Told
 
 _JOINT = pattern(
-    r"\?\s+(?=\w)|;\s+|,?\s+and\s+(?=(?:what|where|when|who|whom|whose|which|how|why|do|does|did|is|are|was)\b)",
+    r"\? (?=\w)|; |,? and (?=(?:what|where|when|who|whom|whose|which|how|why|do|does|did|is|are|was)\b)",
     re.IGNORECASE,
 )
 _NAME = pattern(r"(?<=[a-z,'] )[A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)*")
@@ -48,7 +48,7 @@ def pursued(
 
 def taken_apart(question: str) -> list[str]:
     """The questions that one is made of: 'where does Ann live and what does Ben do'."""
-    parts = [part.strip(" ?") for part in _JOINT.split(question)]
+    parts = [part.strip(" ?") for part in _JOINT.split(" ".join(question.split()))]
     if len(parts) < 2 or any(len(part.split()) < _SHORTEST_PART for part in parts):
         return [question]
     return [f"{part}?" for part in parts[:_MOST_PARTS]]
