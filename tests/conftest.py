@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +22,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ["TZ"] = "UTC"
+    time.tzset()
     config.addinivalue_line(
         "markers", "embedded(reason): about the store in a file, and so not for runs with --store"
     )

@@ -22,7 +22,7 @@ from mnemon.adapters.serving import announce
 from mnemon.adapters.spelling import PackagedSpelling
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.opening import in_database, in_file
-from mnemon.adapters.system import SystemClock, SystemEntropy
+from mnemon.adapters.system import SystemClock, SystemEntropy, WallClock
 from mnemon.adapters.thesaurus import PackagedThesaurus
 from mnemon.adapters.when_asked import (
     CourierWhenAsked,
@@ -260,6 +260,7 @@ def _furnished(
         spelling=PackagedSpelling(tokenizer),
         model=_model(settings, reasoner, tokenizer, clock),
         meaning=_meaning(settings, clock, patience),
+        zone=WallClock(settings.zone),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
     mender = None if carrier is None else _mender(store, clock, tools, carrier)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -117,6 +118,8 @@ class Settings(Struct, frozen=True):
     """The address of a PostgreSQL database, or `@` and its file; None for the file in the data folder."""
     vectors: str = AUTO
     """How vectors are kept: one of `VECTORS`."""
+    zone: tzinfo | None = None
+    """Where people live whose days are spoken of; None for where this machine is, as `TZ` tells."""
 
     @property
     def where(self) -> str:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from mnemon.config import Settings
 from mnemon.errors import Misconfigured, MnemonError, NotFound, ServerUnreachable
+from mnemon.hermes import hostclock
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.interpretation import HOST_VARIABLE
 from mnemon.hermes.notebook import Notebook
@@ -86,7 +87,7 @@ def open_way(configuration: Configuration, token: Callable[[], str] | None = Non
                 hint="Leave namespaces out, or give a cap of the Mnemon at baseUrl as apiKey.",
             )
         return way
-    settings = Settings(configuration.store)
+    settings = Settings(configuration.store, zone=hostclock.zone())
     url = served_at(configuration.store)
     if url is not None:
         from mnemon.adapters.files import read_private

@@ -8,6 +8,7 @@ import pytest
 
 from mnemon.domain.when import EARLIEST, LATEST, spans
 
+HOUR = 3_600_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 WEDNESDAY = datetime(2026, 5, 13, 12, tzinfo=UTC)
 """When every sentence here was said."""
@@ -375,12 +376,12 @@ def test_a_weekday_beside_a_date_without_a_year_finds_the_year(back):
 
 def test_a_day_begins_when_the_speakers_clock_says_so():
     late = datetime(2026, 5, 13, 23, 30, tzinfo=UTC)
-    [span] = spans("today", at(late), offset_minutes=120)
+    [span] = spans("today", at(late), offset=2 * HOUR)
     assert (span.start_ms, span.end_ms) == (
         at(datetime(2026, 5, 13, 22, tzinfo=UTC)),
         at(datetime(2026, 5, 14, 22, tzinfo=UTC)),
     )
-    [span] = spans("yesterday", at(late), offset_minutes=-300)
+    [span] = spans("yesterday", at(late), offset=-5 * HOUR)
     assert span.start_ms == at(datetime(2026, 5, 12, 5, tzinfo=UTC))
 
 

@@ -16,6 +16,7 @@ from mnemon.errors import Unavailable
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.workshop import Workshop
+from mnemon.ports.clock import UniversalTime
 from mnemon.ports.renewal import Debt, Renewed
 
 TRAVEL = Room("default", "alice", "travel")
@@ -297,7 +298,7 @@ def test_an_embedder_in_trouble_is_told_until_it_works_again(make):
 def test_the_analysis_stands_for_these_marks():
     """Whoever changes these counts `ANALYSIS` up as well, so that stored tokens are made again."""
     line = Place(TRAVEL, "id", "memory", "s1", 1_778_673_600_000, None, None, "cap", about="bob")
-    marks = marks_of(line, "Did I meet Tom twice last week, and again in June 2023?")
+    marks = marks_of(line, "Did I meet Tom twice last week, and again in June 2023?", UniversalTime())
     assert (ANALYSIS, " | ".join(mark.replace("\0", " ").strip() for mark in marks)) == (
         "2.1",
         "sign asks | sign self | sign number | sign time | sign name"

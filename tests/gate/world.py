@@ -31,6 +31,7 @@ from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
+from mnemon.ports.clock import UniversalTime
 from mnemon.ports.spelling import NoSpelling
 from mnemon.ports.thesaurus import NoThesaurus
 from parrot import Parrot
@@ -170,6 +171,7 @@ class World:
         embedder=None,
         thesaurus=None,
         spelling=None,
+        zone=None,
     ):
         self.entropy = entropy or SeededEntropy(seed)
         self.clock = clock or FakeClock()
@@ -186,6 +188,7 @@ class World:
             limits=limits or Limits(),
             thesaurus=thesaurus or NoThesaurus(),
             spelling=spelling or NoSpelling(),
+            zone=zone or UniversalTime(),
             meaning=Meaning(embedder, now=self.clock.now, patience=_PATIENCE_SECONDS),
         )
         self.gate = Gate(book=self.book, keyring=self.keyring, clock=self.clock, tools=self.tools)

@@ -1,5 +1,9 @@
 """The provider on a real store: what was told is recalled, by whom it may be, and nothing is left behind."""
 
+import sys
+from datetime import datetime, timedelta, timezone
+from types import ModuleType
+
 import pytest
 
 from hermes.stage import Stage
@@ -149,3 +153,20 @@ def test_what_every_person_has_in_memory_has_to_be_loaded_once(stage):
     assert "bassoon" in stage.recall(provider, "What do I play?")
     assert not station.cold(ann)
     assert station.cold(bob)
+
+
+@pytest.mark.parametrize("hours", [14, -12])
+def test_a_day_is_that_of_the_time_zone_which_the_host_is_set_to(stage, monkeypatch, hours):
+    """Of the two, one has another day than UTC at any time."""
+    there = timezone(timedelta(hours=hours))
+    host = ModuleType("hermes_time")
+    host.get_timezone = lambda: there
+    monkeypatch.setitem(sys.modules, "hermes_time", host)
+    began = datetime.now(there).date()
+    stage.tell(stage.provider("s1"), "I fly to Chengdu tomorrow.")
+    told = stage.recall(stage.provider("s2"), "When do I fly to Chengdu?")
+    today, tomorrow = (
+        [str(day + timedelta(days=ahead)) for day in (began, datetime.now(there).date())] for ahead in (0, 1)
+    )
+    assert any(day in told for day in today)
+    assert any(f"tomorrow ({day})" in told for day in tomorrow)

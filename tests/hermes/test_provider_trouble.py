@@ -98,6 +98,7 @@ def tool(provider, name="search"):
 def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
     provider, breaker = theatre.provider(), station_of(theatre).breaker
     assert eventually(lambda: "error" not in tool(provider))
+    theatre.stop_the_clock()
     honcho.die()
     for failures in range(1, 4):
         assert "hermes mnemon status" in tool(provider)["hint"]

@@ -62,7 +62,7 @@ def _told(desk: Desk, rooms: Sequence[RoomKeys], spelt: Spelt, bounds: Bounds) -
     for held, line, text in texts:
         if held >= max(_LEAST_HELD, _AS_MUCH * most):
             at = line.created_at if line.occurred_at is None else line.occurred_at
-            span = when.happened(text, at, spelt.terms)
+            span = when.happened(text, at, spelt.terms, desk.tools.zone.offset(at))
             if span is not None:
                 yield span
 

@@ -82,7 +82,7 @@ def snapshot(desk: Desk) -> tuple[str, list[str]]:
         line = opened(sealed, rooms[sealed.room.namespace])
         said = " ".join(line.text.split())
         happened = line.created_at if line.occurred_at is None else line.occurred_at
-        entry = f"- {day(happened)} [{line.room.namespace}] {said}\n"
+        entry = f"- {day(desk.tools.local(happened))} [{line.room.namespace}] {said}\n"
         size = len(entry.encode())
         if size <= room_left:
             room_left -= size

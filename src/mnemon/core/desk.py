@@ -17,7 +17,7 @@ from mnemon.domain.names import Room
 from mnemon.domain.policy import Scope
 from mnemon.errors import NotFound, Tampered
 from mnemon.ports.book import Transaction
-from mnemon.ports.clock import Entropy
+from mnemon.ports.clock import Entropy, UniversalTime, Zone
 from mnemon.ports.courier import Courier
 from mnemon.ports.index import Index
 from mnemon.ports.model import Model
@@ -55,11 +55,17 @@ class Tools(Struct, frozen=True):
     meaning: Meaning = field(default_factory=lambda: Meaning(None))
     thesaurus: Thesaurus = NoThesaurus()
     spelling: Spelling = NoSpelling()
+    zone: Zone = UniversalTime()
+    """Where people live whose days are spoken of."""
     memo: Memo = field(default_factory=Memo)
     model: Model | None = None
     """Who reasons in the reasoner's place, if a model is configured."""
     carry: Callable[[], None] | None = None
     """Takes what waits for the bucket there, if one is configured. Raises: Unavailable."""
+
+    def local(self, at: int) -> int:
+        """The moment as clocks on the wall show it, in milliseconds as if that were UTC."""
+        return at + self.zone.offset(at)
 
     def reasoner_of(self, workspace: str) -> Reasoner:
         """Who thinks for that workspace."""

@@ -28,7 +28,8 @@ _NONE = Bounds()
 def understand(desk: Desk, text: str, at: int | None = None) -> Question:
     """The question, as asked now or at that time (in milliseconds)."""
     moment = desk.now if at is None else at
-    return desk.once((understand, text, moment), lambda: questions.read(text, moment))
+    offset = desk.tools.zone.offset(moment)
+    return desk.once((understand, text, moment), lambda: questions.read(text, moment, offset))
 
 
 def foresee(desk: Desk, text: str) -> None:
@@ -38,10 +39,11 @@ def foresee(desk: Desk, text: str) -> None:
 
 def _days(question: Question) -> tuple[list[str], list[str]]:
     """The marks of the days and months that the question speaks of, and of the days close to these."""
-    spoken_of = calendar.days(question.spans)
-    close = [day for day in calendar.days(map(calendar.widened, question.spans)) if day not in spoken_of]
+    spans, offset = question.spans, question.offset
+    spoken_of = calendar.days(spans, offset)
+    close = [day for day in calendar.days(map(calendar.widened, spans), offset) if day not in spoken_of]
     days = [words.mark("day", day) for day in spoken_of]
-    days += [words.mark("month", month) for month in calendar.months(question.spans, long_only=True)]
+    days += [words.mark("month", month) for month in calendar.months(spans, offset, long_only=True)]
     return days, [words.mark("day", day) for day in close]
 
 

@@ -18,6 +18,7 @@ from mnemon.domain.line import SealedLine
 from mnemon.domain.names import ALL, Room
 from mnemon.errors import IntegrityError
 from mnemon.ports.book import Book, Transaction
+from mnemon.ports.clock import Zone
 from mnemon.ports.renewal import Debt, Renewed
 
 _AT_ONCE = 200
@@ -83,7 +84,7 @@ def renew_some(book: Book, tools: Tools) -> bool:
         entries = tx.renewal.lines(debt, _AT_ONCE)
         keys = tools.vault.left(tx, debt.room)
         lines = [] if keys is None else tx.lines.get_all(debt.room, [line_id for _, line_id in entries])
-    made = [] if keys is None else _made(entries, lines, keys)
+    made = [] if keys is None else _made(entries, lines, keys, tools.zone)
     with book.write(debt.room.workspace, lasting=False) as tx:
         tx.renewal.renew(debt.room, made)
         if len(entries) == _AT_ONCE:
@@ -95,7 +96,7 @@ def renew_some(book: Book, tools: Tools) -> bool:
 
 
 def _made(
-    entries: Collection[tuple[int, str]], lines: Collection[SealedLine], keys: RoomKeys
+    entries: Collection[tuple[int, str]], lines: Collection[SealedLine], keys: RoomKeys, zone: Zone
 ) -> list[Renewed]:
     """What those of the lines that open are found by now."""
     found = {line.id: line for line in lines}
@@ -104,7 +105,7 @@ def _made(
         line = found.get(line_id)
         if line is not None:
             try:
-                made.append(Renewed(seq, line_id, *tokens_of(line, keys.open(line), keys)))
+                made.append(Renewed(seq, line_id, *tokens_of(line, keys.open(line), keys, zone)))
             except IntegrityError:
                 continue
     return made

@@ -11,6 +11,7 @@ from mnemon.domain.feed import Saying
 from mnemon.domain.line import CARD, SUMMARY, TOMBSTONE, Line, Place, SealedLine, check_line
 from mnemon.domain.signs import signs
 from mnemon.errors import Conflict
+from mnemon.ports.clock import Zone
 
 ANALYSIS = f"{words.VERSION}.1"
 """Of all that `tokens_of` makes of a line. The second number is that of its marks: it counts with each change
@@ -71,7 +72,7 @@ def append(desk: Desk, line: SealedLine, text: str, keys: RoomKeys) -> bool:
 
 def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
     """Make the line findable by its text."""
-    tokens, counts = tokens_of(line, text, keys)
+    tokens, counts = tokens_of(line, text, keys, desk.tools.zone)
     at = line.created_at if line.occurred_at is None else line.occurred_at
     said = Saying(line.session, line.turn, at)
     desk.tx.terms.add(line.room, line.id, tokens, counts, said)
@@ -79,23 +80,24 @@ def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
     desk.tools.index.touch(line.room)
 
 
-def tokens_of(line: Place, text: str, keys: RoomKeys) -> tuple[bytes, bytes]:
+def tokens_of(line: Place, text: str, keys: RoomKeys, zone: Zone) -> tuple[bytes, bytes]:
     """The blinded tokens of the line's terms and marks, and how often each occurs; a mark does 0 times."""
     found = words.terms(text)
-    found.update(dict.fromkeys(marks_of(line, text), 0))
+    found.update(dict.fromkeys(marks_of(line, text, zone), 0))
     return words.blind(keys.blind, found).tobytes(), bytes(found.values())
 
 
-def marks_of(line: Place, text: str) -> list[str]:
+def marks_of(line: Place, text: str, zone: Zone) -> list[str]:
     """What a search may be narrowed by, what can be seen of the line at a glance, and of when it speaks.
 
     The first are the session that the line is of, and the peer that it is about.
     """
     at = line.created_at if line.occurred_at is None else line.occurred_at
     marks = [words.mark("sign", sign) for sign in signs(text)]
-    if spoken_of := when.spans(text, at):
-        marks += [words.mark("day", day) for day in calendar.days(spoken_of)]
-        marks += [words.mark("month", month) for month in calendar.months(spoken_of)]
+    offset = zone.offset(at)
+    if spoken_of := when.spans(text, at, offset):
+        marks += [words.mark("day", day) for day in calendar.days(spoken_of, offset)]
+        marks += [words.mark("month", month) for month in calendar.months(spoken_of, offset)]
     if line.session is not None:
         marks.append(words.mark("session", line.session))
     if line.about is not None:

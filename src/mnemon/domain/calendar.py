@@ -17,10 +17,13 @@ _LEAST_CERTAINTY = 0.5
 _CLOSE_DAYS = 2
 
 
-def days(spans: Iterable[Span]) -> list[str]:
-    """The days of the short spans, each once, like '2026-05-16'."""
+def days(spans: Iterable[Span], offset: int) -> list[str]:
+    """The days of the short spans, each once, like '2026-05-16'.
+
+    They are those of a clock that is so many milliseconds ahead of UTC.
+    """
     found: dict[str, None] = {}
-    for span in _settled(spans):
+    for span in _settled(spans, offset):
         if span.end_ms - span.start_ms <= MOST_DAYS * _DAY_MS:
             day = _moment(span.start_ms)
             while day.timestamp() * 1000 < span.end_ms:
@@ -29,10 +32,10 @@ def days(spans: Iterable[Span]) -> list[str]:
     return list(found)
 
 
-def months(spans: Iterable[Span], *, long_only: bool = False) -> list[str]:
-    """The months that the spans touch, each once, like '2026-05'; of a span of years, none."""
+def months(spans: Iterable[Span], offset: int, *, long_only: bool = False) -> list[str]:
+    """The months that the spans touch by that clock, each once, like '2026-05'; of a span of years, none."""
     found: dict[str, None] = {}
-    for span in _settled(spans):
+    for span in _settled(spans, offset):
         if long_only and span.end_ms - span.start_ms <= MOST_DAYS * _DAY_MS:
             continue
         first, last = _moment(span.start_ms), _moment(span.end_ms - 1)
@@ -50,9 +53,10 @@ def widened(span: Span) -> Span:
     )
 
 
-def _settled(spans: Iterable[Span]) -> list[Span]:
+def _settled(spans: Iterable[Span], offset: int) -> list[Span]:
+    """The spans that are certain enough, in the time of that clock."""
     return [
-        span
+        replace(span, start_ms=span.start_ms + offset, end_ms=span.end_ms + offset)
         for span in spans
         if span.certainty >= _LEAST_CERTAINTY and span.start_ms > EARLIEST and span.end_ms < LATEST
     ]

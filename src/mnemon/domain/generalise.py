@@ -7,7 +7,7 @@ change of a thing of which there is one at a time. Each names the conclusions th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from msgspec import Struct
@@ -46,24 +46,29 @@ class Pattern(Struct, frozen=True):
     at: int
 
 
-def patterns(said: Sequence[Said], stands: Sequence[Stand], about: str) -> list[Pattern]:
-    """Every pattern there is, always in the same order for the same conclusions."""
+def patterns(
+    said: Sequence[Said], stands: Sequence[Stand], about: str, local: Callable[[int], int]
+) -> list[Pattern]:
+    """Every pattern there is, always in the same order for the same conclusions.
+
+    `local` tells what clocks on the wall showed when something was said.
+    """
     known = {one.id: one for one in said}
     standing = [stand for stand in stands if stand.source in known]
-    return [*_repeated(said), *_listed(standing, known, about), *_changed(standing, known)]
+    return [*_repeated(said, local), *_listed(standing, known, about), *_changed(standing, known, local)]
 
 
-def _repeated(said: Iterable[Said]) -> Iterable[Pattern]:
+def _repeated(said: Iterable[Said], local: Callable[[int], int]) -> Iterable[Pattern]:
     groups: dict[str, list[Said]] = defaultdict(list)
     for one in said:
         groups[gist(undated(one.text))].append(one)
     for key, group in sorted(groups.items()):
         if len(group) >= LEAST:
             group.sort(key=lambda one: (one.at, one.id))
-            yield _pattern("inductive", f"repeated {key}", _often(group), group)
+            yield _pattern("inductive", f"repeated {key}", _often(group, local), group)
 
 
-def _often(group: Sequence[Said]) -> str:
+def _often(group: Sequence[Said], local: Callable[[int], int]) -> str:
     """The newest wording, and on which days it was so, or else how often it was said and when."""
     text = undated(group[-1].text)
     named = [days(one.text) for one in group]
@@ -71,7 +76,7 @@ def _often(group: Sequence[Said]) -> str:
         on = sorted({one_day for some in named for one_day in some})
         when = _listing(on) if len(on) <= _MOST_DAYS else f"from {on[0]} to {on[-1]}"
         return f"{text} ({len(group)} times: {when})"
-    times, first, last = sum(one.times for one in group), day(group[0].at), day(group[-1].at)
+    times, first, last = sum(one.times for one in group), day(local(group[0].at)), day(local(group[-1].at))
     return f"{text} (said {times} times, {f'on {first}' if first == last else f'from {first} to {last}'})"
 
 
@@ -90,11 +95,13 @@ def _listed(stands: Sequence[Stand], known: Mapping[str, Said], about: str) -> I
             yield _pattern("inductive", f"listed {label}", text, [known[stand.source] for stand in newest])
 
 
-def _changed(stands: Sequence[Stand], known: Mapping[str, Said]) -> Iterable[Pattern]:
+def _changed(
+    stands: Sequence[Stand], known: Mapping[str, Said], local: Callable[[int], int]
+) -> Iterable[Pattern]:
     at = {stand.source: stand.at for stand in sorted(stands, key=attrgetter("when"))}
     for before, after in history(stands)[-_MOST_CHANGES:]:
         older, newer = known[before], known[after]
-        text = f"Until {day(at[after])}: {older.text}. Since then: {newer.text}."
+        text = f"Until {day(local(at[after]))}: {older.text}. Since then: {newer.text}."
         yield _pattern("contradiction", f"changed {before} {after}", text, [older, newer])
 
 

@@ -77,10 +77,15 @@ class Question(Struct, frozen=True):
     is a question about that too."""
     side: Span | None = None
     """The time before or after that, once it is known."""
+    offset: int = 0
+    """How far the asker's clock is ahead of UTC, in milliseconds."""
 
 
-def read(text: str, at: int) -> Question:
-    """The question, as it is understood when it is asked at that time (in milliseconds)."""
+def read(text: str, at: int, offset: int = 0) -> Question:
+    """The question, as it is understood when it is asked at that time (in milliseconds).
+
+    `offset` is how far the asker's clock is ahead of UTC.
+    """
     low = text.lower()
     order = when.preference(text)
     wants = Wants(
@@ -94,13 +99,13 @@ def read(text: str, at: int) -> Question:
     terms = words.asked(text)
     terms = [term for term in terms if term not in framing] or terms
     terms = terms[:_MOST_TERMS]
-    spans = tuple(when.spans(text, at))
+    spans = tuple(when.spans(text, at, offset))
     past = bool(spans) and all(span.end_ms <= at for span in spans)
     reckons = order.asks in ("duration", "order") or (wants.moment and wants.count)
     habitual = _HABIT.search(low) is not None and _ONCE.search(low) is None
     event = None if spans or reckons or habitual else when.relative(text)
     present = not spans and event is None and _HOW_IT_IS.match(low) is not None and not _HISTORY.search(low)
-    return Question(text, terms, wants, spans, named(text, terms), past, present, event)
+    return Question(text, terms, wants, spans, named(text, terms), past, present, event, offset=offset)
 
 
 def plain(text: str) -> list[str]:

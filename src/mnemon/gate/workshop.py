@@ -227,7 +227,7 @@ class Workshop:
         for about, own in by_peer(tasks).items():
             with self._book.read(tasks[0].workspace) as tx:
                 passage = read_passage(self._desk(tx, tasks[0]), own, session, about)
-            facts = self._thought(tasks[0], partial(facts_of, passage=passage))
+            facts = self._thought(tasks[0], partial(facts_of, passage=passage, local=self._tools.local))
             thought.append((passage, facts))
 
         def keep(desk: Desk) -> Changes:
@@ -270,7 +270,7 @@ class Workshop:
         about = task.peer or ""
         with self._book.read(task.workspace) as tx:
             standing = read_standing(self._desk(tx, task), dream.observer, about, task.namespace)
-        plan = think(standing)
+        plan = think(standing, self._tools.local)
         self._finish([task], lambda desk: keep_dream(desk, standing, plan))
 
     def _nod_off(self, task: Task) -> None:

@@ -10,14 +10,13 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from mnemon.errors import MnemonError
-from mnemon.hermes import tools
+from mnemon.hermes import hostclock, tools
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import write_setting
 from mnemon.hermes.host import Conversation
@@ -235,7 +234,7 @@ class Provider:
         try:
             return station.told(
                 seat,
-                lambda memory: tools.handle(memory, configuration, tool_name, args, datetime.now(UTC)),
+                lambda memory: tools.handle(memory, configuration, tool_name, args, hostclock.now()),
                 configuration.timeout,
             )
         except MnemonError as error:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from mnemon.errors import MnemonError
-from mnemon.hermes import cadence, dialectic
+from mnemon.hermes import cadence, dialectic, hostclock
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.hosttranscript import Window
 from mnemon.hermes.injection import inject
@@ -183,7 +183,7 @@ class Recall:
         return injection.base(
             replace(known, passages=self._out_of_sight(known.passages)),
             message,
-            datetime.now(UTC),
+            hostclock.now(),
             tokens=self._configuration.context_tokens,
         )
 

@@ -11,6 +11,17 @@ class Clock(Protocol):
         ...
 
 
+class Zone(Protocol):
+    def offset(self, at: int) -> int:
+        """By how many milliseconds the clocks on people's walls are ahead of UTC at that moment."""
+        ...
+
+
+class UniversalTime:
+    def offset(self, at: int) -> int:
+        return 0
+
+
 class Entropy(Protocol):
     def take(self, size: int) -> bytes:
         """Unpredictable bytes, never the same twice."""

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 
 class Turn(Struct, frozen=True):
-    """One message of a conversation. `said_at` is in milliseconds."""
+    """One message of a conversation. `said_at` is in milliseconds, as clocks on the wall showed it."""
 
     id: str
     peer: str

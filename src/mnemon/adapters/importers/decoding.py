@@ -20,6 +20,7 @@ _Kind = TypeVar("_Kind")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _MOST_SHOWN_CHARS = 80
+_DAY_CHARS = len("2026-05-25")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -89,6 +90,8 @@ def bag(value: Mapping[str, Any] | None, place: str) -> dict[str, Any]:
 def moment(told: str | float | None, place: str) -> datetime | None:
     """A time as JSON files write it: ISO 8601, UTC if no zone is named, or seconds since 1970.
 
+    A day without an hour is one of where this machine is.
+
     Raises: ImportUnreadable.
     """
     if told is None or told == "":
@@ -96,7 +99,9 @@ def moment(told: str | float | None, place: str) -> datetime | None:
     try:
         if isinstance(told, str):
             found = datetime.fromisoformat(told)
-            return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+            if found.tzinfo is None and len(told) > _DAY_CHARS:
+                return found.replace(tzinfo=UTC)
+            return found.astimezone(UTC)
         return _EPOCH + timedelta(milliseconds=round(told * 1000))
     except (ValueError, OverflowError):
         raise ImportUnreadable(f"{place}: {shown(str(told))} is not a time that a calendar has") from None

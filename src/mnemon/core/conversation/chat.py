@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -68,13 +68,16 @@ class Gathered(Struct, frozen=True):
     before: Mapping[str, Message] = {}
     """What its peer said right before a message, by the id of that."""
 
-    def statements(self) -> list[Statement]:
-        """All of it but messages that read like orders: no answer repeats those."""
+    def statements(self, local: Callable[[int], int]) -> list[Statement]:
+        """All of it but messages that read like orders: no answer repeats those.
+
+        `local` tells what clocks on the wall showed when it was said.
+        """
         told = [
             Statement(
                 view.line.id,
                 view.text,
-                view.at,
+                local(view.at),
                 carried=view.trust < Trust.SAID,
                 outdated_by=view.outdated_by,
             )
@@ -90,7 +93,7 @@ class Gathered(Struct, frozen=True):
                     Statement(
                         line.id,
                         message.text,
-                        said_at(line),
+                        local(said_at(line)),
                         line.room.owner,
                         carried,
                         after="" if before is None else before.text,

@@ -102,11 +102,12 @@ def picture(desk: Desk, asked: Asked, session: str | None = None) -> Picture:
     if not limited and uses_cards(*directory.habits(desk, session)):
         entries = read_card(desk, asked.observer, asked.observed)
         card = None if entries is None else [entry.text for entry in entries]
-    return Picture(render([shown(view) for view in views]), card, [view.line for view in views])
+    return Picture(render([shown(desk, view) for view in views]), card, [view.line for view in views])
 
 
-def shown(view: View) -> Conclusion:
-    return Conclusion(view.level, view.text, view.at, () if view.outdated_by is None else (_NO_LONGER,))
+def shown(desk: Desk, view: View) -> Conclusion:
+    at = desk.tools.local(view.at)
+    return Conclusion(view.level, view.text, at, () if view.outdated_by is None else (_NO_LONGER,))
 
 
 def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, asked: Asked | None) -> Context:

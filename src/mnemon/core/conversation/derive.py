@@ -7,7 +7,7 @@ store what follows if the turns are still there.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
 
 import msgspec
@@ -109,11 +109,12 @@ def _turn(line: SealedLine, opener: Opener) -> Turn:
     return Turn(line.id, line.room.owner, opener.text(line), said_at(line))
 
 
-def facts_of(reasoner: Reasoner, passage: Passage) -> list[Fact]:
+def facts_of(reasoner: Reasoner, passage: Passage, local: Callable[[int], int]) -> list[Fact]:
     """What follows from what the peer said, what it only carried, and what reads like orders, each by itself.
 
     So whatever is written in a document has no part in what is concluded of the peer's own words. What
     others said is context, if it is of no lower class. What is wished of some messages is not of others.
+    `local` tells what clocks on the wall showed: a day is one of those.
 
     Raises: Unavailable.
     """
@@ -121,11 +122,15 @@ def facts_of(reasoner: Reasoner, passage: Passage) -> list[Fact]:
     ways = {(passage.trusts[message], passage.wishes[message]) for message in passage.numbers}
     for kind, wishes in sorted(ways, reverse=True):
         turns = [
-            turn
+            replace(turn, said_at=local(turn.said_at))
             for turn in passage.turns
             if _is_heard(passage, turn, kind) and passage.wishes.get(turn.id, wishes) == wishes
         ]
-        before = [turn for turn in passage.before if _is_heard(passage, turn, kind)]
+        before = [
+            replace(turn, said_at=local(turn.said_at))
+            for turn in passage.before
+            if _is_heard(passage, turn, kind)
+        ]
         found.extend(reasoner.derive(turns, passage.about, before, wishes))
     return found
 

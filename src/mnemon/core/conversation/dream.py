@@ -9,7 +9,7 @@ not. A second dream changes nothing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -124,8 +124,8 @@ def read_standing(
     return Standing(observer, observed, namespace, views, stands, entries)
 
 
-def think(standing: Standing) -> Plan:
-    """What should become of it."""
+def think(standing: Standing, local: Callable[[int], int]) -> Plan:
+    """What should become of it; `local` tells what clocks on the wall showed."""
     merges = _merges(standing)
     gone = {view.line.id: merge.kept.line.id for merge in merges for view in merge.others}
     more = {merge.kept.line.id: sum(view.line.times for view in merge.others) for merge in merges}
@@ -135,7 +135,7 @@ def think(standing: Standing) -> Plan:
         if view.line.id not in gone
     ]
     stands = [renamed(stand, gone) for stand in standing.stands]
-    return Plan(merges, patterns(said, stands, standing.observed))
+    return Plan(merges, patterns(said, stands, standing.observed, local))
 
 
 def _merges(standing: Standing) -> list[Merge]:
@@ -161,7 +161,7 @@ def dream(desk: Desk, observer: str, observed: str, namespace: str) -> Dreamt:
     Raises: Tampered.
     """
     standing = read_standing(desk, observer, observed, namespace)
-    changes, merged, reasoned = _kept(desk, standing, think(standing))
+    changes, merged, reasoned = _kept(desk, standing, think(standing, desk.tools.local))
     after = read_standing(desk, observer, observed, namespace)
     return Dreamt(census(standing), census(after), merged, reasoned, changes)
 

@@ -60,7 +60,7 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
         return None
     opener = Opener(desk)
     turns = [
-        Turn(line.id, line.room.owner, text, said_at(line))
+        Turn(line.id, line.room.owner, text, desk.tools.local(said_at(line)))
         for line in lines
         if not reads_like_orders(text := opener.text(line))
     ]

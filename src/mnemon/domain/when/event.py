@@ -17,7 +17,7 @@ _LONGEST = 62 * DAY
 """A longer stretch of time does not tell when something happened."""
 
 
-def happened(text: str, at: int, event: Collection[str]) -> Span | None:
+def happened(text: str, at: int, event: Collection[str], offset: int = 0) -> Span | None:
     """When that happened which these terms name: when the line says it did, else when the line was said.
 
     None if the line only asks about it, looks ahead to it without a date, or knows it from before ("since
@@ -29,15 +29,16 @@ def happened(text: str, at: int, event: Collection[str]) -> Span | None:
     known = relative(told)
     if known is not None and _holds(known.event, event):
         return None
-    for span in spans(told, at):
+    for span in spans(told, at, offset):
         if span.certainty >= _LEAST_CERTAINTY and _tells(span):
             return span
     end = len(told.rstrip(" .!;"))
     try:
-        ahead = Said(told, lowered(told), at).lean(end, end) > 0
+        ahead = Said(told, lowered(told), at + offset).lean(end, end) > 0
     except (ValueError, OverflowError):
         return None
-    return None if ahead else Span(at - at % DAY, at - at % DAY + DAY, certainty=_LEAST_CERTAINTY)
+    began = at - (at + offset) % DAY
+    return None if ahead else Span(began, began + DAY, certainty=_LEAST_CERTAINTY)
 
 
 def _holds(text: str, event: Collection[str]) -> int:

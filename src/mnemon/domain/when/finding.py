@@ -20,10 +20,10 @@ _CUES = frozenset().union(*(rule.cues for rule in _RULES))
 _TELLING = _CUES.union(*(rule.beside for rule in _RULES))
 
 
-def spans(text: str, at: int, offset_minutes: int = 0) -> list[Span]:
+def spans(text: str, at: int, offset: int = 0) -> list[Span]:
     """The times that a text speaks of, in its order, as of when it was said (milliseconds UTC).
 
-    `offset_minutes` is how far the speaker's clock is ahead of UTC: it decides when their day begins.
+    `offset` is how far the speaker's clock is ahead of UTC, likewise: it decides when their day begins.
     """
     low = lowered(text[:MOST_CHARACTERS])
     words = _TELLING.intersection(WORDS.of(low))
@@ -32,7 +32,7 @@ def spans(text: str, at: int, offset_minutes: int = 0) -> list[Span]:
     if _CUES.isdisjoint(words):
         return []
     try:
-        said = Said(text, low, at + offset_minutes * 60_000)
+        said = Said(text, low, at + offset)
     except (ValueError, OverflowError):
         return []
     hits: list[Hit] = []
@@ -40,7 +40,7 @@ def spans(text: str, at: int, offset_minutes: int = 0) -> list[Span]:
     for rule in _RULES:
         if rule.announced(words):
             hits += _read(rule, said, taken)
-    return [_span(hit, text, offset_minutes) for hit in framed(hits, said)] if hits else []
+    return [_span(hit, text, offset) for hit in framed(hits, said)] if hits else []
 
 
 def _read(rule: Rule, said: Said, taken: bytearray) -> Iterator[Hit]:
@@ -60,9 +60,8 @@ def _read(rule: Rule, said: Said, taken: bytearray) -> Iterator[Hit]:
             yield hit
 
 
-def _span(hit: Hit, text: str, offset_minutes: int) -> Span:
+def _span(hit: Hit, text: str, offset: int) -> Span:
     start, stop = (
-        edge if edge in (EARLIEST, LATEST) else edge - offset_minutes * 60_000
-        for edge in (hit.time.start, hit.time.stop)
+        edge if edge in (EARLIEST, LATEST) else edge - offset for edge in (hit.time.start, hit.time.stop)
     )
     return Span(start, stop, text[hit.begin : hit.end], hit.begin, hit.time.grain, hit.time.certainty)

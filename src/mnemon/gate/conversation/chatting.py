@@ -55,7 +55,8 @@ def _answered(case: Case, request: Ask) -> Outcome:
 
 
 def _looked(case: Case, gathered: chat.Gathered, answer: Any) -> Outcome:
-    seen = [one for statement in gathered.statements() for one in (statement.id, statement.after_id) if one]
+    statements = gathered.statements(case.desk.tools.local)
+    seen = [one for statement in statements for one in (statement.id, statement.after_id) if one]
     return Outcome(answer, reading(everywhere(case.desk), list(dict.fromkeys(seen))))
 
 
@@ -73,7 +74,7 @@ def _by_rule(case: Case, request: Ask) -> Outcome:
     def told(text: str) -> Told:
         return reasoner.answer(
             text,
-            gathered[0].statements(),
+            gathered[0].statements(case.desk.tools.local),
             question.observed,
             effort,
             lambda words: _searched(case, request, words, gathered),
@@ -101,9 +102,9 @@ def _by_model(case: Case, request: Ask, model: Model) -> Outcome:
     gathered = [chat.gather(case.desk, question)]
     inquiry = Inquiry(
         question.text,
-        gathered[0].statements(),
+        gathered[0].statements(case.desk.tools.local),
         question.observed,
-        case.desk.now,
+        case.desk.tools.local(case.desk.now),
         card=chat.card_lines(case.desk, question),
         effort=chat.LEVELS[question.level].effort,
         search=lambda words: _searched(case, request, words, gathered),
@@ -139,7 +140,7 @@ def _searched(case: Case, request: Ask, words: str, gathered: list[chat.Gathered
 
     case.again(look)
     gathered.append(found[0])
-    return found[0].statements()
+    return found[0].statements(case.desk.tools.local)
 
 
 def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

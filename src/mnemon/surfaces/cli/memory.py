@@ -90,7 +90,7 @@ def get(
 
 
 def _recalled(line: m.RecalledLine) -> str:
-    when = (line.occurred_at or line.created_at).date().isoformat()
+    when = (line.occurred_at or line.created_at).astimezone().date().isoformat()
     told = f"{when}  [{line.namespace}]  {line.text}{'' if line.matched else '   (newest, not matched)'}"
     return told if line.explanation is None else f"{told}\n{_explained(line.explanation)}"
 
@@ -128,7 +128,7 @@ def list_(
 
     def text() -> str:
         rows = [
-            f"{line.id}  {line.created_at:%Y-%m-%d %H:%M}  [{line.namespace}]  {line.kind}"
+            f"{line.id}  {line.created_at.astimezone():%Y-%m-%d %H:%M}  [{line.namespace}]  {line.kind}"
             + (f"  replaced by {line.invalidated_by}" if line.invalidated_by else "")
             for line in answer.lines
         ]
@@ -149,7 +149,8 @@ def line(shell: Shell, line_id: str) -> None:
     def text() -> str:
         replaced = f"\nreplaced by {answer.invalidated_by}" if answer.invalidated_by else ""
         replaces = f"\nreplaces {answer.supersedes}" if answer.supersedes else ""
-        return f"{answer.created_at:%Y-%m-%d %H:%M}  [{answer.namespace}]  {answer.text}{replaces}{replaced}"
+        when = f"{answer.created_at.astimezone():%Y-%m-%d %H:%M}"
+        return f"{when}  [{answer.namespace}]  {answer.text}{replaces}{replaced}"
 
     shell.show(answer, text)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import click
 
 from mnemon.surfaces.cli.shell import Shell
+from mnemon.surfaces.localtime import here
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -93,7 +94,7 @@ class Span(click.ParamType[int]):
 
 
 class Moment(click.ParamType[datetime]):
-    """A date or a time in ISO 8601; without a zone it is UTC."""
+    """A date or a time in ISO 8601; without a zone it is that of this machine."""
 
     name = "moment"
 
@@ -106,7 +107,7 @@ class Moment(click.ParamType[datetime]):
             self.fail(
                 f"{value!r} is not a date or time such as 2026-05-25 or 2026-05-25T09:00:00Z", param, ctx
             )
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment if moment.tzinfo else here(moment)
 
 
 NAMES = Names()

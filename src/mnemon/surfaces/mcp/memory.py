@@ -8,7 +8,7 @@ the cap has that agent's eyes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from itertools import chain, islice, zip_longest
 
 from mnemon.domain.line import CARD, MESSAGE, PROFILE
@@ -20,6 +20,7 @@ from mnemon.gate import operations as o
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as c
+from mnemon.surfaces.localtime import here
 from mnemon.surfaces.mcp import results as r
 from mnemon.surfaces.mcp import showing
 from mnemon.surfaces.mcp.asking import Asks, found
@@ -370,11 +371,11 @@ def _kept(text: str) -> str:
 
 
 def _noon(day: date | None) -> datetime | None:
-    return None if day is None else datetime.combine(day, time(12), UTC)
+    return None if day is None else here(datetime.combine(day, time(12)))
 
 
 def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
+    return here(datetime.combine(day, time()))
 
 
 def _once(lines: Iterable[r.Cited | None]) -> Iterator[r.Cited]:

@@ -35,7 +35,8 @@ def name_of(stored: str) -> str:
 
 
 def day_of(moment: datetime) -> str:
-    return moment.date().isoformat()
+    """The day of the moment where this machine is."""
+    return moment.astimezone().date().isoformat()
 
 
 def line(

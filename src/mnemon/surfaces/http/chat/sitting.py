@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -75,7 +75,9 @@ class Sitting:
         known = memory.known(message)
         passages = tuple(one for one in known.passages if one.text not in shown)
         known = replace(known, passages=passages)
-        background = injection.base(known, message, datetime.now(UTC), tokens=self._settings.context_tokens)
+        background = injection.base(
+            known, message, datetime.now().astimezone(), tokens=self._settings.context_tokens
+        )
         return Recalled(background, before)
 
     def _transcript(self) -> list[tuple[str, str]]:
