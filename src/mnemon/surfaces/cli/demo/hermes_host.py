@@ -214,6 +214,7 @@ def _settings(model: Model, more: Mapping[str, Mapping[str, Any]]) -> dict[str, 
         "security": {"tirith_enabled": False},
         "display": {"busy_input_mode": "queue"},
         "approvals": {"destructive_slash_confirm": False},
+        "agent": {"environment_probe": False},  # Else each start runs six programs for a line of the prompt.
     }
     return {name: {**known.get(name, {}), **more.get(name, {})} for name in (*known, *more)}
 
