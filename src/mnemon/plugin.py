@@ -98,7 +98,8 @@ class Stations:
             station = station_of(configuration)
             self._open[configuration.home] = (kind, station)
         if found is not None:
-            found[1].close()
+            found[1].leave()
+            threading.Thread(target=found[1].close, name="mnemon-closing", daemon=True).start()
         return station
 
     def close(self) -> None:

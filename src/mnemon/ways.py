@@ -202,7 +202,7 @@ def _remote(url: str, token: Callable[[], str], timeout: float) -> Way:
     from mnemon.surfaces.http.client import RemoteGate
 
     gate = RemoteGate(url, timeout=timeout, connections=CALLS_AT_ONCE)
-    return _way(gate, token, url, close=gate.close)
+    return _way(gate, token, url, far=gate, close=gate.close)
 
 
 def _embedded(settings: Settings) -> Way:

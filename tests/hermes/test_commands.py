@@ -17,6 +17,8 @@ from environments import client_program
 from mnemon import ways
 from mnemon.hermes.breaker import Health
 from mnemon.hermes.files import read_configuration, write_setting
+from mnemon.hermes.host import Conversation
+from mnemon.hermes.identity import identify
 from mnemon.hermes.kinds import NO_LIMIT
 from mnemon.hermes.setup.commands import hermes_group
 from mnemon.hermes.setup.door import register_cli
@@ -86,6 +88,36 @@ class TestChanging:
         printed = told(*arguments)
         assert printed.splitlines() == [line, f"in {home / 'mnemon.json'}, for hermes"]
         assert getattr(configured(), attribute) == value
+
+    def test_another_name_says_what_stays_with_the_one_of_so_far_and_how_to_go_back(self, told, home):
+        told("peer", "--user", "ann")
+        told("setup", "--yes", "--alias", "7=ann")
+        (home / "mnemon").mkdir()
+        (home / "mnemon" / "mnemon.db").touch()
+        printed = told("peer", "--user", "anna")
+        assert printed.splitlines()[2:] == [
+            "What was remembered of ann stays with ann: nothing is moved.",
+            "To go on with it, go back: mnemon hermes peer --user ann",
+            "These ids still lead to ann: 7",
+        ]
+        assert "stays" not in told("peer", "--user", "anna"), "that is her name already"
+        assert "stays with anna: nothing is moved" in told("setup", "--yes", "--peer", "eve")
+        assert len(json.loads(told("peer", "--user", "ann", "--json"))["stays"]) == 2
+
+    def test_another_name_of_the_agent_says_what_stays_with_the_one_of_so_far(self, told, home):
+        told("setup", "--yes", "--url", "http://127.0.0.1:9")
+        printed = told("peer", "--ai", "hal", "--profile", "default")
+        assert "What hermes concluded, of people and of itself, stays with hermes" in printed
+        assert "mnemon hermes peer --ai hermes" in printed
+
+    def test_a_first_name_leaves_what_is_nobody_s_by_name_and_a_way_back_to_it(self, told, home, configured):
+        (home / "mnemon").mkdir()
+        (home / "mnemon" / "mnemon.db").touch()
+        conversation = Conversation(session_id="", home=home, directory=home)
+        nameless = identify(configured(), conversation).peer
+        back = told("peer", "--user", "ann").splitlines()[-1].rpartition("mnemon hermes ")[2]
+        told(*back.split())
+        assert identify(configured(), conversation).peer == nameless
 
     def test_answers_in_json_too(self, told, home):
         assert json.loads(told("mode", "tools", "--json")) == {
@@ -397,6 +429,16 @@ class TestStatus:
         printed = told("status")
         assert "memory      off" in printed
         assert "is not JSON" in printed
+
+    def test_names_a_model_of_the_environment_that_only_a_server_would_ask(self, told, home, monkeypatch):
+        assert "not read" not in told("status", inspect=ways.inspect)
+        monkeypatch.setenv("MNEMON_MODEL_NAME", "qwen2.5:7b")
+        monkeypatch.setenv("MNEMON_EMBEDDER", "words")
+        printed = told("status", inspect=ways.inspect)
+        said = f"MNEMON_EMBEDDER, MNEMON_MODEL_NAME: only 'mnemon serve --home {home / 'mnemon'}' does"
+        assert f"  not read    {said}\n" in printed
+        write_setting(home, "hermes", {"baseUrl": "http://127.0.0.1:9"})
+        assert "not read" not in told("status", inspect=ways.inspect), "that server may have a model"
 
     def test_of_sessions_by_run_names_none(self, told, home):
         write_setting(home, "hermes", {"sessionStrategy": "per-session"})

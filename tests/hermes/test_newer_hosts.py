@@ -69,6 +69,82 @@ def test_a_turn_is_theirs_who_wrote_it_by_the_host_s_word(stage, author, speaker
     assert [said for texts in stage.sessions().values() for said in texts] == [(speaker, "I live in Rome.")]
 
 
+GROUP_OF_THREE = {"77": "Ann lives in Rome.", "88": "Bob lives in Oslo.", "99": "Cem lives in Izmir."}
+
+
+@pytest.fixture
+def group(stage):
+    """A chat of three, of whom each has told where they live; the agent is that of the first."""
+    provider = stage.provider(**TELEGRAM)
+    for author, text in GROUP_OF_THREE.items():
+        provider.sync_turn(text, "", session_id="s1", turn_author={"id": author, "is_bot": False})
+    stage.flush()
+    return stage.provider("s2", **TELEGRAM)
+
+
+def asks(provider, message, **author):
+    provider.on_turn_start(1, message, **author)
+    return provider.prefetch(message)
+
+
+def those_in(told):
+    return [author for author, text in GROUP_OF_THREE.items() if text.split()[-1] in told]
+
+
+@pytest.mark.parametrize("author", GROUP_OF_THREE)
+def test_a_turn_recalls_what_is_known_of_who_wrote_it_by_the_host_s_word(group, author):
+    told = asks(group, "Where do I live?", author_id=author, author_name="Somebody", author_is_bot=False)
+    assert those_in(told) == [author]
+
+
+@pytest.mark.parametrize("author", GROUP_OF_THREE)
+def test_a_tool_is_used_for_who_wrote_the_turn(group, author):
+    group.on_turn_start(1, "Where do I live?", author_id=author, author_is_bot=False)
+    assert those_in(group.handle_tool_call("mnemon_search", {"query": "lives in"})) == [author]
+
+
+def test_the_compressor_is_told_of_who_wrote_the_turn(group):
+    group.on_turn_start(1, "Where do I live?", author_id="88", author_is_bot=False)
+    assert those_in(group.on_pre_compress([{"role": "user", "content": "Where do I live?"}])) == ["88"]
+
+
+def test_one_s_own_turn_comes_after_another_s_without_a_trace_of_it(group):
+    asks(group, "Where do I live?", author_id="88", author_is_bot=False)
+    assert those_in(asks(group, "Where do I live?")) == ["77"]
+
+
+def test_what_no_human_asks_is_answered_from_nobody_s_memory(group):
+    bot = {"author_id": "bot:elsewhere/scout", "author_is_bot": True}
+    assert asks(group, "Where does Ann live?", **bot) == ""
+    assert "error" in group.handle_tool_call("mnemon_search", {"query": "lives in"})
+
+
+@pytest.mark.parametrize("key", [{}, {"gateway_session_key": "team-chat"}], ids=["no key", "a key"])
+def test_a_host_without_ids_of_its_own_still_says_who_wrote_a_turn(stage, key):
+    """As over HTTP, where the caller names the author of each message."""
+    provider = stage.provider(platform="api_server", **key)
+    for author, text in GROUP_OF_THREE.items():
+        provider.sync_turn(text, "", session_id="s1", turn_author={"id": author, "is_bot": False})
+    stage.flush()
+    for author in GROUP_OF_THREE:
+        assert those_in(asks(provider, "Where do I live?", author_id=author, author_is_bot=False)) == [author]
+
+
+def test_over_http_an_author_is_a_claim_that_reaches_nobody_of_another_platform(stage):
+    stage.configure(userPeerAliases={"7": "ann", "user:9": "ann"})
+    stage.tell(stage.provider(), "I live in Rome.")
+    caller = stage.provider("s2", "api_server", gateway_session_key="user:ann:chat")
+    for author in ("7", "ann", "user:9", "7:user:9"):
+        assert "Rome" not in asks(caller, "Where do I live?", author_id=author, author_is_bot=False)
+    assert "Rome" in asks(caller, "Where do I live?", author_id="9", author_is_bot=False), "an alias says so"
+
+
+def test_at_one_s_own_terminal_nobody_else_writes(stage):
+    stage.provider().sync_turn("I live in Rome.", "", turn_author={"id": "uid-1000", "is_bot": False})
+    stage.flush()
+    assert "Rome" in asks(stage.provider("s2"), "Where do I live?", author_id="uid-1000", author_is_bot=False)
+
+
 def test_what_no_human_wrote_is_nobody_s(stage):
     author = {"id": "plugin:reminder", "name": "Reminder", "is_bot": True}
     stage.provider().sync_turn("Remind the user of the tea.", "", session_id="s1", turn_author=author)

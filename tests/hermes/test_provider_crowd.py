@@ -141,6 +141,21 @@ def test_who_gives_up_before_memory_was_asked_holds_it_against_nobody(far, honch
     assert len(honcho.requests("/context$")) == asked + 1, "what was given up is asked for all the same"
 
 
+def test_a_server_is_not_blamed_for_what_no_hand_was_free_to_ask(far, honcho):
+    known(honcho, 1)
+    assert "May 0" in far.recall(person(far, 0), QUESTION)
+    station, gate = station_of(far), threading.Event()
+    busy = [station._calls.give(gate.wait) for _ in range(64)]
+    far.configure(baseUrl=honcho.url, recallWait=0.05)
+    for turn in range(2, 8):
+        far.recall(person(far, 0), QUESTION, turn)
+    assert (station.breaker.health.ok, station.breaker.health.failures) == (True, 0)
+    gate.set()
+    assert [one.result(PATIENCE_SECONDS) for one in busy] == [True] * 64
+    far.configure(baseUrl=honcho.url)
+    assert "May 0" in far.recall(person(far, 0), QUESTION, 8)
+
+
 def test_however_many_ask_there_are_no_more_threads_than_hands(far, honcho):
     known(honcho, 1)
     far.recall(person(far, 0), QUESTION)

@@ -92,6 +92,26 @@ def test_a_key_that_is_put_right_is_used_by_the_same_process(tmp_path, honcho):
         stations.close()
 
 
+def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_path, honcho):
+    stage = Stage(tmp_path)
+
+    def begins_anew():
+        stations = plugin.Stations()
+        stage.station = stations.get
+        stage.configure(baseUrl=honcho.url, timeout=PATIENCE_SECONDS)
+        honcho.hang()
+        try:
+            stage.provider().sync_turn("This waits in the outbox.", "")
+            assert eventually(lambda: honcho.under_way)
+            stage.configure(baseUrl=honcho.url, timeout=PATIENCE_SECONDS + 1)
+            return timed(stage.provider)
+        finally:
+            honcho.awake()
+            stations.close()
+
+    assert any(begins_anew() <= MARGIN for _ in range(TRIES))
+
+
 def test_a_process_whose_outbox_can_not_be_used_ends_quietly(tmp_path, honcho):
     stage, stations = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
     stage.station = stations.get

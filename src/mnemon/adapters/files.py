@@ -6,13 +6,15 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mnemon.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
+from mnemon.errors import Misconfigured, StorageBusy, StorageFull, StorageReadOnly, StorageUnavailable
 
 _UNFINISHED = ".tmp"
+_LOOK_SECONDS = 0.01
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -79,17 +81,35 @@ def write_private(path: Path, text: str) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold off every other process that asks for the same folder. Raises: StorageUnavailable."""
+def locked(folder: Path, patience: float | None = None) -> Iterator[None]:
+    """Hold off every other process that asks for the same folder.
+
+    Raises: StorageUnavailable, StorageBusy if another one has it for as long as `patience`.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise translation(f"{folder} can't be opened", error) from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _take(descriptor, folder, patience)
         yield
     finally:
         os.close(descriptor)
+
+
+def _take(descriptor: int, folder: Path, patience: float | None) -> None:
+    if patience is None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise StorageBusy(f"another process holds {folder}") from None
+            time.sleep(_LOOK_SECONDS)
 
 
 def _not_through_a_link(path: str, flags: int) -> int:

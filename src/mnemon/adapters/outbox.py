@@ -3,6 +3,7 @@
     outbox.db       the letters, in the order they were put
     outbox.key      the key that seals them
     outbox.lock     held by who delivers
+    *.late          letters that were put while another process held the first
 
 No file is made before the first `put`, and SQLite and the cipher are loaded only when there is
 something to read or to seal.
@@ -26,11 +27,19 @@ from weakref import WeakSet
 from msgspec import Struct
 
 from mnemon.adapters.files import exists
-from mnemon.adapters.outbox_folder import FILE, LOCK_FILE, failure, moved_aside
+from mnemon.adapters.outbox_folder import BUSY_SECONDS, FILE, LOCK_FILE, failure, moved_aside, present_key
+from mnemon.adapters.outbox_late import left, read, take_away
 from mnemon.adapters.processes import name_of
 from mnemon.adapters.system import SystemClock
 from mnemon.domain import ulid
-from mnemon.errors import IntegrityError, MnemonError, StorageFull, StorageUnavailable, Tampered
+from mnemon.errors import (
+    IntegrityError,
+    MnemonError,
+    StorageBusy,
+    StorageFull,
+    StorageUnavailable,
+    Tampered,
+)
 from mnemon.ports.clock import Clock
 from mnemon.ports.outbox import Letter, Refused, Standing
 
@@ -38,6 +47,8 @@ if TYPE_CHECKING:
     from mnemon.adapters.outbox_file import OutboxFile, Row
 
 _TRIES = 4
+_MOMENT_SECONDS = 1.0
+"""For so long whoever has something to put or to ask waits for others: the process may be about to end."""
 
 _CLOCK = SystemClock()
 _log = logging.getLogger("mnemon.outbox")
@@ -65,8 +76,26 @@ class SealedOutbox:
         content = json.dumps([lane, body]).encode()
         letter_id = ulid.compose(self._clock.now(), os.urandom(ulid.ENTROPY_BYTES))
         holder = name_of(os.getpid()) if held else None
-        self._within(lambda file: file.add(letter_id, lane, content, holder), None, make=True)
+        try:
+            self._within(lambda file: file.add(letter_id, lane, content, holder), None, make=True)
+        except StorageBusy:
+            self._leave(letter_id, lane, content, holder)
         return letter_id
+
+    def _leave(self, letter_id: str, lane: str, content: bytes, holder: str | None) -> None:
+        """Put it beside the file, which another process holds. Raises: StorageUnavailable."""
+        from mnemon.adapters import outbox_late as late
+        from mnemon.adapters.outbox_seal import Seal
+
+        key = present_key(self._folder)
+        if key is None:
+            raise StorageBusy(f"another process holds {self._folder}")
+        seal = Seal(key)
+        blinded = seal.blinded(lane)
+        late.leave(
+            self._folder,
+            late.Late(letter_id, blinded, seal.sealed(letter_id, blinded, content), holder),
+        )
 
     def held(self, lane: str) -> int:
         return self._within(lambda file: file.kept_back(lane), 0)
@@ -75,7 +104,7 @@ class SealedOutbox:
         self._within(lambda file: file.release(lane), None)
 
     def deliver(self, carrier: Callable[[Letter], None]) -> bool:
-        if not exists(self._folder / FILE):
+        if not self._is_there():
             return True
         with _turn(self._folder / LOCK_FILE) as ours:
             return ours and self._deliver(carrier)
@@ -94,40 +123,66 @@ class SealedOutbox:
             self._file = None
 
     def _deliver(self, carrier: Callable[[Letter], None]) -> bool:
-        self._within(lambda file: file.release_abandoned(self._clock.now()), None)
+        self._within(lambda file: file.release_abandoned(self._clock.now()), None, patience=BUSY_SECONDS)
         delivery = _Delivery()
-        while (offer := self._within(delivery.next, None)) is not None:
+        while (offer := self._within(delivery.next, None, patience=BUSY_SECONDS)) is not None:
             delivery.last = offer, _end(carrier, offer.letter)
         with self._lock:
             if self._file is not None:
                 self._file.tidy()
         return not delivery.stuck
 
-    def _within(self, work: Callable[[OutboxFile], _T], absent: _T, *, make: bool = False) -> _T:
+    def _is_there(self) -> bool:
+        return exists(self._folder / FILE) or bool(left(self._folder))
+
+    def _within(
+        self,
+        work: Callable[[OutboxFile], _T],
+        absent: _T,
+        *,
+        make: bool = False,
+        patience: float = _MOMENT_SECONDS,
+    ) -> _T:
         """What the work says in one transaction; `absent` if there is no file, and none is to be made.
 
+        Letters that were left beside the file come into it first. Others may have it for `patience`.
         Raises: StorageUnavailable.
         """
-        if not make and not exists(self._folder / FILE):
+        if not make and not self._is_there():
             return absent
+        if not self._lock.acquire(timeout=patience):
+            raise StorageBusy(f"{self._folder / FILE} is held by others")
+        try:
+            late = left(self._folder)
+
+            def in_order(file: OutboxFile) -> _T:
+                file.take_in(read(late))
+                return work(file)
+
+            done = self._transacted(in_order, patience)
+            take_away(late)
+            return done
+        finally:
+            self._lock.release()
+
+    def _transacted(self, work: Callable[[OutboxFile], _T], patience: float) -> _T:
         from mnemon.adapters.outbox_file import Moved, opened
 
-        with self._lock:
-            for attempt in range(_TRIES):
-                try:
-                    if self._file is None:
-                        self._file = opened(self._folder)
-                    return self._file.transact(work)
-                except Moved:
-                    self._close()
-                except IntegrityError:
-                    file, self._file = self._file, None
-                    if file is not None:
-                        file.give_up()
-                except StorageFull:
-                    if self._file is None or attempt:
-                        raise
-                    self._file.empty_log()
+        for attempt in range(_TRIES):
+            try:
+                if self._file is None:
+                    self._file = opened(self._folder, patience)
+                return self._file.transact(work, patience)
+            except Moved:
+                self._close()
+            except IntegrityError:
+                file, self._file = self._file, None
+                if file is not None:
+                    file.give_up()
+            except StorageFull:
+                if self._file is None or attempt:
+                    raise
+                self._file.empty_log()
         raise StorageUnavailable(f"{self._folder / FILE} is damaged again as soon as it is made anew")
 
     def _before_fork(self) -> None:

@@ -1,41 +1,30 @@
 """The file of the sealed outbox: a SQLite database, and the key that seals what is in it.
 
-    envelope = 0x01 | nonce (12) | AES-256-GCM ciphertext and tag
-
-A letter's id and lane are bound to its envelope; a lane's name is blinded with the key. A file that
-can't be read, or that another key sealed, is moved aside whole (`outbox.db.broken-...`) with what
+A file that can't be read, or that another key sealed, is moved aside whole (`outbox.db.broken-...`) with what
 stands beside it, and a new one is begun: nothing is deleted.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from mnemon.adapters.files import exists, locked, make_private_folder, sweep
-from mnemon.adapters.outbox_folder import FILE, key_of, make_file, move_aside
+from mnemon.adapters.outbox_folder import BUSY_SECONDS, FILE, key_of, make_file, move_aside
+from mnemon.adapters.outbox_late import Late
+from mnemon.adapters.outbox_seal import Seal
 from mnemon.adapters.processes import is_gone
 from mnemon.adapters.sql.sqlite import translated
 from mnemon.domain import ulid
-from mnemon.domain.framing import frame
-from mnemon.errors import IntegrityError, StorageUnavailable, Tampered
+from mnemon.errors import IntegrityError, StorageUnavailable
 from mnemon.ports.outbox import LONGEST_HOLD_MS, MOST_SET_ASIDE, Letter
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-BUSY_SECONDS = 10.0
 _PRIMARY_CODE = 0xFF
-_FORMAT = b"\x01"
-_NONCE_BYTES = 12
-_LANE_BYTES = 16
 
 _PRAGMAS = (
     "auto_vacuum = INCREMENTAL",
@@ -101,13 +90,12 @@ class OutboxFile:
         self._inode = _inode(self._path)
         self._connection = connection
         self._execute = connection.execute
-        self._key = key
-        self._cipher: AESGCM | None = None
+        self._seal = Seal(key)
 
-    def transact(self, work: Callable[[OutboxFile], _T]) -> _T:
-        """Raises: StorageUnavailable, IntegrityError, Moved."""
+    def transact(self, work: Callable[[OutboxFile], _T], patience: float = BUSY_SECONDS) -> _T:
+        """Raises: StorageUnavailable, StorageBusy if others have it for so long, IntegrityError, Moved."""
         with translated():
-            self._begin()
+            self._begin(patience)
             try:
                 if not self._is_in_place():
                     raise Moved
@@ -118,9 +106,9 @@ class OutboxFile:
                     self._execute("ROLLBACK")
             return done
 
-    def _begin(self) -> None:
+    def _begin(self, patience: float) -> None:
         """Ask often: as SQLite asks, there is hardly a chance beside a process that writes on and on."""
-        deadline = monotonic() + BUSY_SECONDS
+        deadline = monotonic() + patience
         while True:
             try:
                 self._execute("BEGIN IMMEDIATE")
@@ -133,7 +121,7 @@ class OutboxFile:
         """Raises: IntegrityError if another key sealed what is there."""
         for table in _TABLES:
             self._execute(table)
-        expected = blake2b(b"outbox 1", key=self._key, person=b"mnemon check").digest()
+        expected = self._seal.check
         found = self._execute("SELECT value FROM key_check").fetchall()
         if not found:
             self._execute("INSERT INTO key_check VALUES (?)", (expected,))
@@ -141,12 +129,22 @@ class OutboxFile:
             raise IntegrityError(f"{self._path} was sealed with another key")
 
     def add(self, letter_id: str, lane: str, content: bytes, holder: str | None) -> None:
-        blinded = self._blinded(lane)
-        nonce = os.urandom(_NONCE_BYTES)
-        sealed = self._sealer().encrypt(nonce, content, _bound(letter_id, blinded))
+        blinded = self._seal.blinded(lane)
+        self._insert(Late(letter_id, blinded, self._seal.sealed(letter_id, blinded, content), holder), 0)
+
+    def take_in(self, late: Iterable[Late]) -> None:
+        """Letters that were put while another had the file.
+
+        They count as offered once: who took one in may have been killed before its own file was gone.
+        """
+        for letter in late:
+            if not self._number("SELECT COUNT(*) FROM letters WHERE id = ?", (letter.id,)):
+                self._insert(letter, 1)
+
+    def _insert(self, letter: Late, attempts: int) -> None:
         self._execute(
-            "INSERT INTO letters (id, lane, holder, sealed) VALUES (?, ?, ?, ?)",
-            (letter_id, blinded, holder, _FORMAT + nonce + sealed),
+            "INSERT INTO letters (id, lane, attempts, holder, sealed) VALUES (?, ?, ?, ?, ?)",
+            (letter.id, letter.lane, attempts, letter.holder, letter.sealed),
         )
 
     def first_of_lanes(self, after: int) -> sqlite3.Cursor:
@@ -155,15 +153,7 @@ class OutboxFile:
 
     def unsealed(self, letter_id: str, lane: bytes, attempts: int, sealed: bytes) -> Letter:
         """Raises: Tampered."""
-        from cryptography.exceptions import InvalidTag
-
-        body = len(_FORMAT) + _NONCE_BYTES
-        try:
-            if sealed[:1] != _FORMAT:
-                raise Tampered(f"letter {letter_id} is not a sealed envelope")
-            content = self._sealer().decrypt(sealed[1:body], sealed[body:], _bound(letter_id, lane))
-        except (InvalidTag, TypeError, ValueError):
-            raise Tampered(f"letter {letter_id} does not open: it was altered") from None
+        content = self._seal.opened(letter_id, lane, sealed)
         name, said = json.loads(content)
         return Letter(letter_id, name, ulid.milliseconds(letter_id), said, attempts)
 
@@ -186,11 +176,12 @@ class OutboxFile:
 
     def kept_back(self, lane: str) -> int:
         """How many letters of the lane are held, or stand behind one that is."""
-        return self._number(f"{_KEPT_BACK} WHERE letter.lane = ?", (self._blinded(lane),))
+        return self._number(f"{_KEPT_BACK} WHERE letter.lane = ?", (self._seal.blinded(lane),))
 
     def release(self, lane: str) -> None:
         self._execute(
-            "UPDATE letters SET holder = NULL WHERE lane = ? AND holder IS NOT NULL", (self._blinded(lane),)
+            "UPDATE letters SET holder = NULL WHERE lane = ? AND holder IS NOT NULL",
+            (self._seal.blinded(lane),),
         )
 
     def release_abandoned(self, now: int) -> None:
@@ -252,47 +243,36 @@ class OutboxFile:
     def _is_in_place(self) -> bool:
         return self._inode is not None and self._inode == _inode(self._path)
 
-    def _blinded(self, lane: str) -> bytes:
-        name = lane.encode("utf-8", "surrogatepass")
-        return blake2b(name, key=self._key, digest_size=_LANE_BYTES, person=b"mnemon lane").digest()
 
-    def _sealer(self) -> AESGCM:
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-        if self._cipher is None:
-            self._cipher = AESGCM(self._key)
-        return self._cipher
-
-
-def opened(folder: Path) -> OutboxFile:
+def opened(folder: Path, patience: float = BUSY_SECONDS) -> OutboxFile:
     """The file of the folder, made if it is missing.
 
-    Raises: StorageUnavailable.
+    Raises: StorageUnavailable, StorageBusy if others have the folder or the file for so long.
     """
     make_private_folder(folder)
-    with locked(folder):
+    with locked(folder, patience):
         sweep(folder)
         key = key_of(folder)
         if not exists(folder / FILE):
             move_aside(folder)
         try:
-            return _prepared(folder, key)
+            return _prepared(folder, key, patience)
         except IntegrityError:
-            return _prepared(folder, key)
+            return _prepared(folder, key, patience)
 
 
-def _prepared(folder: Path, key: bytes) -> OutboxFile:
+def _prepared(folder: Path, key: bytes, patience: float) -> OutboxFile:
     """Raises: StorageUnavailable, IntegrityError if the file can't be used, and was moved aside."""
     make_file(folder)
     try:
-        file = OutboxFile(folder, _connected(folder / FILE), key)
+        file = OutboxFile(folder, _connected(folder / FILE, patience), key)
     except IntegrityError:
         move_aside(folder)
         raise
     with ExitStack() as undone:
         undone.callback(file.close)
         try:
-            file.transact(OutboxFile.prepare)
+            file.transact(OutboxFile.prepare, patience)
         except IntegrityError:
             file.move_aside()
             raise
@@ -300,12 +280,10 @@ def _prepared(folder: Path, key: bytes) -> OutboxFile:
     return file
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connected(path: Path, patience: float) -> sqlite3.Connection:
     """Raises: StorageUnavailable, IntegrityError if the file is no database."""
     with ExitStack() as undone, translated():
-        connection = sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
         undone.callback(connection.close)
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}").fetchall()
@@ -318,8 +296,3 @@ def _inode(path: Path) -> int | None:
         return path.stat().st_ino
     except OSError:
         return None
-
-
-def _bound(letter_id: str, lane: bytes) -> bytes:
-    """What is sealed with a letter, so that its envelope opens nowhere else."""
-    return frame("mnemon.outbox.v1", letter_id, lane)

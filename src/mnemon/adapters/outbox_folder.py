@@ -14,6 +14,8 @@ from mnemon.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUn
 FILE = "outbox.db"
 KEY_FILE = "outbox.key"
 LOCK_FILE = "outbox.lock"
+BUSY_SECONDS = 10.0
+"""For so long whoever delivers waits for other processes."""
 
 _BROKEN = ".broken-"
 _BESIDE = ("-wal", "-shm", "")
@@ -26,20 +28,28 @@ def key_of(folder: Path) -> bytes:
 
     Raises: StorageUnavailable.
     """
+    if (key := present_key(folder)) is not None:
+        return key
     path = folder / KEY_FILE
     if exists(path):
-        try:
-            key = bytes.fromhex(read_private(path))
-        except ValueError:
-            key = b""
-        except Misconfigured as error:
-            raise StorageUnavailable(error.detail, hint=error.hint) from error
-        if len(key) == _KEY_BYTES:
-            return key
         _rename(path, path.with_name(f"{path.name}{_BROKEN}{_stamp()}"))
     key = os.urandom(_KEY_BYTES)
     write_private(path, f"{key.hex()}\n")
     return key
+
+
+def present_key(folder: Path) -> bytes | None:
+    """The key of the folder; None if there is none, or none that can be read. Raises: StorageUnavailable."""
+    path = folder / KEY_FILE
+    if not exists(path):
+        return None
+    try:
+        key = bytes.fromhex(read_private(path))
+    except ValueError:
+        return None
+    except Misconfigured as error:
+        raise StorageUnavailable(error.detail, hint=error.hint) from error
+    return key if len(key) == _KEY_BYTES else None
 
 
 def make_file(folder: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Literal, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.host import PERSONAL, Conversation
@@ -70,6 +71,14 @@ def identify(configuration: Configuration, conversation: Conversation) -> Person
     if key is not None and (chat := _chat(key)) is not None:
         return Person(names.keyed("key", key, chat), "key", key)
     return Person(names.of(USER), "key") if conversation.platform in PERSONAL else None
+
+
+def written_by(conversation: Conversation, author: str) -> Conversation:
+    """The conversation as if its user were that author of a turn in it: over HTTP, a claim like any other."""
+    if conversation.platform == HTTP:
+        key = f"{_CONVENTION}:{quote(author, safe='', errors='surrogateescape')}"
+        return replace(conversation, user_id=None, user_id_alt=None, gateway_session_key=key)
+    return replace(conversation, user_id=author, user_id_alt=None, user_name=None)
 
 
 def agent_peer(configuration: Configuration) -> str:

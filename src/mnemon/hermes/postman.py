@@ -69,12 +69,16 @@ class Postman:
                 self._changed.wait(left)
         return True
 
-    def stop(self) -> None:
-        """Deliver no more; wait a moment for what is being delivered."""
+    def dismiss(self) -> None:
+        """Deliver no more."""
         with self._changed:
             self._stopped = True
-            thread = self._thread
             self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Deliver no more; wait a moment for what is being delivered."""
+        self.dismiss()
+        thread = self._thread
         if thread is not None:
             thread.join(_STOP_SECONDS)
 

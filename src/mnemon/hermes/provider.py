@@ -19,10 +19,10 @@ from mnemon.errors import MnemonError
 from mnemon.hermes import hostclock, tools
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import write_setting
-from mnemon.hermes.host import Conversation
+from mnemon.hermes.host import PERSONAL, Conversation
 from mnemon.hermes.hostfiles import pages, statement
 from mnemon.hermes.hosttranscript import Window, said_and_undone, window, with_undone
-from mnemon.hermes.identity import HTTP, Person, agent_peer, identify, is_shared
+from mnemon.hermes.identity import HTTP, Person, agent_peer, identify, is_shared, written_by
 from mnemon.hermes.interpretation import Complaint
 from mnemon.hermes.introduction import introduction
 from mnemon.hermes.keys import KEYS, Key
@@ -80,8 +80,11 @@ class Provider:
         self._around = surroundings
         self._conversation: Conversation | None = None
         self._configuration: Configuration | None = None
+        self._remembers = False
         self._person: Person | None = None
         self._turn = 0
+        self._author: Mapping[str, Any] | None = None
+        """Who wrote the turn under way, if the host says so."""
 
     @property
     def name(self) -> str:
@@ -132,7 +135,8 @@ class Provider:
         for complaint in complaints:
             self._around.warn(str(complaint))
         self._person = None
-        if self._configuration.enabled and kwargs.get("agent_context") in (None, "", "primary"):
+        self._remembers = self._configuration.enabled and kwargs.get("agent_context") in (None, "", "primary")
+        if self._remembers:
             self._person = identify(self._configuration, self._conversation)
             if self._person is None:
                 self._around.warn(
@@ -185,18 +189,18 @@ class Provider:
     def _seat_of(self, author: Any, session_id: str) -> Seat | None:
         """Where a turn sits of which the host says who wrote it: one who shares the chat, or no human."""
         conversation, told = self._conversation, author if isinstance(author, Mapping) else {}
-        if told.get("is_bot") or conversation is None or self._person is None:
+        if told.get("is_bot") or conversation is None or not self._remembers:
             return None
         name = str(told.get("id") or "").strip()
-        if (
-            not name
-            or conversation.user_id is None
-            or name in (conversation.user_id, conversation.user_id_alt)
-        ):
+        alone = conversation.user_id is None and conversation.platform in PERSONAL
+        if not name or alone or name in (conversation.user_id, conversation.user_id_alt):
             return self._seat(session_id)
-        other = replace(conversation, user_id=name, user_id_alt=None, user_name=None)
-        speaker = identify(self._configured(), other)
+        speaker = identify(self._configured(), written_by(conversation, name))
         return None if speaker is None else self._seat(session_id, speaker)
+
+    def _seat_now(self, session_id: str = "") -> Seat | None:
+        """Where the turn under way sits: in a chat of many, with who wrote it."""
+        return self._seat_of(self._author, session_id)
 
     def _key(self, seat: Seat, session_id: str = "") -> tuple[str, ...]:
         """What tells this conversation from others."""
@@ -227,7 +231,7 @@ class Provider:
         return tools.schemas(configuration) if configuration.enabled else []
 
     def handle_tool_call(self, tool_name: str, args: Mapping[str, Any], **kwargs: Any) -> str:
-        seat = self._seat()
+        seat = self._seat_now()
         if seat is None:
             return tools.nobody()
         station, configuration = self._station(), self._configured()
@@ -242,9 +246,10 @@ class Provider:
 
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
         self._turn = turn_number
+        self._author = {"id": kwargs.get("author_id"), "is_bot": kwargs.get("author_is_bot")}
 
     def prefetch(self, query: str, *, session_id: str = "", **more: Any) -> str:
-        seat = self._seat()
+        seat = self._seat_now()
         if seat is None:
             return ""
         if self._notice_undone() and self._station().near:
@@ -282,22 +287,24 @@ class Provider:
         self._notice_undone()
         user, assistant = spoken(user_content), spoken(assistant_content)
         self._take_back(seat, self._gone_before(seat, session_id, user, messages))
-        self._bring_pages(station, seat)
         said = self._said(station, seat.user, user) + self._said(station, seat.ai, assistant)
-        if not said:
-            return
-        frequency = configuration.write_frequency
+        if said:
+            self._write(station, Turn(seat, said), session_id, user)
+        self._bring_pages(station, seat)
+        if said and configuration.write_frequency == "turn":
+            station.flush(_TURN_FLUSH_SECONDS)
+
+    def _write(self, station: Station, turn: Turn, session_id: str, user: str) -> None:
+        frequency, seat = self._configured().write_frequency, turn.seat
         every = frequency if isinstance(frequency, int) else 0
+        letter = station.post(turn, held=frequency == "session" or every > 1)
         self._keep_title(session_id)
-        letter = station.post(Turn(seat, said), held=frequency == "session" or every > 1)
         if not self._over_http:
             with self._transcript(seat, session_id) as transcript:
                 transcript.wrote(letter, user)
             station.live(self._key(seat, session_id)).seat = seat
         if every > 1 and station.held(seat) >= every:
             station.release(seat)
-        if frequency == "turn":
-            station.flush(_TURN_FLUSH_SECONDS)
 
     def _said(self, station: Station, peer: str, text: str) -> list[Said]:
         now = station.now()
@@ -376,7 +383,7 @@ class Provider:
         metadata: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> None:
-        seat = self._seat(str((metadata or {}).get("session_id") or ""))
+        seat = self._seat_now(str((metadata or {}).get("session_id") or ""))
         if seat is None or seat.namespaces.write is None:
             return
         said = statement(seat, action, target, clean(content), metadata)
@@ -449,7 +456,8 @@ class Provider:
         self._end(seat, messages)
         station.release(seat)
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
-        told = self._recall(seat, self._turn).at_once(spoken(latest))
+        asking = self._seat_now()
+        told = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
         station.flush(max(0.0, until - time.monotonic()))
         return told
 

@@ -39,7 +39,7 @@ from mnemon.hermes.live import Live
 from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.postman import Postman
 from mnemon.hermes.undisturbed import undisturbed
-from mnemon.hermes.watch import Asked, Watch
+from mnemon.hermes.watch import Asked, FarGate, Watch, Watched
 from mnemon.ports.outbox import Letter, Outbox, Refused, Standing
 from mnemon.turns.gated import Gate, GatedMemory, Together, answer_or_error
 from mnemon.turns.passes import Passes
@@ -78,6 +78,8 @@ class Way(Struct):
     """As people are told of it."""
     together: Together | None = None
     """Asks several things at one moment, where memory is in this process."""
+    far: FarGate | None = None
+    """The gate once more, where it is over a network."""
     found: bool = False
     """Whether it was found rather than configured; then there may be another when it fails."""
     settle: Callable[[float], None] = lambda seconds: None
@@ -259,15 +261,16 @@ class Station:
         """
         try:
             with self._watch.over(None if self.cold(seat) else patience) as asked:
-                memory = self._memory(seat)
+                memory = self._memory(seat, asked)
                 with nullcontext() if self._answered else undisturbed():
                     found = question(memory)
         except MnemonError as error:
             if in_turn or not isinstance(error, Denied):
                 self._failed(error, counted=asked.overdue)
             raise
-        if in_turn and patience is not None and asked.took > patience and _whom(seat) in self._answered:
-            told = f"slow: an answer took {asked.took:.1f} s, and a turn waits {patience:.1f} s"
+        late = asked.overdue if asked.far else patience is not None and asked.took > patience
+        if in_turn and late and _whom(seat) in self._answered:
+            told = f"slow: an answer took {asked.took:.1f} s, and a turn waits {patience or 0.0:.1f} s"
             self.breaker.failed(told, late=True)
         else:
             self.breaker.succeeded(in_time=in_turn)
@@ -276,10 +279,14 @@ class Station:
         self._answered.add(_whom(seat))
         return found
 
-    def _memory(self, seat: Seat) -> GatedMemory:
+    def _memory(self, seat: Seat, asked: Asked) -> GatedMemory:
         way = self.way()
-        together = partial(self._in_parallel, way.gate) if way.together is None else way.together
-        return GatedMemory(way.gate, seat, way.passes.of(seat), capped=way.passes.capped, together=together)
+        gate, passes, capped = way.gate, way.passes.of(seat), way.passes.capped
+        if way.far is None:
+            return GatedMemory(gate, seat, passes, capped=capped, together=way.together)
+        asked.far = True
+        gate, passes = Watched(way.far, asked), asked.awaiting(passes)
+        return GatedMemory(gate, seat, passes, capped=capped, together=partial(self._in_parallel, gate))
 
     def _in_parallel(
         self, gate: Gate, credentials: Credentials, asked: Sequence[tuple[Operation, Request]]
@@ -334,7 +341,11 @@ class Station:
         return self._outbox.held(lane_of(seat))
 
     def release(self, seat: Seat) -> None:
-        self._outbox.release(lane_of(seat))
+        """Let what is held be written; where the outbox can't be had now, it is let go when it can."""
+        try:
+            self._outbox.release(lane_of(seat))
+        except MnemonError as error:
+            _log.warning("mnemon: what is held stays so for now: %s: %s", error.code, error.detail)
         self._postman.ring()
 
     def flush(self, seconds: float) -> bool:
@@ -353,10 +364,15 @@ class Station:
     def standing(self) -> Standing:
         return self._outbox.standing()
 
+    def leave(self) -> None:
+        """Ask and write nothing more; whoever says so waits for nothing."""
+        self._closed = True
+        self._postman.dismiss()
+
     def close(self) -> None:
         """What is under way ends as it may; what waits is for the next."""
+        self.leave()
         with self._lock:
-            self._closed = True
             way, self._way = self._way, None
         self._postman.stop()
         if way is not None:

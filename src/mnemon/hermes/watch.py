@@ -1,4 +1,8 @@
-"""What memory is being asked right now, so that an answer that does not come is noticed before it fails."""
+"""What memory is being asked right now, so that an answer that does not come is noticed before it fails.
+
+Of a server only its own silence counts: not that a thread of this process had no turn yet to ask it, or to
+read what it answered.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,26 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+from mnemon.gate.admission import Credentials
+from mnemon.gate.messages import Request
+from mnemon.gate.operation import Operation
+from mnemon.turns.awaited import Awaited
 
 _NEARLY = 0.9
 """Who waited is gone a little before the answer took as long: a hand had to begin with it first."""
+
+_P = TypeVar("_P")
+_T = TypeVar("_T")
+
+
+class FarGate(Protocol):
+    """A gate over a network, which says whose turn it is in each call."""
+
+    def call(
+        self, operation: Operation, credentials: Credentials, request: Request, *, awaited: Awaited
+    ) -> Any: ...
 
 
 class Asked:
@@ -17,14 +38,52 @@ class Asked:
     def __init__(self, patience: float | None) -> None:
         self.patience = patience
         """For how long somebody waits for the answer; None if nobody does."""
+        self.far = False
+        """Whether it is known to be asked of a server."""
+        self._calls: list[Awaited] = []
         self.began = time.monotonic()
         self.took = 0.0
         self.overdue = False
 
+    def awaits(self) -> Awaited:
+        """Another call that it takes."""
+        call = Awaited()
+        self._calls.append(call)
+        return call
+
+    def awaiting(self, get: Callable[[_P], _T]) -> Callable[[_P], _T]:
+        """The same, and while it is not there somebody else is waited for."""
+
+        def got(wanted: _P) -> _T:
+            call = self.awaits()
+            call.begins(time.monotonic())
+            try:
+                return get(wanted)
+            finally:
+                call.ends()
+
+        return got
+
+    def silence(self, now: float) -> float:
+        """For how long memory has owed the answer by then."""
+        return max((one.silence(now) for one in self._calls), default=0.0) if self.far else now - self.began
+
+
+class Watched:
+    """A gate over a network, of whose calls a question knows."""
+
+    def __init__(self, gate: FarGate, asked: Asked) -> None:
+        self._gate = gate
+        self._asked = asked
+
+    def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any:
+        """Raises: MnemonError."""
+        return self._gate.call(operation, credentials, request, awaited=self._asked.awaits())
+
 
 class Watch:
     def __init__(self, overdue: Callable[[Asked], None]) -> None:
-        """`overdue` is told, once, of what takes longer than whoever asked waits for it."""
+        """`overdue` is told, once, of what memory owes longer than whoever asked waits for it."""
         self._overdue = overdue
         self._lock = threading.Lock()
         self._under_way: set[Asked] = set()
@@ -54,4 +113,7 @@ class Watch:
 
 
 def _is_late(asked: Asked, now: float) -> bool:
-    return asked.patience is not None and not asked.overdue and now - asked.began >= _NEARLY * asked.patience
+    if asked.patience is None or asked.overdue:
+        return False
+    silence = asked.silence(now)
+    return silence > 0 and silence >= _NEARLY * asked.patience

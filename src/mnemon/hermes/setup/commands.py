@@ -24,6 +24,7 @@ from mnemon.hermes.setup.install import uninstall as take_away
 from mnemon.hermes.setup.interpreter import reach
 from mnemon.hermes.setup.people import IDENTITIES, Mapped
 from mnemon.hermes.setup.profiles import DEFAULT, Profile
+from mnemon.hermes.setup.renaming import left_behind
 from mnemon.hermes.setup.shown import shown
 from mnemon.hermes.setup.signing import login, logout
 from mnemon.hermes.setup.status import lines, report
@@ -237,7 +238,10 @@ def _observe(desk: Desk, mode: str) -> None:
 @click.option("--ai", metavar="NAME", help="The agent's name.")
 @pass_desk
 def peer(desk: Desk, user: str | None, ai: str | None) -> None:
-    """Name yourself and the agent; without options, say the names."""
+    """Name yourself and the agent; without options, say the names.
+
+    Memory is kept by name: what is remembered so far stays with the names of so far.
+    """
     _choose(desk, {"peerName": user, "aiPeer": ai})
 
 
@@ -338,13 +342,17 @@ def _change(desk: Desk, given: Mapping[str, Any]) -> None:
 
 def _tell_change(desk: Desk, before: Configuration, names: tuple[str, ...], file: Path) -> None:
     after, complaints = desk.read()
+    current = desk.installation.current.name
+    stays = list(left_behind(before, after, "" if current == DEFAULT else f" --profile {current}"))
     values = {name: (_value(before, name), _value(after, name)) for name in names}
 
     def text() -> Iterator[str]:
         for name, (old, new) in values.items():
             yield f"{name}: {shown(name, old)} -> {shown(name, new)}"
         yield f"in {file}, for {before.host}"
+        yield from stays
         yield from (f"warning: {complaint}" for complaint in complaints)
 
-    told = {name: new for name, (_, new) in values.items()}
+    told: dict[str, Any] = {name: new for name, (_, new) in values.items()}
+    told |= {"stays": stays} if stays else {}
     desk.show({"file": file, "host": before.host, **told, "complaints": list(map(str, complaints))}, text())

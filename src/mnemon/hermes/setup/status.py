@@ -37,6 +37,8 @@ _OTHERS: Mapping[Identity, str] = {
     "per-user": "everybody who writes through a gateway is somebody of their own",
 }
 
+_OF_A_SERVER = ("MNEMON_MODEL_", "MNEMON_EMBEDDER")
+
 _CONSTANT = {
     one.name: one.default_factory() if one.default is NODEFAULT else one.default
     for one in fields(Configuration)
@@ -74,6 +76,8 @@ class Report(Struct, frozen=True, kw_only=True):
     outbox: Standing | None
     unwritable: str
     """Why there is no outbox that could be used."""
+    unread: list[str]
+    """Variables that choose a model or an embedder, where nobody reads them."""
     identity: Identity
     session: str | None
     """What is said in this directory belongs to; None if every run has its own."""
@@ -118,6 +122,7 @@ def report(
         health=findings.health,
         outbox=findings.outbox,
         unwritable=findings.unwritable,
+        unread=_unread(configuration, findings, environment),
         identity=identity_in(configuration),
         session=_session(configuration, directory),
         settings=_settings(configuration),
@@ -159,6 +164,12 @@ def _not_needed(configuration: Configuration) -> list[str]:
         root_of(configuration.file).keys() | (block_of(configuration.file, configuration.host) or {}).keys()
     )
     return [name for name in NOT_NEEDED if name in said]
+
+
+def _unread(configuration: Configuration, findings: Findings, environment: Mapping[str, str]) -> list[str]:
+    """Only a server reads them: Hermes' own process asks no model, and finds by what is installed."""
+    served = configuration.url is not None or "://" in findings.told
+    return [] if served else sorted(name for name in environment if name.startswith(_OF_A_SERVER))
 
 
 def _bytes_in(folder: Path) -> int | None:
@@ -223,6 +234,8 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
         yield "answers", " ".join(filter(None, ("yes" if found.reachable else "no:", found.told)))
     elif found.told:
         yield "answers", found.told
+    if found.unread:
+        yield "not read", f"{_listed(found.unread)}: only 'mnemon serve --home {found.store}' does"
     if found.url:
         yield "key", found.key
     if found.sign_in:

@@ -24,6 +24,7 @@ from mnemon.hermes.setup.inspection import Inspect
 from mnemon.hermes.setup.install import is_placed
 from mnemon.hermes.setup.people import Mapped, ask_identity
 from mnemon.hermes.setup.profiles import DEFAULT, Profile, profile_at
+from mnemon.hermes.setup.renaming import left_behind
 from mnemon.hermes.setup.shown import address, plain, shown
 from mnemon.hermes.setup.signdesk import SignIn, SignInDesk
 from mnemon.hermes.signin import profile as signin
@@ -96,6 +97,8 @@ def set_up(
     if after.oauth:
         for shortfall in shortfalls(after):
             console.say(f"warning: {shortfall}")
+    for stays in left_behind(now, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
+        console.say(stays)
     _activate(console, profile, activate)
     _show_next(console, profile, environment, inspect, heard=complaints)
 

@@ -32,6 +32,7 @@ from mnemon.surfaces.http.reading import read
 from mnemon.surfaces.http.route import Route
 from mnemon.surfaces.http.routes import ROUTES
 from mnemon.surfaces.http.writing import Sent, Writer, is_plain
+from mnemon.turns.awaited import Awaited
 from mnemon.version import __version__
 
 MOST_ANSWER_BYTES = 64 * 1024 * 1024
@@ -89,13 +90,14 @@ class RemoteGate:
         request: Request,
         *,
         timeout: float | None = None,
+        awaited: Awaited | None = None,
     ) -> Any:
-        """The answer of the gate there. Raises: MnemonError."""
+        """The answer of the gate there; `awaited` is told meanwhile whose turn it is. Raises: MnemonError."""
         writer = _writer(operation.name)
         sent = writer.written(request)
         headers = {**sent.headers, **_proving(credentials)}
         again = not operation.writes and not credentials.proof
-        answer = self._exchange(sent, headers, timeout, again=again)
+        answer = self._exchange(sent, headers, timeout, awaited or Awaited(), again=again)
         if not 200 <= answer.status < 300:
             raise _raised(answer, writer.route, bool(credentials.token))
         try:
@@ -107,7 +109,13 @@ class RemoteGate:
         self._clients.close()
 
     def _exchange(
-        self, sent: Sent, headers: Mapping[str, str], timeout: float | None, *, again: bool
+        self,
+        sent: Sent,
+        headers: Mapping[str, str],
+        timeout: float | None,
+        awaited: Awaited,
+        *,
+        again: bool,
     ) -> _Answered:
         """What came back. Raises: ServerUnreachable.
 
@@ -115,30 +123,32 @@ class RemoteGate:
         """
         seconds = self._timeout if timeout is None else timeout
         end = time.monotonic() + seconds
-        steps: list[str] = []
+        course = _Course(awaited)
         try:
             with (
-                self._clients.one(seconds) as client,
-                client.stream(
+                self._clients.one(seconds) as line,
+                line.client.stream(
                     sent.method,
                     sent.path,
                     content=sent.body,
                     headers=headers,
                     timeout=self._timeouts(seconds),
-                    extensions={"trace": lambda step, about: steps.append(step)},
+                    extensions={"trace": partial(course.goes_on, line)},
                 ) as response,
             ):
                 return _Answered(response.status_code, response.headers, _bounded(response, end))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
-            kept = not any(step.startswith("connection.") for step in steps)
+            kept = not course.connected
             if again and kept and isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):
-                return self._exchange(sent, headers, timeout, again=False)
+                return self._exchange(sent, headers, timeout, awaited, again=False)
             told = str(error) or type(error).__name__
             raise e.ServerUnreachable(f"no answer from the server: {told}") from error
         except RuntimeError as error:
             if not self._clients.closed:
                 raise
             raise e.ServerUnreachable("the way to the server was closed") from error
+        finally:
+            awaited.ends()
 
     def _timeouts(self, seconds: float) -> httpx.Timeout:
         connecting = seconds if self._connect_timeout is None else min(seconds, self._connect_timeout)
@@ -151,6 +161,44 @@ class _Answered(Struct, frozen=True):
     content: bytes
 
 
+class _Line:
+    """A client of one connection, and where that comes in."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self.stream: Any = None
+
+    def arrived(self) -> bool:
+        """Whether something lies here that was not read."""
+        return self.stream is not None and bool(self.stream.get_extra_info("is_readable"))
+
+
+_CONNECTING = ("connect_tcp", "start_tls")
+_READING = ("receive_response_headers", "receive_response_body")
+
+
+class _Course:
+    """The course of one exchange: at whose turn it is, and whether it took a new connection."""
+
+    def __init__(self, awaited: Awaited) -> None:
+        self._awaited = awaited
+        self.connected = False
+
+    def goes_on(self, line: _Line, step: str, about: Mapping[str, Any]) -> None:
+        """As httpcore tells of it: each step begins and then completes or fails."""
+        step, _, point = step.rpartition(".")
+        what = step.rpartition(".")[2]
+        if what in _CONNECTING:
+            self.connected = True
+            line.stream = about["return_value"] if point == "complete" else None
+        elif what not in _READING:
+            return
+        if point == "started":
+            self._awaited.begins(time.monotonic(), line.arrived)
+        else:
+            self._awaited.ends()
+
+
 class _Clients:
     """Clients of one connection each, the one used last first.
 
@@ -160,22 +208,22 @@ class _Clients:
     def __init__(self, make: Callable[[], httpx.Client], most: int) -> None:
         """Raises: what `make` raises."""
         self._make = make
-        self._free: deque[tuple[httpx.Client, float]] = deque([(make(), time.monotonic())])
+        self._free: deque[tuple[_Line, float]] = deque([(_Line(make()), time.monotonic())])
         self._places = threading.Semaphore(most)
         self._lock = threading.Lock()
         self.closed = False
 
     @contextmanager
-    def one(self, seconds: float) -> Iterator[httpx.Client]:
+    def one(self, seconds: float) -> Iterator[_Line]:
         """Raises: ServerUnreachable if none is free for so long, RuntimeError when they are closed."""
         if not self._places.acquire(timeout=seconds):
             raise e.ServerUnreachable("no answer from the server: too much is asked of it at once")
         try:
-            client = self._taken()
+            line = self._taken()
             try:
-                yield client
+                yield line
             finally:
-                self._give_back(client)
+                self._give_back(line)
         finally:
             self._places.release()
 
@@ -185,26 +233,26 @@ class _Clients:
             self.closed = True
             free = list(self._free)
             self._free.clear()
-        for client, _ in free:
-            client.close()
+        for line, _ in free:
+            line.client.close()
 
-    def _taken(self) -> httpx.Client:
+    def _taken(self) -> _Line:
         with self._lock:
             if self.closed:
                 raise RuntimeError("the clients are closed")
             if self._free:
                 return self._free.pop()[0]
-        return self._make()
+        return _Line(self._make())
 
-    def _give_back(self, client: httpx.Client) -> None:
+    def _give_back(self, line: _Line) -> None:
         """Keep it for the next call, and those no longer that nobody needed for a while."""
         now, unused = time.monotonic(), []
         with self._lock:
-            self._free.append((client, now))
+            self._free.append((line, now))
             while self._free and (self.closed or now - self._free[0][1] > _KEPT_SECONDS):
                 unused.append(self._free.popleft()[0])
         for one in unused:
-            one.close()
+            one.client.close()
 
 
 def _client(base: httpx.URL, authorities: Callable[[], ssl.SSLContext]) -> httpx.Client:
