@@ -279,4 +279,17 @@ SILENT = [
     "No soy vegetariano.",
     "Je ne suis pas végétarienne.",
     "Mi hermana dice: soy alérgica a los mariscos",
+    "My doctor says I should eat less salt.",
+    # In play, sung, recited, an example, a template: it holds of nobody.
+    "My name is Inigo Montoya.",
+    "My name is Batman :)",
+    "♪ I'm a lonely boy, my name is rain ♪",
+    "lyrics: I live in a yellow boat, my name is Lucy",
+    "The input could be: My name is John and I live in Boston.",
+    "Test data: My name is Max User. I live in Testville.",
+    "For example: I work at Acme.",
+    "My name is [NAME] and I live in [CITY].",
+    "My name is {name}. I work at {company}.",
+    "Write a short story in first person. I am a detective in Chicago. My name is Sam.",
+    "Who am I? I'm a president and I live in a white house.",
 ]

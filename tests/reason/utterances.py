@@ -321,8 +321,14 @@ TELLING = [
         "I love dogs but I hate cats",
         [("ann loves dogs", "Likes: dogs"), ("ann hates cats", "Dislikes: cats")],
     ),
-    ("I'm 32 and have two kids.", [("ann is 32 and has two kids", "Age: 32")]),
-    ("I'm a nurse and live in Porto.", [("ann is a nurse and lives in Porto", "Works as: nurse")]),
+    (
+        "I'm 32 and have two kids.",
+        [("ann is 32 and has two kids", "Age: 32"), ("ann has two kids", "Children: two kids")],
+    ),
+    (
+        "I'm a nurse and live in Porto.",
+        [("ann is a nurse and lives in Porto", "Works as: nurse"), ("ann lives in Porto", "Lives in: Porto")],
+    ),
     (
         "I work at Acme; my brother works at Apple.",
         [("ann works at Acme", "Works at: Acme"), ("ann's brother works at Apple", None)],
@@ -558,4 +564,79 @@ TELLING = [
     ("My boyfriend Tom is great.", [("Tom is ann's boyfriend", "Boyfriend: Tom")]),
     ("My boyfriend Tom dumped me.", [("ann's boyfriend Tom dumped them", None)]),
     ("妻の名前は花子です。", [('ann said: "妻の名前は花子です"', "Wife: 花子")]),
+    # New work; of what may be long ago nothing is said on a card.
+    ("I got the job at Spotify!", [("ann got the job at Spotify", "Works at: Spotify")]),
+    (
+        "I start my new job at Siemens in March.",
+        [("ann starts their new job at Siemens in March", "Works at: Siemens")],
+    ),
+    ("I start at Siemens in March.", [("ann starts at Siemens in March", "Works at: Siemens")]),
+    ("I accepted the job offer from Nokia.", [("ann accepted the job offer from Nokia", "Works at: Nokia")]),
+    ("I was hired by Lufthansa.", [("ann was hired by Lufthansa", "Works at: Lufthansa")]),
+    ("My new job is at Bosch.", [("ann's new job is at Bosch", "Works at: Bosch")]),
+    (
+        "I got a job as a barista at Blue Bottle.",
+        [("ann got a job as a barista at Blue Bottle", "Works as: barista at Blue Bottle")],
+    ),
+    ("I didn't get the job at Spotify.", [("ann did not get the job at Spotify", None)]),
+    ("I got a job at Google in 2010.", [("ann got a job at Google in 2010", None)]),
+    (
+        "I got my first job at Tesco when I was 16.",
+        [("ann got their first job at Tesco when they were 16", None)],
+    ),
+    ("I start at 9 on Sundays.", [("ann starts at 9 on Sundays", None)]),
+    ("I start at Leiden University in March.", [("ann starts at Leiden University in March", None)]),
+    (
+        "I was hired at Shell and fired a month later.",
+        [("ann was hired at Shell and fired a month later", None)],
+    ),
+    ("I'm a former nurse.", [("ann is a former nurse", None)]),
+    # Said for another.
+    (
+        "I'm writing on behalf of my dad: I'm 80 and I live in Kent.",
+        [("ann is writing on behalf of their dad", None)],
+    ),
+    # Put right in the same breath.
+    ("I live in Bern, no wait, Basel.", [("ann lives in Basel", "Lives in: Basel")]),
+    ("I live in Bern. No wait, Basel.", [("ann lives in Basel", "Lives in: Basel")]),
+    ("I'm 34, sorry, 35.", [("ann is 35", "Age: 35")]),
+    ("I live in Bern. Sorry Ann.", [("ann lives in Bern", "Lives in: Bern")]),
+    ("I meant to say I'm a doctor at Kaiser.", [("ann is a doctor at Kaiser", "Works as: doctor at Kaiser")]),
+    # What else is said in the same clause.
+    (
+        "i live in berlin and work at siemens",
+        [
+            ("ann lives in berlin and works at siemens", "Lives in: berlin"),
+            ("ann works at siemens", "Works at: siemens"),
+        ],
+    ),
+    (
+        "I don't eat bread because I'm celiac.",
+        [
+            ("ann does not eat bread because they're celiac", "Does not eat: bread"),
+            ("ann is celiac", "Health: celiac"),
+        ],
+    ),
+    (
+        "I want to live in Rome and work at Fiat.",
+        [("ann wants to live in Rome and work at Fiat", None)],
+    ),
+    (
+        "I got married and changed my name to Ann Weber.",
+        [
+            ("ann got married and changed their name to Ann Weber", None),
+            ("ann changed their name to Ann Weber", "Name: Ann Weber"),
+        ],
+    ),
+    # What is so since it happened.
+    ("I went vegan in January.", [("ann went vegan in January", "Diet: vegan")]),
+    ("I went vegan for a month.", [("ann went vegan for a month", None)]),
+    ("I was diagnosed with asthma.", [("ann was diagnosed with asthma", "Health: asthma")]),
+    ("I bought a new Tesla.", [("ann bought a new Tesla", "Vehicle: Tesla")]),
+    ("I bought a new Honda for my son.", [("ann bought a new Honda for their son", None)]),
+    ("My doctor says I have asthma.", [("ann has asthma", "Health: asthma")]),
+    ("I love first-person shooters.", [("ann loves first-person shooters", "Likes: first-person shooters")]),
+    ("My dogs name is bella", [("ann's dogs name is bella", "Pet: bella (dog)")]),
+    ("My time zone is CET.", [("ann's time zone is CET", "Time zone: CET")]),
+    ("Hola, soy Carmen, encantada.", [('ann said: "Hola, soy Carmen, encantada"', "Name: Carmen")]),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from mnemon.domain.abroad import put_right
 from mnemon.domain.pattern import pattern
 
 _IT_IS = (
@@ -60,7 +61,7 @@ _KEPT = 64
 
 def correction(text: str) -> tuple[str, str] | None:
     """What was wrong and what is right, if a message is such a correction and nothing else."""
-    said = " ".join(text.replace("’", "'").split())
+    said = put_right(" ".join(text.replace("’", "'").split()))
     if len(said) > _LONGEST:
         return None
     found = _NOT_AFTER.match(said) or _NOT_BUT.match(said) or _MEANT.match(said)
@@ -74,14 +75,14 @@ def correction(text: str) -> tuple[str, str] | None:
 
 def amendment(text: str) -> str | None:
     """What is right, if a message says only that, of what was said right before: 'Oops, I meant Lisbon'."""
-    said = " ".join(text.replace("’", "'").split())
+    said = put_right(" ".join(text.replace("’", "'").split()))
     found = _NAMES_NO_WRONG.match(said) if len(said) <= _LONGEST else None
     return (found["right"] or found["marked"]) if found else None
 
 
 def owns_up(text: str) -> bool:
     """Whether its author says to have said something wrong, and not only what they would rather have."""
-    return _OWNS_UP.search(text) is not None
+    return _OWNS_UP.search(put_right(text)) is not None
 
 
 def takes_back(text: str) -> bool:

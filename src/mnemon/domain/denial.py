@@ -6,16 +6,19 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from mnemon.domain.abroad import in_english
 from mnemon.domain.pattern import pattern
 from mnemon.domain.wording import plain
 
 _DENIAL = pattern(
     r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave|gone|resigned|retired|unemployed"
     r"|broke up|split up|separated|divorced|moved (?:away|out)|sold|lost|died|dead|passed away|ran away"
-    r"|laid off|fired|let go|redundant|rehomed|outgrew|outgrown|dumped|put (?:\S+ ){1,3}?(?:down|to sleep)"
+    r"|laid off|fired|let go|redundant|rehomed|traded|laid me off|let me go|sacked|outgrew|outgrown|dumped"
+    r"|(?:fell|fallen) through"
+    r"|put (?:\S+ ){1,3}?(?:down|to sleep)"
     r"|give (?:\S+ ){1,3}?(?:away|up)|back (?:together|with|to)|ex(?:-\S+)?|rehired"
     r"|back(?: home| again)?$|found \S+(?: again)?$"
-    r"|eats? \S+ again)\b|n't\b"
+    r"|eat(?:s|ing)? \S+ again)\b|n't\b"
 )
 _DEAD = (
     r"(?:died|passed away|passed on|(?:is|was|are) dead|was put (?:down|to sleep)|crossed rainbow bridge"
@@ -24,7 +27,8 @@ _DEAD = (
 _DIED = rf"\b{_DEAD}\b|\bput (?:\S+ ){{1,3}}?(?:down|to sleep)\b"
 _GONE = (
     rf"(?:{_DEAD}|ran away(?! from)|went missing(?! for)|(?:is|are) gone(?! (?:for|until|till))|got run over"
-    r"|(?:dumped|left|divorced|broke up with) (?:me|them)\b)"
+    r"|(?:dumped|divorced|broke up with) (?:me|them)\b"
+    r"|left (?:me|them) (?!(?:at|in|on|to|with|alone|an?|the)\b))"
 )
 _PARTED = (
     r"(?:broke up|broken up|split up|separated|got divorced|divorced|(?:are )?(?:no longer|not) together)"
@@ -46,26 +50,31 @@ _HELD = (
 )
 _MISNAMED = rf"(?:{_NOT} (?:named|called)|name(?:'s| is)? {_NOT}|(?:name|called|named) {_NOT}) @ {_END}"
 _LOST_BY_NAME = (
-    rf"(?:sold|lost|rehomed|rehome|buried|gave away|(?:got|get) rid of) (?:my |our |their )?@ {_END}"
-    r"|(?:put|g[ai]ve) (?:my |our |their )?@ (?:away|up|down|to sleep)\b(?! (?:in|on|next|with|for)\b)"
+    rf"(?:sold|lost|rehomed?|buried|gave away|(?:got|get) rid of) (?:(?:my|our|their|him|her) )?@ {_END}"
+    r"|(?:put|g[ai]ve) (?:(?:my|our|their|him|her) )?@ (?:away|up|down|to sleep)\b"
+    r"(?! (?:in|on|next|with|for)\b)"
 )
 _WORK = (
     rf"(?:{_NO_MORE}|{_NOT}) (?:works?|working|employed|be)?(?: ?(?:at|for|as|in|with|by))? ?@ {_END}"
     rf"|{_NO_MORE} (?:works?|working|be|employed) (?:(?:at|for|as|in|with|by) )?@"
+    r"|@ (?:job|offer|position|role) (?:(?:has|just) )*(?:fell|fallen) through"
+    r"|(?:job|offer|position|role) (?:at|with|from) @ (?:(?:has|just) )*(?:fell|fallen) through"
     rf"|(?:quit|left|lost|resigned|retired|fired|laid off|let go) (?:(?:my|their|from|by|as|job|work"
     rf"|position|at|with|being) )*@ {_END}|(?:left|quit) (?:my |their )?job (?:at|with|for) @"
 )
 _BOND = (
-    rf"@ {_LATELY}(?:{_DEAD}|(?:dumped|left|divorced|broke up with) (?:me|them)\b)"
+    rf"@ {_LATELY}(?:{_DEAD}|(?:dumped|divorced|broke up with) (?:me|them)\b|left (?:me|them) {_END})"
     rf"|\b(?:and|me and) @ (?:(?:are|were) )?{_LATELY}{_PARTED}"
-    rf"|@ and (?:i|me) (?:(?:are|were) )?{_LATELY}{_PARTED}|(?:broke up|split up|split|broken up) with @"
+    rf"|@ and (?:i|me) (?:(?:are|were) )?{_LATELY}{_PARTED}"
+    r"|(?:broke up|split up|split|broken up) with (?:him |her )?@"
     rf"|separated from @|(?:divorced|dumped|lost) @ {_END}|left @ {_END}"
     rf"|{_NOT} (?:with|together with|married to|engaged to|dating|seeing) @ {_END}|{_MISNAMED}"
     rf"|{_NO_MORE} (?:be )?(?:with|together with|married to|engaged to|dating|seeing) @"
     rf"|\bex(?:[ -](?:{'|'.join(sorted(PARTNERS))}))? @|@ is (?:now )?my ex\b"
 )
 _BEING = (
-    rf"(?:{_NOT}|{_NO_MORE}) (?:be )?(?:(?:from|allergic to|intolerant to|strictly|named|called) )*@ {_END}"
+    rf"(?:{_NOT}|{_NO_MORE}) (?:be )?(?:(?:from|allergic to|intolerant to|strictly|named|called) )*"
+    rf"(?:(?:\S+ ){{1,3}}(?:or|nor) )?@ {_END}"
     rf"|{_NO_MORE} (?:be )?(?:(?:from|allergic to) )?@|{_HELD}|{_MISNAMED}|@ {_LATELY}{_DEAD}"
     rf"|(?:{_NOT} have|{_NOT} has|{_NO_MORE} has|(?:has|have) no) (?:\S+ )?(?:(?:named|called) )?@ "
     rf"(?:allergy )?{_END}|@ (?:is |are )?{_NOT} (?:my|their) favou?rite|lost @ {_END}"
@@ -116,12 +125,14 @@ _BOTH_PARTED = pattern(
 _LEFT_WORK = pattern(
     r"^ (?:said )?(?:i )?(?:just |recently |finally )*(?:(?:got|was|were|been|has been|have been) "
     r"(?:laid off|fired|let go|made redundant)|(?:lost|quit|left|resigned from) (?:their|my) job|resigned)\b"
+    r"|^ said (?:they(?:'ve)?|\S+|(?:my )?(?:boss|company|employer|manager)) (?:(?:have|has|just|finally) )*"
+    r"(?:laid me off|fired me|sacked me|let me go)\b(?! (?:home|early|first|in|to)\b)"
 )
 _LEFT_WORKING = pattern(
     r"^ (?:said )?(?:i )?(?:just |recently |finally |is |am |has |now )*retired (?=$|(?:last|in|at|from|now"
     r"|this|on|early|and|after|two|three|\d\S*|yesterday|when)\b)"
 )
-_EATS_AGAIN = pattern(r"\beats? (?:meat|chicken|fish|seafood|dairy|cheese|eggs?) again\b")
+_EATS_AGAIN = pattern(r"\beat(?:s|ing)? (?:meat|chicken|fish|seafood|dairy|cheese|eggs?) again\b")
 _OUTGREW = pattern(r"\boutgr(?:ew|own) (?:my|their) (?P<what>.+?) allergy\b")
 _UNMARKED = r"(?:(?!\S*'s? )\S+ ){0,2}?"
 _WENT = pattern(
@@ -173,6 +184,9 @@ _KEPT = 1 << 10
 """How many values are kept in mind: the same few come again and again."""
 
 
+_SAID = pattern(r'(?P<who>\S+) said: "(?P<words>[^"]*)"$')
+
+
 class Denial(Struct, frozen=True):
     """What is said not to be so any more."""
 
@@ -200,12 +214,13 @@ class Denial(Struct, frozen=True):
 
 def is_denial(statement: str) -> bool:
     """Whether a statement without a trait may deny one."""
-    return _DENIAL.search(plain(statement)) is not None
+    return _DENIAL.search(plain(_told_in_english(statement))) is not None
 
 
 @lru_cache(_KEPT)
 def read(statement: str) -> Denial:
     """The denial that a statement is."""
+    statement = _told_in_english(statement)
     told = f" {plain(statement.partition(' ')[2])} "
     of_theirs = _OF_THEIRS.match(statement) is not None
     if _OF_OTHERS.match(told):
@@ -222,6 +237,13 @@ def read(statement: str) -> Denial:
         _NEGATES.search(told) is not None,
         not hedged and _AGAIN.search(told) is not None,
     )
+
+
+def _told_in_english(statement: str) -> str:
+    """The statement, with what was said in another language as it would be said in English."""
+    said = _SAID.match(statement)
+    told = in_english(said["words"]) if said else None
+    return statement if said is None or told is None else f'{said["who"]} said: "{told}"'
 
 
 def _unnamed(told: str, of_theirs: bool) -> frozenset[str]:
@@ -252,8 +274,9 @@ def undoes(denial: Denial, label: str, value: str) -> bool:
     """Whether the trait of that label and value is no longer so."""
     name, kind = _parts(value)
     if label == "vehicle":
-        name = f" {name.split()[0]} "
-    if name not in denial.told or name.isspace():
+        words = name.split()
+        name = next((f" {word} " for word in words if f" {word} " in denial.told), f" {words[0]} ")
+    if name not in denial.told or name.isspace() or (label == "allergy" and label in denial.unnamed):
         return label in denial.unnamed and _undoes_unnamed(denial, label, value, kind)
     if denial.of_theirs and label in _OF_THEMSELVES:
         return False

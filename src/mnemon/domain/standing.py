@@ -12,7 +12,7 @@ All of it is told by when things were said, never by when they came to be known.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from mnemon.domain.denial import PARTNERS, WED, Denial, kind_of, may_undo, name_of, read, resumes, undoes
 from mnemon.domain.pattern import pattern
+from mnemon.domain.several import rest_of, things
 from mnemon.domain.wording import plain
 
 _ONES = """
@@ -54,6 +55,9 @@ _KEPT = 1 << 10
 """How many labels and values are kept in mind: the same few come again and again."""
 
 
+_When = tuple[int, int, str, str]
+
+
 class Stand(Struct, frozen=True):
     """What a message says for a thing: the conclusion's trait or, if it denies one, the conclusion itself."""
 
@@ -72,7 +76,7 @@ class Stand(Struct, frozen=True):
     """The conclusion that it corrects."""
 
     @property
-    def when(self) -> tuple[int, int, str, str]:
+    def when(self) -> _When:
         """By which stands are put into the order in which they were said."""
         return self.at, self.turn, self.said, self.source
 
@@ -139,7 +143,71 @@ def outdated(stands: Iterable[Stand]) -> dict[str, str]:
         else:
             _deny(stand, known_as, found)
             _resume(stand, known_as, ends, found)
+    for whole, gone, last in _partly(newest.values(), found):
+        if len(gone) == len(things(value_of(whole.text))):
+            found[whole.source] = last
     return found
+
+
+def left_of(stands: Iterable[Stand], old: Collection[str]) -> dict[str, str]:
+    """The traits of those conclusions that stand in part, as what is left of them.
+
+    'Allergic to peanuts and shellfish' is still to peanuts, if it is denied of shellfish later.
+    """
+    found: dict[str, str] = {}
+    for whole, gone, _ in _partly(list(stands), old):
+        label, _, value = whole.text.partition(": ")
+        found[whole.source] = f"{label}: {rest_of(value.strip(), gone)}"
+    return found
+
+
+def holding(stands: Sequence[Stand]) -> tuple[dict[str, str], dict[str, str]]:
+    """What no longer stands, and what stands in part."""
+    old = outdated(stands)
+    return old, left_of(stands, old)
+
+
+def _partly(stands: Collection[Stand], old: Collection[str]) -> Iterator[tuple[Stand, set[str], str]]:
+    """Each conclusion of which something is denied that was said later: what, and the last that denies it."""
+    denying = _in_order(stand for stand in stands if stand.denies and stand.instead is None)
+    denials = [(stand.when, read(stand.text), stand.source) for stand in denying]
+    tastes = [stand for stand in stands if not stand.denies and label_of(stand.text) in _OPPOSITES]
+    for whole in stands if denials or tastes else ():
+        label, value = label_of(whole.text), value_of(whole.text)
+        if whole.denies or whole.source in old or one_at_a_time(label) or not (parts := things(value)):
+            continue
+        if label not in _OPPOSITES:
+            gone = _denied_later(whole, parts, denials)
+        else:
+            gone = _disliked_later(whole, parts, tastes) if ", " in value else {}
+        if gone:
+            yield whole, set(gone), max(gone.values())
+
+
+def _denied_later(
+    whole: Stand, parts: Sequence[str], denials: Iterable[tuple[_When, Denial, str]]
+) -> dict[str, str]:
+    """What of the parts is no longer so, with what says that."""
+    label, since = label_of(whole.text), whole.when
+    names = [(part, f" {name_of(part)} ") for part in parts]
+    gone: dict[str, str] = {}
+    for when, denial, source in denials:
+        for part, name in names if when > since else ():
+            if name not in denial.told and label not in denial.unnamed:
+                continue
+            if undoes(denial, label, part):
+                gone[part] = source
+            elif resumes(denial, label, part):
+                gone.pop(part, None)
+    return gone
+
+
+def _disliked_later(whole: Stand, parts: Iterable[str], tastes: Iterable[Stand]) -> dict[str, str]:
+    """What of the parts is liked no longer, or no longer disliked, with what says that."""
+    label = label_of(whole.text)
+    since = {plain(value_of(one.text)): one for one in tastes if label_of(one.text) != label}
+    found = ((part, since.get(plain(part))) for part in parts)
+    return {part: one.source for part, one in found if one is not None and one.when > whole.when}
 
 
 def _part(traits: Iterable[Stand], found: dict[str, str]) -> None:
@@ -266,7 +334,7 @@ def history(stands: Iterable[Stand]) -> list[tuple[str, str]]:
 class _Claim(Struct, frozen=True):
     """A trait of which not every value can hold at once."""
 
-    when: tuple[int, int, str, str]
+    when: _When
     source: str
     label: str
     value: str

@@ -78,7 +78,10 @@ def _replaces(label: str, value: str, told: str) -> bool:
         unnamed = _UNNAMED.match(told.partition(": ")[2])
         return one_at_a_time(label) or (
             unnamed is not None
-            and (value.endswith(f"({unnamed[1]})") or (unnamed[1] == label and not _UNNAMED.match(value)))
+            and (
+                _is_among(unnamed[1], f"{label}: {value}")
+                or (unnamed[1] == label and not _UNNAMED.match(value))
+            )
         )
     return other != "" and _OPPOSITE.get(label) == other and told.partition(": ")[2] == value
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from mnemon.adapters.reason.edges import SELVES, before_the_question, ended, opened, quotes_somebody, unreal
+from mnemon.adapters.reason.edges import (
+    SELVES,
+    before_the_question,
+    ended,
+    opened,
+    put_right,
+    quotes_somebody,
+    unreal,
+)
 from mnemon.adapters.reason.lexicon import (
     ACQUAINTANCES,
     RELATIVES,
@@ -45,6 +53,12 @@ class Clause(NamedTuple):
     @property
     def tense(self) -> str:
         return self.group.tense
+
+    @property
+    def happened(self) -> bool:
+        """Whether it was done, and not only begun ('I was moving') or meant ('I was going to move')."""
+        done = self.tense in ("past", "perfect") and "was" not in self.group.said.split()
+        return done and not self.group.negated
 
 
 _JOINT = pattern(
@@ -201,6 +215,7 @@ def clauses(sentence: str) -> list[Clause]:
     text = text.rstrip(" .!…,;:")
     if not text or unreal(text) or quotes_somebody(text):
         return []
+    text = put_right(text)
     if _one_part(text):
         clause = _parsed(text)
         return _corrected(clause) if clause else []
@@ -398,6 +413,8 @@ def _possessed(text: str, words: list[str], prefix: str) -> Clause | None:
         word = words[at].lower().rstrip(",")
         if word in _NOT_OWNED:
             return None
+        if word == "name" and words[at + 1 : at + 2] == ["is"]:
+            continue
         past = base_of_past(word)
         lemma = _FINITE.get(word) or base_of_third(word) or past or _done_by_many(words[at - 1], word)
         if lemma is None:

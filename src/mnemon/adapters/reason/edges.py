@@ -11,7 +11,7 @@ from mnemon.domain.pattern import pattern
 SELVES = word_set("i'm im i've ive i'll i'd i we we're we've we'll my our")
 """The words that a clause about its author begins with."""
 
-_BEFORE_TELLING = word_set("think just also should forgot wanted want have must can need")
+_BEFORE_TELLING = word_set("think just also should forgot wanted want have must can need meant")
 """What may follow an 'I' that only leads up to what is told, as in 'I just wanted to mention'."""
 
 _GREETED = either("hi, hey, hello, thanks, thank you, thx, yo, good morning, good evening")
@@ -36,7 +36,7 @@ _REMINDED = (
     r"(?:please )?(?:note|remember|keep in mind|don't forget|know|be aware|bear in mind)|you should know"
     r"|(?:i think )?(?:it's|it is) worth (?:noting|mentioning)|the thing is|i (?:just |also )?(?:should"
     r"|forgot to|wanted to|want to|have to|must|can|need to|'d like to)"
-    r"(?: also| just)? (?:mention|say|add|tell you|point out|note|share)"
+    r"(?: also| just)? (?:mention|say|add|tell you|point out|note|share)|i meant to (?:say|write|type)"
 )
 _GIVEN = either(
     r"""
@@ -49,6 +49,12 @@ _LEAD = pattern(
     rf"|(?:{_REMINDED})(?: that)?|{_GIVEN})[,!.: -]+)(?=\S)",
     re.IGNORECASE,
 )
+_FOUND_OUT = pattern(
+    r"(?:my|the) (?:doctor|gp|allergist|specialist|dermatologist|psychiatrist|(?:blood |allergy )?tests?"
+    r"|results?) (?:says?|said|shows?|showed|confirmed|found|told me)(?: that)? (?=I(?:'m| am| have|'ve)\b)",
+    re.IGNORECASE,
+)
+"""Who knows better: 'the test says I'm allergic to nuts' is as good as said."""
 _ADDRESSED = pattern(r"[A-Z][a-z]+,\s+(?=(?:I|my|we)\b)")
 
 _REMARKS = either(
@@ -119,8 +125,29 @@ _SAYS = pattern(r"(?:\bsaid|\bsays|\btold|\basked|\bwrote|\bsaying|\breplied|\bl
 _SPEAKER = pattern(r"\b(?:I|I'm|I've|me)\b")
 
 
+_VALUE = r"(?:[A-ZÀ-Þ][\w'-]*(?: [A-ZÀ-Þ][\w'-]*)?|\d[\w:/-]*)"
+_SURE_SLIP = "no,? wait|wait,? no|oh wait|i mean|i meant|scratch that|correction|make that|or rather"
+_SLIP = rf"(?i:{_SURE_SLIP}|sorry|oops)"
+_SLIPPED = pattern(
+    rf"(?P<wrong>{_VALUE})(?:\s*(?:,|…|\.\.\.|[-–—]+)\s*{_SLIP})+\s*[,:]?\s*(?i:it's |i'm |in |at )?"
+    rf"(?P<right>{_VALUE})[.!]*$"
+)
+SLIP = pattern(rf"(?i:{_SURE_SLIP})[,:]? (?i:it's |i'm |in |at )?{_VALUE}[.!]*$")
+"""A sentence that puts the last word of the one before it right: 'No wait, Basel.'"""
+
+
+def put_right(text: str) -> str:
+    """The text with what it puts right at its end itself: 'in Basel' of 'in Bern, no wait, Basel'."""
+    slip = _SLIPPED.search(text)
+    if slip is None or slip["wrong"][0].isdigit() != slip["right"][0].isdigit() or slip["wrong"] == "I":
+        return text
+    return text[: slip.start()] + slip["right"]
+
+
 def opened(text: str) -> str:
     """The text from where it says something: without greetings, fillers and 'remember that'."""
+    if found_out := _FOUND_OUT.match(text):
+        text = text[found_out.end() :]
     for _ in range(5):
         first, _, rest = text.partition(" ")
         if first.lower() in SELVES and (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from mnemon.adapters.reason.edges import SLIP
 from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.scenes import before_the_recital, goes_on, recited
 from mnemon.adapters.reason.voices import TAKES_BACK
 from mnemon.domain.pasted import unpasted
 from mnemon.domain.pattern import pattern
@@ -124,6 +126,10 @@ def sentences(text: str) -> list[str]:
     for sentence in _said(text):
         if found and TAKES_BACK.match(sentence):
             found.pop()
+        elif found and goes_on(sentence, found[-1]):
+            continue
+        elif found and SLIP.match(sentence):
+            found[-1] = f"{found[-1].rstrip(' .!')}, {sentence}"
         elif found and sentence.startswith("I") and _GREETING.match(found[-1]):
             found[-1] += f" {sentence}"
         else:
@@ -132,6 +138,8 @@ def sentences(text: str) -> list[str]:
 
 
 def _said(text: str) -> list[str]:
+    if recited(text):
+        return []
     text = unpasted(plain(text))
     if "```" in text or "~~~" in text:
         text = _FENCED.sub("\n", text)
@@ -142,7 +150,7 @@ def _said(text: str) -> list[str]:
     if (pasted := _TASK_ON_TEXT.match(text)) is not None:
         return split(text[: pasted.end()])
     if "\n" not in text and not _is_code(text):
-        return split(text) if _SPEAKER.match(text) is None else _labelled(text)
+        return split(before_the_recital(text)) if _SPEAKER.match(text) is None else _labelled(text)
     found: list[str] = []
     for paragraph in _paragraphs(text):
         found.extend(split(paragraph))
@@ -182,6 +190,7 @@ def _paragraphs(text: str) -> list[str]:
                 open_ended = False
                 continue
             line = line[own.end() :]
+        line = before_the_recital(line)
         marker = _MARKER.match(line)
         body = (line[marker.end() :] if marker else line).strip()
         if open_ended and not marker and body[:1].islower():

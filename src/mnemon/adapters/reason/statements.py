@@ -13,9 +13,11 @@ from mnemon.adapters.reason.days import dated
 from mnemon.adapters.reason.edges import SELVES, opened
 from mnemon.adapters.reason.exchange import answered
 from mnemon.adapters.reason.instructions import asked
+from mnemon.adapters.reason.joined import joined
 from mnemon.adapters.reason.person import quoted, rewritten, unquoted
 from mnemon.adapters.reason.pointing import leaves_open, names_own
 from mnemon.adapters.reason.replies import replied
+from mnemon.adapters.reason.scenes import after, ends, in_play
 from mnemon.adapters.reason.sentences import plain, sentences
 from mnemon.adapters.reason.telling import tells
 from mnemon.adapters.reason.tongues import spoken
@@ -53,8 +55,10 @@ def derive(turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> li
     """The facts of that peer's own turns, in order; one said twice names both turns."""
     found: dict[str, Fact] = {}
     previous = before[-1] if before else None
+    play = in_play(before)
     for turn in turns:
-        if turn.peer == about:
+        played, play = play > 0 and not ends(turn), after(turn, play)
+        if turn.peer == about and not played:
             for fact in _facts(turn, previous, about):
                 key = fact.text.casefold()
                 known = found.get(key, fact)
@@ -100,7 +104,7 @@ def _told(sentence: str, before: str, said_at: int, about: str) -> Iterator[tupl
         parsed = clauses(sentence)
         told = [_fact(clause, before, said_at, about) for clause in parsed if tells(clause)]
         yield from told or by_the_way(sentence, about, lambda text: dated(text, said_at, True))
-        yield from _further(parsed, {trait for _, trait in told}, about)
+        yield from _further(parsed, {trait for _, trait in told}, said_at, about)
         if parsed:
             return
     elif words[0] in _THEIRS and (named := _NAMED_NEXT.match(sentence)):
@@ -150,7 +154,7 @@ def _fact(clause: Clause, before: str, said_at: int, about: str) -> tuple[str, s
 
 
 def _further(
-    parsed: Sequence[Clause], known: set[str | None], about: str
+    parsed: Sequence[Clause], known: set[str | None], said_at: int, about: str
 ) -> Iterator[tuple[str, str | None]]:
     """What else goes on a card of what is told: 'my son Leo' beside his sister."""
     for clause in parsed:
@@ -158,6 +162,11 @@ def _further(
             if trait not in known:
                 known.add(trait)
                 yield said.format(about), trait
+        for more in joined(clause):
+            besides = trait_of(more)
+            if besides is not None and besides not in known and tells(more):
+                known.add(besides)
+                yield _fact(more, "", said_at, about)
 
 
 def _birthday(sentence: str, said_at: int, about: str) -> tuple[str, str | None] | None:

@@ -55,8 +55,11 @@ _FORMS = [
         "Lives in",
         rf"(?i:vivo en|vivo em|vivo a|moro em|moro no|moro na|moro n'|(?:ich )?wohne(?: \w+)? in"
         rf"|(?:ich )?lebe(?: \w+)? in|j'habite(?: \w+)? (?:à|au|en|aux)"
-        rf"|je vis (?:à|au|en|aux)|abito a|ik woon(?: \w+)? in|jag bor i|jeg bor i)\s+{_PLACE}(?!\w)",
+        rf"|je vis (?:à|au|en|aux)|abito a|ik woon(?: \w+)? in|jag bor i|jeg bor i"
+        rf"|me (?:mudé|he mudado) a|(?:j'ai déménagé|je me suis installée?) (?:à|au|en|aux)"
+        rf"|mi sono trasferit[oa] a|(?:eu )?me mudei para|ik ben verhuisd naar)\s+{_PLACE}(?!\w)",
     ),
+    ("Lives in", rf"(?i:ich bin)(?: \w+){{0,2}}? (?i:nach)\s+{_PLACE} (?i:(?:um)?gezogen)\b"),
     (
         "From",
         rf"(?i:soy de|sou d[eoa]|ich komme(?: ursprünglich)? aus|je viens d(?:e |u |es ))\s*{_PLACE}(?!\w)",
@@ -76,7 +79,12 @@ _FORMS = [
         r"|vegetarisch|vegan[oae]?|vegetarian[oa]|végétarien(?:ne)?|végane?))"
         r"(?=$|[,.;!]| (?:und|y|et|aber|pero|mais)\b)",
     ),
-    ("Works as", rf"(?i:ich arbeite als|trabajo como|trabajo de|je travaille comme)\s+{_TRADE}"),
+    (
+        "Name",
+        rf"(?i:(?:hola|buenas|buenos días|bonjour|salut|coucou|ciao|salve|oi|olá),? "
+        rf"(?:soy|je suis|moi c'est|sono|(?:eu )?sou(?: [oa])?))\s+{_NAME}(?=$|[,.;!]| (?:y|et|e)\b)",
+    ),
+    ("Works as", rf"(?i:(?:ich )?arbeite als|trabajo como|trabajo de|je travaille comme)\s+{_TRADE}"),
     ("Works at", rf"(?i:ich arbeite bei|ich arbeite für|trabajo en|je travaille chez)\s+{_NAME}(?!\w)"),
     ("", rf"(?i:meine?|mi|mon|ma)\s(?i:{_THEIRS})\s(?i:hei(?:ß|ss)t|se llama|s'appelle)\s+{_NAME}(?!\w)"),
     (
@@ -90,15 +98,14 @@ _HINTS = word_set(
     """
     llamo nombre chamo chamo-me nome vivo moro heiße heisse name wohne lebe komme m'appelle nom j'habite
     vis viens chiamo abito heet naam woon soy sou tengo tenho bin j'ai ho jag jeg nazywam trabajo arbeite
-    travaille suis ernähre llama s'appelle heißt heisst
+    travaille suis ernähre llama s'appelle heißt heisst mudé mudado sono mudei ben c'est
     """
 )
 """One of these words is in every form above."""
 _UNREAL = pattern(
-    r"\b(?:si|se(?! (?:llama|chama))|wenn|falls|als ob|imagina|imagine|imaginez|stell dir|no|não|nicht"
-    r"|kein\w*|ne|n'|nem|pas)\b",
-    re.IGNORECASE,
+    r"\b(?:si|se(?! (?:llama|chama))|wenn|falls|als ob|imagina|imagine|imaginez|stell dir)\b", re.IGNORECASE
 )
+_NEGATED = pattern(r"\b(?:no|não|nicht|kein\w*|ne|n'|nem|pas|non|niet)\b", re.IGNORECASE)
 _HEARD = word_set(
     """
     sagt sagte sagten meint meinte schrieb erzählte antwortete rief behauptet behauptete dijo dice decía
@@ -122,6 +129,7 @@ _EASTERN_FORMS = [
         rf"我(?:的名字(?:叫|是)|名?叫)(?P<name>[{_SURNAMES}][\u4e00-\u9fff]{{1,3}}|[A-Z][A-Za-z]+){_STOP}",
     ),
     ("Lives in", rf"我(?:现在|目前)?住在(?P<place>[\u4e00-\u9fffA-Za-z]{{2,10}}){_STOP}"),
+    ("Lives in", rf"我(?:刚|已经|上个月|最近)?搬到了?(?P<place>[\u4e00-\u9fffA-Za-z]{{2,8}}?)了?{_STOP}"),
     ("Allergy", r"我对(?P<thing>[^不没，。,.\s]{1,10})过敏(?!吗)"),
     ("Age", r"我(?:今年|现在)?(?P<age>\d{1,3})岁(?!的时候|时|那年)"),
     ("Diet", r"我(?:是)?(?P<diet>吃素|素食者|纯素食者)" + _STOP),
@@ -136,6 +144,7 @@ _EASTERN_FORMS = [
         rf"{_SELF_JA}(?:私の)?名前は(?P<name>[^はがをの。、\s]{{1,12}}?)(?:です|と申します|といいます)(?!か)",
     ),
     ("Lives in", rf"{_SELF_JA}(?P<place>[^はがもをに。、\s]{{1,10}})に住んでい?(?:ます|る)(?!か)"),
+    ("Lives in", rf"{_SELF_JA}(?P<place>[^はがもをに。、\s]{{1,10}})に引っ越しました(?!か)"),
     (
         "Allergy",
         rf"{_SELF_JA}(?P<thing>[^はがもを。、\s]{{1,12}}?)の?アレルギー(?:があります|がある|です|持ちです)(?!か)",
@@ -173,7 +182,10 @@ def _western(sentence: str, words: list[str]) -> Iterator[tuple[str, str]]:
     text = sentence.rstrip(" .!")
     for label, shape in _SHAPES:
         found = shape.search(text)
-        if found and not _UNREAL.search(text[: found.end()]) and (trait := _trait(label, found)):
+        if found is None or _UNREAL.search(text, 0, found.end()):
+            continue
+        begun = max(text.rfind(mark, 0, found.start()) for mark in ",;") + 1
+        if not _NEGATED.search(text, begun, found.end()) and (trait := _trait(label, found)):
             yield found[0], trait
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from mnemon.adapters.reason import values
 from mnemon.adapters.reason.clauses import Clause
+from mnemon.adapters.reason.employment import LATELY, accepted, employer, hired_by, started, work_got
 from mnemon.adapters.reason.household import MANY, OF_ANOTHER, everybody, kin, owned, somebody
 from mnemon.adapters.reason.lexicon import (
     LANGUAGES,
@@ -21,7 +22,11 @@ from mnemon.adapters.reason.values import line, phrase
 from mnemon.domain.pattern import pattern
 
 _NOT_QUITE = word_set("almost nearly barely hardly")
-_MOVED = pattern(r"(?:back |here |from [\w ,]{1,40}? )?(?:to|into) (.+)")
+_MOVED = pattern(
+    r"(?:back |here |from [\w ,]{1,40}? )?(?:to|into) (?:(?:my|our|an?|the) (?:[\w-]+ ){0,3}?"
+    r"(?:flat|apartment|house|home|place|condo|studio|room|dorm|bungalow|cottage) in )?(.+)"
+)
+_RENAMED = pattern(r"my (?:legal |full |first )?name to (.+)")
 _GREW = pattern(r"up (?:in|on) (.+)")
 _FROM = pattern(r"(?:originally )?from (.+)")
 _NO_EMPLOYER = pattern(
@@ -78,6 +83,7 @@ _VEHICLE = pattern(
     + r"))\b(?: (?:[A-Z][\w-]*|\d{1,4}\b))*(?: (?:van|truck|pickup|estate|bike))?)"
     r"(?=$|[,.;!]| (?:and|but|that|which|from|since|for|now|because|with|named|called)\b)"
 )
+_FOR_ANOTHER = pattern(r" for (?:my|our|his|her|their|[A-Z])")
 _CUT_SHORT = pattern(
     r"\s+(?:when|whenever|while|after|before|if|unless|until|with|without|on|at|in)\b", re.IGNORECASE
 )
@@ -100,6 +106,13 @@ _AILMENT = pattern(
     r"|tinnitus|hypothyroidism|eczema|psoriasis)(?=$|[,.;!]| (?:and|so|but|since|because)\b)",
     re.IGNORECASE,
 )
+_DIAGNOSED = pattern(
+    r"diagnosed (?:with|as) (?:an? )?((?:type [12] )?diabet(?:es|ic)|asthma|(?:celiac|coeliac)(?: disease)?"
+    r"|epilepsy|adhd|autism|dyslexia|migraines|hypertension|high blood pressure|arthritis|ibs"
+    r"|crohn's(?: disease)?|ocd|ptsd|lupus|tinnitus|hypothyroidism|eczema|psoriasis"
+    r"|multiple sclerosis|parkinson's)\b",
+    re.IGNORECASE,
+)
 _BORN = pattern(r"(?:born(?: and raised)?|raised|brought up) (in|on) (.+)")
 _BASED = pattern(r"(?:based|located|currently|currently based) (?:in|near) (.+)")
 _ALLERGIC = pattern(r"(?:\w+ly )?all?erg?ic to (.+)")
@@ -109,6 +122,11 @@ _DIETS = either(
 )
 _DIET = pattern(
     rf"(?:an? )?(?:strict |mostly |lifelong |ovo-|lacto-)*({_DIETS}|gluten[- ]free)\b",
+    re.IGNORECASE,
+)
+_BECAME = pattern(
+    rf"(?:an? |fully |completely |mostly )*({_DIETS})"
+    r"(?=$|[,.;!]| (?:in|last|this|since|after|because|and|when|two|three|a (?:year|month|few))\b)",
     re.IGNORECASE,
 )
 _FOND = pattern(
@@ -132,10 +150,11 @@ _PURSUIT = pattern(
     r"(?!(?:amazing|boring|challenging|changing|demanding|draining|exhausting|going|interesting|killing|rewarding"
     r"|tiring)$)[a-z]+ing$"
 )
+_NOT_ONE = pattern(r"(?:former|ex|aspiring|would-be|wannabe|future|failed|wanna-be)[ -]", re.IGNORECASE)
 _IN_JEST = pattern(r" of (?:life|change|growth|chaos|fate|love|sorts|the universe|my own|their own)\b")
 _AFTER_A_NAME = pattern(r"$|[,.;(!]|and |from |- ")
 _FAVOURITE = pattern(r"(?:all[- ]time |absolute )?(favou?rite [\w' -]{2,40})$")
-_WHOSE_NAME = pattern(r"(?:[\w-]+ ){0,4}?([\w-]+)'s name$")
+_WHOSE_NAME = pattern(r"(?:[\w-]+ ){0,4}?([\w-]+?)'?s name$")
 _CALLED = pattern(r"(?:named|called) (.+)")
 _EMAIL = pattern(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
 
@@ -165,12 +184,6 @@ def _present(clause: Clause) -> bool:
     return clause.tense in ("now", "going", "perfect", "state") and not clause.group.negated
 
 
-def _happened(clause: Clause) -> bool:
-    """Whether it was done: not only begun, as in 'I was moving', or meant, as in 'I was going to move'."""
-    done = clause.tense in ("past", "perfect") and "was" not in clause.group.said.split()
-    return done and not clause.group.negated
-
-
 def _live(clause: Clause) -> str | None:
     way, _, where = clause.rest.partition(" ")
     if together := _WITH_SOMEBODY.match(clause.rest):
@@ -185,12 +198,18 @@ def _live(clause: Clause) -> str | None:
 
 def _move(clause: Clause) -> str | None:
     to = _MOVED.match(clause.rest)
-    return line("Lives in", values.named_place(to[1])) if to and _happened(clause) else None
+    return line("Lives in", values.named_place(to[1])) if to and clause.happened else None
+
+
+def _change(clause: Clause) -> str | None:
+    named = _RENAMED.match(clause.rest) if clause.happened else None
+    found = values.name(named[1]) if named else None
+    return line("Name", found) if named and found and LATELY.match(named[1][len(found) :]) else None
 
 
 def _grow(clause: Clause) -> str | None:
     up = _GREW.match(clause.rest)
-    return line("From", values.place(up[1])) if up and _happened(clause) else None
+    return line("From", values.place(up[1])) if up and clause.happened else None
 
 
 def _come(clause: Clause) -> str | None:
@@ -262,14 +281,24 @@ def _speak(clause: Clause) -> str | None:
     spoken = {word.strip(",.").lower() for word in clause.rest.split()}
     if clause.tense not in ("now", "can") or clause.group.negated or LANGUAGES.isdisjoint(spoken):
         return None
-    return line("Speaks", phrase(clause.rest.replace(",", " and", 1)))
+    first, comma, more = clause.rest.partition(", ")
+    listed = comma and more.partition(" ")[0].strip(",.").lower() in LANGUAGES
+    return line("Speaks", phrase(f"{first} and {more}" if listed else first))
 
 
 def _turn(clause: Clause) -> str | None:
-    return line("Age", values.age(clause.rest)) if _happened(clause) else None
+    return line("Age", values.age(clause.rest)) or _become(clause) if clause.happened else None
+
+
+def _become(clause: Clause) -> str | None:
+    """'I went vegan in January'."""
+    diet = _BECAME.match(clause.rest) if clause.happened else None
+    return line("Diet", diet[1]) if diet else None
 
 
 def _go(clause: Clause) -> str | None:
+    if diet := _become(clause):
+        return diet
     by = _BY_NAME.match(clause.rest)
     if by is None or clause.tense != "now" or clause.group.negated:
         return None
@@ -295,12 +324,17 @@ def _have(clause: Clause) -> str | None:
 
 def _acquire(clause: Clause) -> str | None:
     """'I adopted a dog named Rex', 'I got married'."""
-    if not _happened(clause):
+    if not clause.happened:
         return None
     if wed := _MARRIED.match(clause.rest):
         return line("Partner", values.name(wed[2])) if wed[2] else line("Relationship", wed[1])
+    if work := work_got(clause):
+        return work
     found = owned(clause)
-    return found if found and found.startswith("Pet: ") and not found.endswith("fish") else None
+    if found and found.startswith("Pet: ") and not found.endswith("fish"):
+        return found
+    bought = None if _FOR_ANOTHER.search(clause.rest) else _VEHICLE.match(clause.rest)
+    return line("Vehicle", bought["what"]) if bought else None
 
 
 def _drive(clause: Clause) -> str | None:
@@ -310,6 +344,11 @@ def _drive(clause: Clause) -> str | None:
 
 
 def _be(clause: Clause) -> str | None:
+    if clause.tense in ("was", "perfect") and not clause.group.negated:
+        if hired := hired_by(clause.rest):
+            return hired
+        if diagnosed := _DIAGNOSED.match(clause.rest):
+            return line("Health", diagnosed[1])
     if clause.tense == "was":
         return _born(clause.rest)
     if clause.tense not in ("state", "perfect") or clause.group.negated:
@@ -383,7 +422,7 @@ def _trade(clause: Clause) -> str | None:
 def _profession(rest: str) -> str | None:
     article = _INDEFINITE.match(rest)
     value = phrase(rest[article.end() :] if article else rest)
-    if value is None or _IN_JEST.search(value):
+    if value is None or _IN_JEST.search(value) or _NOT_ONE.match(value):
         return None
     value = _BASED_THERE.sub("", value)
     if article is None and _PURSUIT.match(value):
@@ -452,13 +491,15 @@ def _own_email(rest: str) -> str | None:
 
 _OWN_RULES: dict[str, OwnRule] = {
     **dict.fromkeys(
-        ["name", "full name", "first name", "real name"], lambda rest: line("Name", values.any_name(rest))
+        ["name", "full name", "first name", "real name", "legal name"],
+        lambda rest: line("Name", values.any_name(rest)),
     ),
     **dict.fromkeys(
         ["birthday", "date of birth", "birthdate", "birth date", "bday"],
         lambda rest: line("Birthday", values.calendar_day(rest.removeprefix("on "))),
     ),
     **dict.fromkeys(["job", "profession", "occupation", "job title"], lambda rest: _profession(rest)),
+    "new job": lambda rest: employer(rest[3:]) if rest.startswith("at ") else _profession(rest),
     **dict.fromkeys(["hometown", "home town", "home country"], lambda rest: line("From", values.place(rest))),
     **dict.fromkeys(["pronouns", "preferred pronouns"], lambda rest: line("Pronouns", values.pronouns(rest))),
     **dict.fromkeys(
@@ -466,6 +507,7 @@ _OWN_RULES: dict[str, OwnRule] = {
     ),
     **dict.fromkeys(["hobby", "main hobby", "biggest hobby", "passion"], _own_phrase("Likes")),
     **dict.fromkeys(["goal", "main goal", "dream", "biggest dream", "long-term goal"], _own_phrase("Goal")),
+    **dict.fromkeys(["time zone", "timezone"], _own_phrase("Time zone")),
     "age": lambda rest: line("Age", values.age(rest)),
     **dict.fromkeys(["email", "email address", "e-mail"], _own_email),
 }
@@ -488,6 +530,10 @@ _RULES: dict[str, Rule] = {
     "use": _use,
     "have": _have,
     **dict.fromkeys(["drive", "own"], _have),
-    **dict.fromkeys(["adopt", "get", "buy"], _acquire),
+    **dict.fromkeys(["adopt", "get", "buy", "land"], _acquire),
+    "start": started,
+    "accept": accepted,
+    "become": _become,
+    "change": _change,
     "be": _be,
 }

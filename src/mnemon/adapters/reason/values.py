@@ -85,7 +85,11 @@ _CALENDAR = pattern(
     re.IGNORECASE,
 )
 _YEAR = pattern(rf"(?:(?:{_MONTH}) )?(?:19|20)\d\d\b", re.IGNORECASE)
-_AGE = pattern(r"(\d{1,3})(?: ?(?:years? old|years? of age|yo|y/o))?(?=$|[,.;]| and | now| today| yesterday)")
+_AGE = pattern(
+    r"(\d{1,3})(?: ?(?:years? old|years? of age|yo|y/o))?"
+    r"(?=$|[,.;!]| and | now| today| yesterday| last (?:week|month|\w+day)\b| this (?:week|month|\w+day)\b"
+    r"| on \w+day\b)"
+)
 _PRONOUNS = pattern(r"(?:the )?((?:she|he|they|it|xe|ze|fae|any)\s?/\s?\w+(?:\s?/\s?\w+)?)\b", re.IGNORECASE)
 NOT_A_NAME = (
     NATIONALITIES

@@ -108,7 +108,8 @@ _ELSEWHERE = pattern(
     re.IGNORECASE,
 )
 _PLAYED = pattern(
-    r"(?:^|[,.!:-] )i(?:'m| am) (?:the )?(?:"
+    r"(?:^|[,.!:-] )(?:i(?:'m| am)|my name(?:'s| is)(?! (?:jesus|hermione|hamlet)\b)|call me)"
+    r" (?:the )?(?:"
     + either(
         r"""
         batman, superman, spider-?man, iron ?man, wonder woman, catwoman, hulk, captain america, groot,
@@ -118,12 +119,23 @@ _PLAYED = pattern(
         harry potter, hermione, dumbledore, voldemort, hamlet, cinderella, pikachu, godzilla, joker, grinch,
         (?:king|queen) of (?!hearts)[a-z]+, pope, inigo montoya, ishmael,
         tarzan, zorro, robin hood, peter pan, king arthur, terminator, wolverine, deadpool, thanos,
-        mickey mouse
+        mickey mouse, donald duck, bugs bunny, bond(?=$|[.!]), forrest gump, slim shady, tyler durden,
+        heisenberg, optimus prime, indiana jones, (?:captain )?jack sparrow, bruce wayne, tony stark,
+        obi-?wan, han solo, anakin skywalker, gollum, bilbo baggins, aragorn, galadriel, katniss everdeen,
+        hannibal lecter, norman bates, rocky balboa, michael corleone, tony montana,
+        maximus decimus meridius, john doe, jane doe, test user, foo(?:bar)?
         """
     )
     + r")\b",
     re.IGNORECASE,
 )
+_PLACEHOLDER = pattern(
+    r"\{\{? ?[\w .-]{1,30} ?\}|\[(?:[A-Z][A-Z _-]{1,30}|(?:your|my|the|insert|name|first|last|full|city"
+    r"|company|job|place|date|age)\b[\w ]{0,30})\]|<(?:your |my |insert )?(?:first |last |full )?"
+    r"(?:name|city|company|job|place|date|age|title|employer|country)>|%s\b"
+)
+"""What a template leaves to be filled in."""
+_MARKS_OF_ONE = frozenset("{[<%")
 _SCOFFED = pattern(r"(?:yeah,? right|as if|in my dreams|oh,? sure|ha,? sure)\s*[,.:;!…-]", re.IGNORECASE)
 _RECITALS = word_set(
     "song chorus lyric lyrics line saying quote poem proverb joke meme slogan headline title"
@@ -142,6 +154,8 @@ TAKES_BACK = pattern(
 @lru_cache(_KEPT)
 def not_meant(sentence: str) -> bool:
     """Whether another says it, or it is a jest, or so in a story only: nothing that holds of its author."""
+    if not _MARKS_OF_ONE.isdisjoint(sentence) and _PLACEHOLDER.search(sentence):
+        return True
     text = sentence.strip(" ()[]*_~\"'«»“”")
     if _EXCLAIMED.match(text) or _PLAYED.search(text) or _SCOFFED.match(text):
         return True

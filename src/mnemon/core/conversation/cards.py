@@ -19,8 +19,10 @@ from msgspec.structs import replace
 from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
 from mnemon.domain.line import CARD, SealedLine
+from mnemon.domain.names import Room
 from mnemon.domain.shapes import settled
-from mnemon.domain.standing import Stand, outdated, renamed
+from mnemon.domain.standing import Stand, left_of, outdated, renamed
+from mnemon.errors import Tampered
 from mnemon.ports.book import Views
 from mnemon.ports.reasoner import Entry
 
@@ -43,7 +45,8 @@ class _Kept(_Card, frozen=True):
 
     stands: list[Stand] = []
     unmet: list[str] = []
-    """The messages that tell of the end of somebody who is not known, until an older one tells who it is."""
+    """The messages that tell of the end of somebody who is not known, or correct what nobody said, until an
+    older one tells who or what it is."""
 
 
 def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
@@ -128,6 +131,23 @@ def unmet_in(desk: Desk, observer: str, observed: str, namespace: str) -> list[s
     return list(_kept(desk, observer, observed, namespace).unmet)
 
 
+def noting(desk: Desk, observed: str, namespace: str, messages: Collection[str]) -> list[Room]:
+    """Whose cards of that peer keep one of these messages as such an end: the rooms that they lie in.
+
+    One that does not open is left as it is: nobody reads it.
+    """
+    opener = Opener(desk)
+    span = Views(desk.scope.workspace, (CARD,), about=observed, namespaces=(namespace,))
+
+    def keeps(line: SealedLine) -> bool:
+        try:
+            return not set(messages).isdisjoint(_opened(opener, line).unmet)
+        except Tampered:
+            return False
+
+    return [line.room for line in desk.tx.lines.views(span) if keeps(line)]
+
+
 def write_card(
     desk: Desk, observer: str, observed: str, namespace: str, entries: Sequence[Entry], changes: Changes
 ) -> None:
@@ -159,7 +179,8 @@ def add_news(
     old, entries = outdated(stands), before.entries
     if makes_card and news:
         known = None if line is None else desk.tools.memo.get((outdated_of, None, line.id))
-        if old.keys() == (outdated(before.stands) if known is None else known).keys():
+        past = outdated(before.stands) if known is None else known
+        if old.keys() == past.keys() and left_of(stands, old) == left_of(before.stands, past):
             told = _traits(stands, old, {stand.source for stand in news})
             entries = desk.tools.reasoner.card(entries or (), told, MOST_ENTRIES)
         else:
@@ -257,8 +278,9 @@ def _rebuilt(desk: Desk, entries: Sequence[Entry], stands: Sequence[Stand]) -> l
 
 def _traits(stands: Sequence[Stand], old: Collection[str], among: Collection[str]) -> list[Entry]:
     """The lines for a card of those conclusions that stand, in the order in which they came to be known."""
+    left = left_of(stands, old)
     found = {
-        stand.source: stand.text
+        stand.source: left.get(stand.source, stand.text)
         for stand in stands
         if not stand.denies and stand.source in among and stand.source not in old
     }

@@ -30,6 +30,7 @@ def erase_lines(desk: Desk, lines: Iterable[Place], changes: Changes) -> None:
     struck: dict[tuple[Room, str], set[str]] = defaultdict(set)
     anew: set[tuple[Room, str]] = set()
     unsaid: set[str] = set()
+    _note(desk, going, struck)
     while going:
         by_room: dict[Room, list[str]] = defaultdict(list)
         said: list[str] = []
@@ -69,11 +70,25 @@ def erase_resting(desk: Desk, gone: Collection[str], sessions: Iterable[str], ch
     unsaid = said.intersection(gone)
     weakened: dict[tuple[Room, str], set[str]] = defaultdict(set)
     resting = _resting_on(desk, unsaid, weakened)
+    for namespace in filter(desk.scope.opens, desk.tx.lines.namespaces(workspace, owner)):
+        for room in cards.noting(desk, owner, namespace, unsaid):
+            weakened[room, owner] |= set()
     for room, observed in weakened:
         cards.strike(desk, room.owner, observed, room.namespace, (), changes, messages=unsaid)
     held = desk.tx.lines.views(Views(workspace, KINDS, owner, namespaces=desk.scope.namespaces))
     reasoned = _reasoned_from(desk, {line.id for line in held}.intersection(gone))
     erase_lines(desk, [*resting, *(line for line in reasoned if line.room.owner != owner)], changes)
+
+
+def _note(desk: Desk, going: Iterable[Place], struck: dict[tuple[Room, str], set[str]]) -> None:
+    """Have the cards struck that keep one of these messages though nothing was concluded from it."""
+    said: dict[Room, set[str]] = defaultdict(set)
+    for line in going:
+        if line.turn is not None:
+            said[line.room].add(line.id)
+    for room, ids in said.items():
+        for where in cards.noting(desk, room.owner, room.namespace, ids):
+            struck[where, room.owner] |= set()
 
 
 def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:

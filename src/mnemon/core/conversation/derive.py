@@ -31,7 +31,7 @@ from mnemon.domain.endings import endings
 from mnemon.domain.line import SealedLine
 from mnemon.domain.register import PEER
 from mnemon.domain.shapes import settled
-from mnemon.domain.standing import Stand, kind_in, label_of, one_at_a_time, outdated, value_of
+from mnemon.domain.standing import Stand, holding, kind_in, label_of, one_at_a_time, outdated, value_of
 from mnemon.domain.tasks import Task
 from mnemon.domain.trust import Trust
 from mnemon.errors import Tampered
@@ -214,7 +214,7 @@ class _Hearer:
         self.news: list[Stand] = [] if news is None else news
         """What was said for traits, or against them."""
         self.unmet: list[str] = []
-        """The messages that tell of the end of somebody who is not known."""
+        """The messages that tell of the end of somebody not known, or correct what is not known yet."""
 
     def keep(self, fact: Fact, fresh: str, instead: str | None = None) -> None:
         """Store the fact, under that id if it is not known yet, in the place of another conclusion if any."""
@@ -274,16 +274,24 @@ class _Hearer:
         """Where the turn says that somebody is no more, or again, who is a trait by name, conclude that."""
         if self._passage.trusts[turn.id] != Trust.SAID:
             return
-        for said in endings(turn.text):
+        for said in endings(turn.text, self._said_before(turn)):
             before = self._before(turn)
             text = f'{self._passage.about} said: "{said}"'
-            if outdated([*before, self._stand(turn, text)]) != outdated(before):
+            if holding([*before, self._stand(turn, text)]) != holding(before):
                 self.keep(Fact(text, (turn.id,)), self._desk.fresh_id())
             elif turn.id not in self.unmet and not any(one.said == turn.id for one in before):
                 self.unmet.append(turn.id)
 
+    def _said_before(self, turn: Turn) -> str:
+        """What was said right before the turn, by whomever."""
+        passage = self._passage
+        turns = [*passage.before, *passage.turns]
+        at = turns.index(turn)
+        said = turns[at - 1] if at else None
+        return said.text if said is not None and passage.trusts[said.id] == Trust.SAID else ""
+
     def meet(self) -> None:
-        """Conclude the ends that were told before who it is that they concern.
+        """Conclude the ends that were told before who it is that they concern, and correct what was wrong.
 
         An older message may come to be known later.
         """
@@ -302,6 +310,7 @@ class _Hearer:
             other = _Hearer(desk, told, self._observer, self._changes, self.news)
             for turn in told.turns:
                 other.end(turn)
+                other.correct(turn)
             still += other.unmet
         self.unmet = [*still, *self.unmet]
 
@@ -318,16 +327,24 @@ class _Hearer:
         return replace(alone, turns=[turn], trusts={line.id: kind})
 
     def correct(self, turn: Turn) -> None:
-        """Where the turn says 'not this, that' of what was said in its session, conclude the same of that."""
+        """Where the turn says 'not this, that' of what was said in its session, conclude the same of that.
+
+        What it corrects may come to be known later.
+        """
         if self._passage.trusts[turn.id] != Trust.SAID:
             return
         if (pair := correction(turn.text)) is not None:
-            self._replace(turn, *pair)
-        elif (right := amendment(turn.text)) is not None and (meant := self._just_said(turn, right)):
-            self._replace(turn, value_of(meant.text).partition(" (")[0], right)
+            met = self._replace(turn, *pair)
+        elif (right := amendment(turn.text)) is not None:
+            meant = self._just_said(turn, right)
+            met = meant is not None and self._replace(turn, value_of(meant.text).partition(" (")[0], right)
+        else:
+            return
+        if not met and turn.id not in self.unmet:
+            self.unmet.append(turn.id)
 
-    def _replace(self, turn: Turn, wrong: str, right: str) -> None:
-        """Conclude of the right what was concluded of the wrong."""
+    def _replace(self, turn: Turn, wrong: str, right: str) -> bool:
+        """Conclude of the right what was concluded of the wrong, if anything was; whether that is so."""
         meant = self._meant(turn, wrong, right)
         if meant is not None:
             line = self._desk.tx.lines.get(self._keys.room, meant.source)
@@ -335,14 +352,15 @@ class _Hearer:
             if line is not None and trait is not None:
                 text = corrected(self._keys.open(line), wrong, right) or f"{self._passage.about}: {trait}"
                 self.keep(Fact(text, (turn.id,), trait), self._desk.fresh_id(), meant.source)
-            return
+            return True
         if not owns_up(turn.text) and not looks_like(wrong, right):
-            return
+            return False
         traits = {one.source for one in self._before(turn)}
         for source, text in self._concluded_before(turn):
             if source not in traits and (now := corrected(text, wrong, right)) is not None:
                 self.keep(Fact(now, (turn.id,)), self._desk.fresh_id(), source)
-                return
+                return True
+        return False
 
     def _meant(self, turn: Turn, wrong: str, right: str) -> Stand | None:
         """The newest trait of the session that stood when the turn was said and has the wrong word."""
