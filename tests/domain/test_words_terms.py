@@ -14,6 +14,7 @@ alphabets = st.one_of(
     st.text(max_size=60),
     st.text("abAB01279.,:;/\\@_-+#&'\"$%()\n éß’ʼ", max_size=60),
     st.text("ab 猫のカ한국ก็ำပုំ\u200d\u0301\ufe0f👍١ال", max_size=60),
+    st.text("ab 15.,kv-/()+ÜüØ🍕👍🏽🇩🇪\ufe0f\u200dوالاتيםהמב", max_size=60),
     st.characters(codec=None).map(lambda char: f"a{char}b {char}"),
 )
 
@@ -50,6 +51,18 @@ def shares(question, line):
 )
 def test_the_forms_of_a_word_find_each_other(question, line):
     assert finds(question, line)
+
+
+@pytest.mark.parametrize("word", ["قهوة", "وظيفة", "مدرسة", "كتاب", "سيارات", "كرسي", "مهندسون", "حياة"])
+def test_an_arabic_word_is_the_same_behind_what_is_written_together_with_it(word):
+    assert {*map(tuple, map(words.asked, (f"ال{word}", f"وال{word}", f"بال{word}")))} == {
+        (*words.asked(word),)
+    }
+
+
+@pytest.mark.parametrize("word", ["קהווה", "מכתב", "שולחן", "ירושלים", "הר הבית", "בית"])
+def test_a_hebrew_word_is_found_behind_what_is_written_together_with_it(word):
+    assert all(shares(word, before + word) and shares(before + word, word) for before in "והבלמשכ")
 
 
 @pytest.mark.parametrize(
@@ -219,9 +232,61 @@ def test_a_count_never_outgrows_a_byte():
     assert words.terms("tea " * 256) == {"tea": 255}
 
 
-def test_signs_and_faces_are_no_terms():
-    assert words.terms("❤️ 👍🏽 👩‍👩‍👧 … -- '' .. €") == {}
-    assert words.terms("tea ❤️👍🏽") == {"tea": 1}
+def test_signs_are_no_terms():
+    assert words.terms("… -- '' .. € © ✓ ✔ ★ → • 🔹 1️⃣ tea") == {"1": 1, "tea": 1}
+
+
+def test_an_emoji_is_a_term_whatever_its_style_and_joined_ones_are_several():
+    assert words.terms("❤️ 👍🏽👍") == {"❤": 1, "👍": 2}
+    assert words.terms("🇩🇪🇫🇷") == {"🇩🇪": 1, "🇫🇷": 1}
+    assert {"👩", "👧"} < words.terms("👩‍👩‍👧").keys()
+    assert words.words("tea 🍵") == ["tea"]
+
+
+def test_an_emoji_of_a_thing_has_the_words_for_it_as_well():
+    assert words.terms("🍕") == {"🍕": 1, "slice": 1, "pizza": 1}
+    assert words.terms("😂 🎉") == {"😂": 1, "🎉": 1}
+
+
+def test_faces_are_left_out_of_questions_where_there_is_anything_else():
+    assert words.asked("tired 😂❤️") == ["tire"]
+    assert words.asked("😂") == ["😂"]
+    assert words.asked("🍵 😂")[0] == "🍵"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "on 2023-05-07 at 10:30", "2023/05/07 12", "07.05.2023 18", "5/7/2023 1234", "17-05-23 12",
+        "1,234,567.5", "12 34", "5 00", "05 000", "555-019",
+    ],
+)  # fmt: skip
+def test_a_date_and_a_few_digits_are_no_long_number(text):
+    assert not [term for term in words.terms(text) if term.isdecimal() and len(term) >= 7]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("3.142", "3"),
+        ("0.125", "125"),
+        ("99.12.2000", "december"),
+        ("7.13.2000", "7"),
+        ("a4", "4"),
+        ("u2", "2"),
+        ("user1234567", "user"),
+        ("schön", "schoen"),
+        ("ولد", "لد"),
+        ("وردة", "رد"),
+        ("والد", "الد"),
+        ("حسين", "حس"),
+        ("علي", "عل"),
+        ("زوجتي", "زوجي"),
+        ("מלך", "לך"),
+    ],
+)
+def test_what_only_looks_alike_is_told_apart(one, other):
+    assert not shares(other, one)
 
 
 def test_marks_are_terms_of_no_text():
@@ -279,7 +344,7 @@ def test_the_version_stands_for_these_terms():
         "Ann's co-workers went hiking on 2023-05-07 near 成都; she paid bob@corp.io $1,200.50 via user_name"
     )
     assert (words.VERSION, " | ".join(words.terms(line))) == (
-        "2",
+        "3",
         "ann | co | worker | coworker | go | hike | 2023 | may | 7 | near | 成都 | 成 | 都 | pay"
         " | bob | corp | io | corpio | bobcorpio | 1200.50 | via | user | name | usernam | may 7",
     )

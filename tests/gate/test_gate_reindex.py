@@ -300,7 +300,7 @@ def test_the_analysis_stands_for_these_marks():
     line = Place(TRAVEL, "id", "memory", "s1", 1_778_673_600_000, None, None, "cap", about="bob")
     marks = marks_of(line, "Did I meet Tom twice last week, and again in June 2023?", UniversalTime())
     assert (ANALYSIS, " | ".join(mark.replace("\0", " ").strip() for mark in marks)) == (
-        "2.1",
+        "3.1",
         "sign asks | sign self | sign number | sign time | sign name"
         " | day 2026-05-04 | day 2026-05-05 | day 2026-05-06 | day 2026-05-07 | day 2026-05-08"
         " | day 2026-05-09 | day 2026-05-10 | month 2026-05 | month 2023-06 | session s1 | about bob",

@@ -13,18 +13,21 @@ from hashlib import blake2b
 
 from mnemon.domain.pattern import pattern
 from mnemon.domain.words import scripts
-from mnemon.domain.words.folding import folded
-from mnemon.domain.words.numbers import MONTHS, days
+from mnemon.domain.words.emoji import MOODS, called, pictures
+from mnemon.domain.words.folding import composed, folded, unmarked
+from mnemon.domain.words.numbers import MONTHS, days, grouped
 from mnemon.domain.words.pieces import MOST, terms_of
 from mnemon.domain.words.stop import ASKING, STOP_WORDS
+from mnemon.domain.words.umlauts import spelt_out
 
 __all__ = ["STOP_WORDS", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
 
-VERSION = "2"
+VERSION = "3"
 """Of the analysis: tokens that were made by another can't be compared with those that are made now."""
 
 _ASCII_WORD = pattern(r"[0-9a-z]+(?:'[0-9a-z]+)?")
 _WORD = pattern(r"[^\x00-/:-`{-\x7f]+(?:'[^\x00-/:-`{-\x7f]+)?")
+_UNASKED = ASKING | MOODS
 _MAX_COUNT = 255
 _PIECES = 1 << 14
 """How many are kept in mind with their terms: the same few thousand come again and again."""
@@ -79,18 +82,32 @@ def terms(text: str) -> dict[str, int]:
 def asked(question: str) -> list[str]:
     """The search terms of a question, each once, in the order in which they first occur.
 
-    Words that only ask are left out as well, unless there is nothing else.
+    Words that only ask, and faces, are left out as well, unless there is nothing else.
     """
     found = _found(question, _IN_QUESTION)
-    return list(dict.fromkeys([term for term in found if term not in ASKING] or found or words(question)))
+    return list(dict.fromkeys([term for term in found if term not in _UNASKED] or found or words(question)))
 
 
 def _found(text: str, pieces: _Pieces) -> list[str]:
-    parted = (text if text.isascii() else folded(text)).split()
-    found = [term for piece in parted for term in pieces[piece]]
+    if text.isascii():
+        plain, beside = text, []
+    else:
+        whole = composed(text)
+        plain, beside = unmarked(whole), _beside(text, whole, pieces)
+    found = [term for piece in plain.split() for term in pieces[piece]]
     if not MONTHS.isdisjoint(found):
         found.extend(days(found))
-    return found
+    if further := grouped(plain):
+        known = set(found)
+        beside += [term for term in dict.fromkeys(further) if term not in known]
+    return found + beside
+
+
+def _beside(text: str, whole: str, pieces: _Pieces) -> list[str]:
+    """The text's emoji and the words for them, and second spellings of its names."""
+    shown = pictures(text)
+    others = [*spelt_out(whole), *(word for picture in shown for word in called(picture))]
+    return [*shown, *(term for word in others for term in pieces[word])]
 
 
 def _terms(piece: str, alone: Callable[[str, str], list[str]]) -> Iterable[str]:

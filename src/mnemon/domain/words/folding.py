@@ -42,7 +42,17 @@ _OF = {char: to for to, chars in _ALIKE.items() for char in chars}
 
 def folded(text: str) -> str:
     """The text without what makes equal words look different; case is left as it is."""
-    return unicodedata.normalize("NFKC", thinned(text)).translate(_FOLDING)
+    return unmarked(composed(text))
+
+
+def composed(text: str) -> str:
+    """The text with one form for each character that has several, as for those of full width."""
+    return unicodedata.normalize("NFKC", thinned(text))
+
+
+def unmarked(text: str) -> str:
+    """Composed text without accents and whatever is part of no word."""
+    return text.translate(_FOLDING)
 
 
 def thinned(text: str) -> str:

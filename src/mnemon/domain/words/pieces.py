@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mnemon.domain.pattern import pattern
 from mnemon.domain.words import numbers
-from mnemon.domain.words.stems import stem
+from mnemon.domain.words.stems import stem, unprefixed
 from mnemon.domain.words.stop import STOP_WORDS
 
 MOST = 64
@@ -27,7 +27,10 @@ _PART = pattern(r"[^-._+&]+")
 _HUMP = pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _LEAST_OF_A_HUMP = 3
 _CLITICS = frozenset(("s", "ll", "ve", "re", "d", "m"))
-_ACRONYMS = frozenset(("US", "IT"))
+_DIGITS = "0123456789"
+_MOST_DIGITS = 6
+"""Of a model or a flight; longer numbers after letters are told by how they end."""
+_ACRONYMS = frozenset(("US", "IT", "WHO"))
 """Stop words in small letters, and none in capitals."""
 
 
@@ -85,10 +88,21 @@ def _of_word(word: str) -> list[str]:
         found = [folded] if word in _ACRONYMS else _unless_stopped(folded)
         if folded != word and not word[1:].islower() and not word.isupper():
             found += _humps(word)
+        if found and (bare := unprefixed(folded)):
+            found.append(bare)
         return found
     if folded.isdigit():
         return [numbers.plain(folded)]
-    return list(numbers.measure(folded)) or _unless_stopped(folded)
+    return list(numbers.measure(folded)) or [*_unless_stopped(folded), *_lettered(word)]
+
+
+def _lettered(word: str) -> Iterator[str]:
+    """Of 'iPhone15' also 'iphone' and '15', which may be written apart; so of '100mbps'."""
+    before, after = word.rstrip(_DIGITS), word.lstrip(_DIGITS)
+    letters = min(before, after, key=len)
+    if len(letters) > 1 and letters.isalpha() and 0 < len(word) - len(letters) <= _MOST_DIGITS:
+        yield from _of_word(letters)
+        yield numbers.plain(word.strip(letters))
 
 
 def _elided(word: str, rest: list[str]) -> Iterator[str]:

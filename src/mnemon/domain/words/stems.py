@@ -6,6 +6,7 @@ undoing that too was measured, and found no more of what was sought.
 
 from __future__ import annotations
 
+from mnemon.domain.pattern import pattern
 from mnemon.domain.words.irregular import BASES
 
 _VOWELS = frozenset("aeiouy")
@@ -29,6 +30,13 @@ _LEAST = 3
 """Letters that are left of a word at least."""
 
 _ARTICLES = (("وال", 6), ("بال", 6), ("كال", 6), ("فال", 6), ("ال", 5), ("لل", 5))
+_AND, _FEMININE, _BOUND = "و", "ه", "ت"
+"""'And' before a word; how feminine words end, and how they do before 'my' and 'her'."""
+_OWNERS = ("ها", "ي")
+_MASCULINES, _FEMININES = ("ون", "ين"), "ات"
+
+_HEBREW = pattern("ו?(?:כש|ש)?[מבלכ]?ה?(?=.{3})")
+"""And, when, that, from, in, to, as, the: written together with the word that follows."""
 
 
 def stem(word: str) -> str:
@@ -40,6 +48,17 @@ def stem(word: str) -> str:
     if "\u0620" <= word[0] <= "\u06ff":
         return _arabic(word)
     return word
+
+
+def unprefixed(word: str) -> str:
+    """A Hebrew word without what is written before it; nothing if there is no such thing.
+
+    A word may begin with such a letter itself, so that this stands beside the whole.
+    """
+    if not "\u05d0" <= word[0] <= "\u05ea":
+        return ""
+    before = _HEBREW.match(word)
+    return word[before.end() :] if before and before.end() else ""
 
 
 def _english(word: str) -> str:
@@ -120,7 +139,29 @@ def _russian(word: str) -> str:
 
 
 def _arabic(word: str) -> str:
+    """A word comes to the same with its article and without: 'and' is taken from the rest in either case."""
+    word = _without_plural_or_owner(_without_article(word))
+    if word[0] == _AND and len(word) > _LEAST + 1 and not word.startswith(_ARTICLES[0][0]):
+        return word[1:]
+    return word
+
+
+def _without_article(word: str) -> str:
     for article, least in _ARTICLES:
         if len(word) >= least and word.startswith(article):
             return word[len(article) :]
     return word
+
+
+def _without_plural_or_owner(word: str) -> str:
+    for owner in _OWNERS:
+        if word.endswith(owner) and len(word) >= _LEAST + len(owner):
+            word = word.removesuffix(owner)
+            if word.endswith(_BOUND) and len(word) > _LEAST:
+                word = word[:-1] + _FEMININE
+            break
+    if len(word) < _LEAST + 2:
+        return word
+    if word.endswith(_FEMININES):
+        return word[:-2] + _FEMININE
+    return word[:-2] if word.endswith(_MASCULINES) else word
