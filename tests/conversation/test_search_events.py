@@ -58,6 +58,22 @@ def test_the_event_has_the_date_that_its_line_gives_and_not_that_of_the_line(own
     assert owner.search("", "what did I buy in a shop before the wedding?", limit=1) == [early]
 
 
+@pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        ("what did I buy two weeks before the wedding?", "I bought a lamp in a shop"),
+        ("what did I buy the week after the wedding?", "I bought a chair in a shop"),
+        ("what did I buy a month after the wedding?", "I bought a rug in a shop"),
+    ],
+)
+def test_what_was_said_so_far_from_an_event_comes_before_what_was_said_at_another_time(owner, asked, first):
+    told = (("04-17", "lamp"), ("04-29", "desk"), ("05-05", "chair"), ("06-02", "rug"), ("07-30", "pan"))
+    tell(owner, ("01-05", "Our wedding will be on 1 May 2026"))
+    for day, thing in told:
+        tell(owner, (day, f"I bought a {thing} in a shop"), session=thing)
+    assert owner.search("", asked, limit=1) == [first]
+
+
 def ranking(owner, query, where="", **more):
     """The hobbies, in the order in which they are found."""
     return [text for text in owner.search(where, query, **more) if text in (ROWING, POTTERY)]

@@ -12,14 +12,17 @@ from mnemon.domain.when import Order, Relative, preference, relative
     [
         ("What is my most recent address?", "latest", None),
         ("What's the latest on the kitchen?", "latest", None),
-        ("Where do I work now?", "latest", None),
-        ("What car am I currently driving?", "latest", None),
+        ("Where do I work now?", "newer", None),
+        ("What car am I currently driving?", "newer", None),
         ("What was the last film I saw?", "latest", None),
         ("When did I last see the dentist?", "latest", "moment"),
-        ("What did Ana cook recently?", "latest", None),
-        ("How much do I weigh at the moment?", "latest", None),
-        ("How long have I had my current phone?", "latest", "duration"),
-        ("Was ist meine aktuelle Adresse? Wo wohne ich jetzt?", "latest", None),
+        ("What did Ana cook recently?", "newer", None),
+        ("How much do I weigh at the moment?", "newer", None),
+        ("How long have I had my current phone?", "newer", "duration"),
+        ("Was ist meine aktuelle Adresse? Wo wohne ich jetzt?", "newer", None),
+        ("What did I use to cook? What was the original plan?", "older", None),
+        ("What happened the last time I dropped my phone?", "latest", None),
+        ("What was last Friday's plan?", None, None),
         ("When did I first meet Omar?", "earliest", "moment"),
         ("What was my first job?", "earliest", None),
         ("Where did I originally want to go?", "earliest", None),
@@ -27,6 +30,7 @@ from mnemon.domain.when import Order, Relative, preference, relative
         ("Which came first, the cat or the dog?", None, "order"),
         ("Which trip did I take first, Rome or Oslo?", None, "order"),
         ("Did I buy the bike before or after the car?", None, "order"),
+        ("War ich zuerst in Rom oder in Oslo?", None, "order"),
         ("In what order did I visit the three cities?", None, "order"),
         ("Who arrived earlier, Tom or Ina?", None, "order"),
         ("List my trips from earliest to latest", None, "order"),
@@ -65,6 +69,114 @@ def test_a_question_prefers_an_end_of_time_and_asks_about_it(question, prefers, 
 
 
 @pytest.mark.parametrize(
+    "question",
+    [
+        "When did I last see the dentist?",
+        "When was the last time I went climbing?",
+        "What was the last film I saw?",
+        "How fast was my last 5 km run?",
+        "What were the last two films I saw?",
+        "Where did I last park the car?",
+        "Who did I last talk to about the lease?",
+        "When was Rex last at the vet?",
+        "When have I last been to Rome?",
+        "What is my newest bike?",
+        "What did I most recently cook?",
+        "Wann war ich das letzte Mal beim Zahnarzt?",
+        "Quand suis-je allé chez le dentiste la dernière fois ?",
+        "¿Cuándo fue la última vez que fui al dentista?",
+        "我最近一次看牙医是什么时候？",
+        "我上次去北京是什么时候",
+        "最後に歯医者に行ったのはいつ？",
+        "마지막으로 치과에 간 게 언제야?",
+        "Anna's last message",
+        "What did we last decide about the tiles?",
+    ],
+)
+def test_the_latest_of_something_is_asked_for_in_many_ways(question):
+    assert preference(question).prefers == "latest"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did I first meet Omar?",
+        "What was my first job?",
+        "What was the first thing I cooked?",
+        "Who was the first person I met in Oslo?",
+        "How long did my first 5 km run take?",
+        "How much did I weigh at first?",
+        "What did I originally want?",
+        "What was our first idea?",
+        "Wann war ich das erste Mal in Rom?",
+        "¿Cuándo fue la primera vez que vi el mar?",
+        "我第一次去北京是什么时候",
+        "初めて富士山に登ったのはいつ？",
+        "제주도에 처음 간 게 언제야?",
+    ],
+)
+def test_the_first_of_something_is_asked_for_in_many_ways(question):
+    assert preference(question).prefers == "earliest"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is my first name?",
+        "What is my last name?",
+        "Where did I do the first aid course?",
+        "What did I eat last week?",
+        "What did I do in the last two weeks?",
+        "What happened over the last few days?",
+        "Was it love at first sight?",
+        "Did we fly first class?",
+        "Did I watch The Last of Us?",
+        "Do I want a lasting friendship?",
+        "How long did the battery last?",
+        "How long did my phone last on a charge?",
+        "Did the trip last long?",
+        "How long does milk last?",
+        "Who lives on First Avenue?",
+        "What did I read in the first half of May?",
+        "Which was the last straw?",
+        "Did we win first place?",
+        "What's my first language?",
+        "What do I do first thing in the morning?",
+        "In the first place, do I like tea?",
+        "What did my first-born say?",
+        "What did I do in the first two weeks of May?",
+        "What first-hand experience do I have?",
+        "Is my last will signed?",
+        "What did I do on the last day of May?",
+        "Do I have a first edition of Dune?",
+        "What did the First Lady wear?",
+        "at last, what is my address",
+    ],
+)
+def test_first_and_last_may_be_no_order(question):
+    assert preference(question).prefers is None
+
+
+@pytest.mark.parametrize(
+    ("question", "event", "away"),
+    [
+        ("What did I buy two weeks before the wedding?", "the wedding", (11, 17)),
+        ("What did I do the week after my birthday?", "my birthday", (1, 7)),
+        ("Where was I the day before I had surgery?", "I had surgery", (1, 1)),
+        ("What did I eat a few days after the surgery?", "the surgery", (2, 5)),
+        ("Where did I live a year after the divorce?", "the divorce", (305, 425)),
+        ("Who came one and a half months after the move?", "the move", (30, 60)),
+        ("How many days before the exam did I fall ill?", "the exam", None),
+        ("Where did I live before the move?", "the move", None),
+        ("What did I sing during the two days of the fair?", "the two days of the fair", None),
+    ],
+)
+def test_a_question_may_say_how_far_from_an_event_it_looks(question, event, away):
+    found = relative(question)
+    assert (found.event, found.away) == (event, away)
+
+
+@pytest.mark.parametrize(
     ("question", "direction", "event"),
     [
         ("Where did I live before the move?", "before", "the move"),
@@ -76,7 +188,6 @@ def test_a_question_prefers_an_end_of_time_and_asks_about_it(question, prefers, 
         ("What did Mia sing during the recital?", "during", "the recital"),
         ("What did he cook while I was away?", "during", "I was away"),
         ("How many days before my exam did I fall ill?", "before", "my exam"),
-        ("Where was I on the day before I had surgery?", "before", "I had surgery"),
         ("What did I do following the flood, and why?", "after", "the flood"),
         ("What did I earn prior to the promotion?", "before", "the promotion"),
         ("What did I do after my birthday on 3 March?", "after", "my birthday on 3 March"),

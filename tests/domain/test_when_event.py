@@ -26,6 +26,7 @@ def told(line, event):
         ("I'm going to move on 20 April.", "the move", "04-20"),
         ("Lunch with Ana tomorrow. We moved to Bergen yesterday.", "the move", "03-09"),
         ("The wedding was lovely", "the wedding", "03-10"),
+        ("Our move went well, I will write more soon", "the move", "03-10"),
     ],
 )
 def test_an_event_has_the_day_that_its_line_gives_or_was_said_on(line, event, day):
@@ -45,6 +46,14 @@ def test_an_event_has_the_day_that_its_line_gives_or_was_said_on(line, event, da
 )
 def test_a_line_that_asks_hopes_or_looks_back_does_not_tell_when_it_happened(line):
     assert told(line, "the move") is None
+
+
+def test_a_year_tells_when_where_it_may_be_so_long():
+    at, event = round(TUESDAY.timestamp() * 1000), words.asked("the move")
+    line = "Ten years ago we moved to Bergen."
+    assert happened(line, at, event).start_ms > at - 86_400_000
+    decade = happened(line, at, event, longest=3_660 * 86_400_000)
+    assert datetime.fromtimestamp(decade.middle / 1000, UTC).year == 2016
 
 
 def test_a_moment_that_no_calendar_has_tells_nothing():

@@ -15,6 +15,9 @@ QUESTIONS = {
     "moment": (asked._MOMENT, asked._MOMENT_BESIDE),
     "latest": (asked._LATEST, asked._LATEST_CUES),
     "last": (asked._LAST, asked._LAST_CUES),
+    "newer": (asked._NEWER, asked._NEWER_CUES),
+    "earliest": (asked._EARLIEST, asked._EARLIEST_CUES),
+    "older": (asked._OLDER, asked._OLDER_CUES),
 }
 BEFORE = {
     "share": (framing._SHARE, framing._SHARE_CUES),

@@ -27,7 +27,8 @@ _LEAST_HELD = 0.6
 """How much of an event's terms a line must hold that tells of it."""
 _AS_MUCH = 0.9
 """Lines tell of an event as well if they hold this much of what the best holds."""
-_AGREE_MS = 31 * 86_400_000
+_DAY_MS = 86_400_000
+_AGREE_MS = 31 * _DAY_MS
 
 
 def anchored(
@@ -67,8 +68,18 @@ def _told(desk: Desk, rooms: Sequence[RoomKeys], spelt: Spelt, bounds: Bounds) -
                 yield span
 
 
+def _away(direction: str, least: int, most: int, told: Span) -> Span:
+    """So many days before or after it, at least and at most."""
+    if direction == "before":
+        return Span(told.start_ms - most * _DAY_MS, told.start_ms - (least - 1) * _DAY_MS, grain="days")
+    last = told.end_ms - _DAY_MS
+    return Span(last + least * _DAY_MS, last + (most + 1) * _DAY_MS, grain="days")
+
+
 def _side(event: Relative, told: Sequence[Span]) -> Span:
-    """The time before or after what happened then, or close to it; its own day comes after."""
+    """The time before or after what happened then, so far from it or close to it; its own day comes after."""
+    if event.away is not None:
+        return calendar.widened(_away(event.direction, *event.away, told[0]))
     if event.direction == "before":
         return Span(EARLIEST, told[0].start_ms, grain="open")
     if event.direction == "after":

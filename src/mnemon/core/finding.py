@@ -9,6 +9,8 @@ from mnemon.core.anchoring import anchored
 from mnemon.core.bounds import Bounds, Spelt, by_words, with_kin
 from mnemon.core.desk import Desk
 from mnemon.core.meaning import Meaning
+from mnemon.core.ordering import LOOKED_AT as ORDERED
+from mnemon.core.ordering import in_order
 from mnemon.core.updating import LOOKED_AT, newest_first
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import calendar, signs, words
@@ -95,6 +97,25 @@ def _any_worth_showing(desk: Desk, hits: Sequence[Hit], *, by_meaning: bool, nam
     return bool(_without_vector(desk, by_words) if by_meaning else by_words)
 
 
+def _looked_at(question: Question) -> int:
+    """Of how many of the best lines the order may change once they are found."""
+    return ORDERED if question.end else LOOKED_AT if question.present else 0
+
+
+def _by_time(
+    desk: Desk,
+    rooms: Sequence[RoomKeys],
+    hits: list[Hit],
+    question: Question,
+    terms: Sequence[str],
+    bounds: Bounds,
+) -> list[Hit]:
+    """The hits, in the order in which a question for an end of time, or for how something is, wants them."""
+    if question.end:
+        return in_order(desk, rooms, hits, question, terms, bounds)
+    return newest_first(desk, rooms, hits, terms, bounds) if question.present else hits
+
+
 def find(
     desk: Desk,
     rooms: Iterable[RoomKeys],
@@ -149,9 +170,7 @@ def find(
         said=bounds.said,
         ranks=ranks,
     )
-    most = max(k, LOOKED_AT) if question.present else k
-    hits = desk.tools.index.search(desk.tx, inquiry, most, bounds.within)
-    if question.present:
-        hits = newest_first(desk, rooms, hits, terms, bounds)[:k]
+    hits = desk.tools.index.search(desk.tx, inquiry, max(k, _looked_at(question)), bounds.within)
+    hits = _by_time(desk, rooms, hits, question, terms, bounds)[:k]
     shown = partial(_any_worth_showing, desk, hits, named=bool(names), past=question.past)
     return hits if not floor or shown(by_meaning=vector() is not None) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -46,8 +46,11 @@ _HISTORY = pattern(
 _HABIT = pattern(r"\b(?:do|does|should|shall|can|could|usually|always|normally|often)\b")
 _ONCE = pattern(r"\b(?:did|was|were|had|have|has)\b")
 """How questions tell what happened once ('before the move') from what is a habit ('before lunch')."""
-_LATEST: Mapping[str | None, float] = {"latest": 1.0, "earliest": -1.0}
-_FRAMING = frozenset({"ago", "different", "earliest", "latest", "past", "total"})
+_LATEST: Mapping[str | None, float] = {"latest": 1.0, "newer": 1.0, "earliest": -1.0, "older": -1.0}
+_TELLING = 0.3
+"""A time less certain than this ('recently') does not tell which of several is meant."""
+_ENDS: Mapping[str | None, Literal["latest", "earliest"]] = {"latest": "latest", "earliest": "earliest"}
+_FRAMING = frozenset({"ago", "different", "earliest", "latest", "newest", "past", "total"})
 """Terms that say how the answer is to be reckoned, and not what it is about."""
 _ORDERING = frozenset({"order"})
 """Terms that do so where an order is asked for."""
@@ -77,6 +80,10 @@ class Question(Struct, frozen=True):
     is a question about that too."""
     side: Span | None = None
     """The time before or after that, once it is known."""
+    end: Literal["latest", "earliest"] | None = None
+    """Whether it asks for the latest or the first of several."""
+    at: int = 0
+    """When it is asked, in milliseconds."""
     offset: int = 0
     """How far the asker's clock is ahead of UTC, in milliseconds."""
 
@@ -105,7 +112,11 @@ def read(text: str, at: int, offset: int = 0) -> Question:
     habitual = _HABIT.search(low) is not None and _ONCE.search(low) is None
     event = None if spans or reckons or habitual else when.relative(text)
     present = not spans and event is None and _HOW_IT_IS.match(low) is not None and not _HISTORY.search(low)
-    return Question(text, terms, wants, spans, named(text, terms), past, present, event, offset=offset)
+    timed = any(span.certainty >= _TELLING for span in spans)
+    end = None if timed or event else _ENDS.get(order.prefers)
+    return Question(
+        text, terms, wants, spans, named(text, terms), past, present, event, end=end, at=at, offset=offset
+    )
 
 
 def plain(text: str) -> list[str]:
@@ -137,13 +148,23 @@ def speakers(question: Question, owners: Iterable[str]) -> dict[str, frozenset[s
     """Those of the owners that the question names, each with the terms that name it."""
     asked = frozenset(question.terms)
     found = {owner: name for owner in owners if (name := _naming(owner)) and name <= asked}
-    return {owner: name for owner, name in found.items() if not any(name < other for other in found.values())}
+    return {
+        owner: name | (_spellings(owner) & asked)
+        for owner, name in found.items()
+        if not any(name < other for other in found.values())
+    }
 
 
 @lru_cache(_MOST_NAMES)
 def _naming(owner: str) -> frozenset[str]:
     """The terms that name someone."""
     return frozenset(words.asked(" ".join(words.words(owner))))
+
+
+@lru_cache(_MOST_NAMES)
+def _spellings(owner: str) -> frozenset[str]:
+    """The terms that a question has of someone's name where it is written as names are."""
+    return frozenset(words.asked(owner.title()))
 
 
 def subject(question: Question, named: Collection[str]) -> str | None:

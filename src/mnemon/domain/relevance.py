@@ -61,7 +61,8 @@ NAMED = "named"
 """The line's session speaks of someone or something that the question names."""
 ORDER = "order"
 """The question asks for the latest or the first of something, or for how things are now: how late or early
-the line was said among those that answer it about as well, by how much of the question's terms it holds."""
+the line was said among those that answer it about as well, by how much of the question's terms it holds; and
+what it gained or lost where such lines took each other's places by their times (`mnemon.core.ordering`)."""
 UPDATE = "update"
 """The question asks how something is, and this line tells it as it is now: what it lacked to come before the
 older one that tells how it was."""

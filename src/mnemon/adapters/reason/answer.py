@@ -28,6 +28,7 @@ from mnemon.adapters.reason.candidates import (
 )
 from mnemon.adapters.reason.changes import as_changed
 from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.order import by_time, end_asked
 from mnemon.adapters.reason.relations import put_by_id, put_by_name, two_steps
 from mnemon.adapters.reason.span import span
 from mnemon.adapters.reason.statements import day_of
@@ -99,7 +100,16 @@ def answer(question: str, statements: Sequence[Statement], about: str | None, ef
     if not asked.asks_back:
         candidates = as_changed(candidates)
     found = _matching(asked, _of_whom(asked, about, candidates), history=effort.history)
-    return _told(_newest_first(_as_it_stands(asked, found, candidates)), effort.lines, asked, about)
+    found = _newest_first(_as_it_stands(asked, found, candidates))
+    if end := end_asked(question):
+        found = by_time(
+            found, question, end, lambda one: one.score - _CUED * asked.cued(one.candidate.text), _when_told
+        )
+    return _told(found, effort.lines, asked, about)
+
+
+def _when_told(one: _Found) -> tuple[str, int]:
+    return one.candidate.said, one.candidate.statement.said_at
 
 
 def _everything(statements: Sequence[Statement], names: frozenset[str], about: str | None) -> list[_Found]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from mnemon.adapters.reason.asked_labels import LABEL_WORDS, labels_asked
 from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.order import ORDERING, end_asked
 from mnemon.adapters.reason.span import ASKS_WHEN
 from mnemon.adapters.reason.stems import content_stems, stem
 from mnemon.adapters.reason.whom import named_in, names_beside, somebody_of_theirs
@@ -142,6 +143,8 @@ def read(said: str, about: str | None) -> Asked:
     terms = frozenset(term for term in content_stems(question) if term not in names) - TALK
     if _BEFORE.search(question):
         terms -= _OF_BEFORE
+    if end_asked(said):
+        terms = terms - ORDERING or terms
     if "since when" in question:
         terms -= {stem("since")}
     subjects = list(_SUBJECT.finditer(question))

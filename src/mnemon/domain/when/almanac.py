@@ -46,6 +46,11 @@ def weekend(said: Said, step: int, certainty: float = _SURE) -> Time:
     return days(saturday, saturday + 2, "weekend", certainty)
 
 
+def quarter(said: Said, step: int, certainty: float = _SURE) -> Time:
+    first = (said.month - 1) // 3 * 3 + 1 + 3 * step
+    return days(month_start(said.year, first), month_start(said.year, first + 3), "days", certainty)
+
+
 def weekday(said: Said, which: int, step: int | None, lean: int) -> Time:
     """The day of that name: the latest one before today, this week's, next week's, or as the text leans."""
     ahead = (which - said.weekday) % 7
@@ -63,6 +68,11 @@ def weekday(said: Said, which: int, step: int | None, lean: int) -> Time:
 
 def of_month(number: int) -> Yearly:
     return lambda year: (month_start(year, number), month_start(year, number + 1))
+
+
+def of_quarter(number: int) -> Yearly:
+    """A quarter of the year, from 1 to 4."""
+    return lambda year: (month_start(year, 3 * number - 2), month_start(year, 3 * number + 1))
 
 
 def of_season(number: int) -> Yearly:

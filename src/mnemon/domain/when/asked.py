@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
 from mnemon.domain.when.finding import spans
+from mnemon.domain.when.lexicon import COUNT, count
 from mnemon.domain.when.said import WORDS, lowered
 
 MOST_CHARACTERS = 1_000
@@ -16,9 +17,13 @@ MOST_CHARACTERS = 1_000
 
 
 class Order(Struct, frozen=True):
-    """Which end of time a question prefers, and what about time it asks; both None for most questions."""
+    """Which end of time a question prefers, and what about time it asks; both None for most questions.
 
-    prefers: Literal["latest", "earliest"] | None = None
+    It asks for the latest or the earliest of something; or is about now or the past, and what is newer, or
+    older, is worth a little more.
+    """
+
+    prefers: Literal["latest", "earliest", "newer", "older"] | None = None
     asks: Literal["moment", "duration", "order"] | None = None
 
 
@@ -27,20 +32,25 @@ class Relative(Struct, frozen=True):
 
     direction: Literal["before", "after", "during"]
     event: str
+    away: tuple[int, int] | None = None
+    """By how many days, at least and at most, where it says so: two weeks before, the day after."""
 
 
 _UNIT = r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|decades?)"
+_SEVERAL = r"\d{1,3}|few|couple(?:\s+of)?|two|three|four|five|six|seven|eight|nine|ten|several"
 _TIMES = (
-    r"(?:week|weekend|month|year|night|day|hour|minute|decade|few|couple|two|three|four|five|six|\d|spring|summer"
-    r"|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july"
-    r"|august|september|october|november|december|christmas|easter|name)"
+    rf"(?:(?:(?:{_SEVERAL})\s+)?{_UNIT}"
+    r"|weekends?|fortnight|quarter|spring|summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter)\b"
 )
 _ORDER = pattern(
     r"\bbefore\s+or\s+after\b|\b(?:in\s+)?(?:what|which)\s+(?:\w+\s+)?order\b|\bthe\s+order\s+(?:of|in\s+which|from)\b"
     r"|\bchronolog|\bsequence\s+of\b|\bearlier\s+or\s+later\b|\bfrom\s+(?:first|earliest)\s+to\s+la(?:st|test)\b"
     r"|\b(?:which|what|who)\b[^?]{0,160}\b(?:first|earlier|later|last|sooner)\b[^?]{0,160}\bor\b"
-    r"|\b(?:which|what|who)\b[^?]{0,160}\b(?:(?:came|happened|occurred|took\s+place|comes)\s+(?:\w+\s+)?|was\s+|were\s+)"
-    r"(?:first|earlier|later|last|sooner)\b|\b(?:zuerst|d'abord|primero)\b[^?]{0,160}\b(?:oder|ou|o)\b"
+    r"|\b(?:which|what|who)\b[^?]{0,160}\b(?:(?:came|happened|occurred|took\s+place|comes)\s+"
+    r"(?:(?!the\b|my\b|our\b|your\b|his\b|her\b|their\b)\w+\s+)?|was\s+|were\s+)"
+    rf"(?:first|earlier|later|last|sooner)\b(?!\s+(?:{_TIMES}|time\b|names?\b))"
+    r"|\b(?:zuerst|d'abord|primero)\b[^?]{0,160}\b(?:oder|ou|o)\b"
 )
 _AGO = pattern(
     rf"\bhow\s+(?:long|recently|many\s+{_UNIT})\s+(?:is\s+it\s+)?ago\b|\bsince\s+when\b|\bhow\s+recently\b"
@@ -58,21 +68,43 @@ _MOMENT = pattern(
     r"|\b(?:wann|quand|cuándo|à\s+quelle\s+date|an\s+welchem\s+tag|qué\s+día)\b"
 )
 _LATEST = pattern(
-    r"\b(?:most\s+recent(?:ly)?|mostly\s+recently|latest|newest|current(?:ly)?|right\s+now|now|nowadays|these\s+days"
-    r"|at\s+the\s+moment|at\s+present|presently|up\s+to\s+date|so\s+far|recent(?:ly)?|lately"
-    r"|zuletzt|aktuell|derzeit|momentan|jetzt|neueste[nrs]?|dernièrement|actuellement|maintenant|últim[oa]|actualmente"
+    r"\b(?:most\s+recent(?:ly)?|mostly\s+recently|latest|newest|last\s+time|zuletzt|neueste[nrs]?|letzte[ns]?\s+mal"
+    r"|derni[eè]re\s+fois|plus\s+récente?s?|últim[oa]\s+vez|últim[oa]|más\s+recientes?)\b"
+)
+_BARE = r"(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!\byour\s)(?<!\bhis\s)(?<!\bher\s)(?<!\btheir\s)(?<!'s\s)"
+_LAST = pattern(
+    rf"(?:\b(?:the|my|our|your|his|her|their)|'s|s')\s+last\s+(?!(?:{_TIMES}|(?:name|names|of|straw|resort|minute|chance"
+    r"|will|word|words|call|supper|stand|mile|one\s+standing|but\s+not\s+least)\b))(?=[^\W_])"
+    r"|\bwhen\b[^?]{0,160}?\b(?:did|do|have|has|had|was|were)\s+(?:[\w'-]+\s+){1,4}?"
+    rf"{_BARE}last\s+"
+    rf"(?!{_TIMES}|(?:long|longer|until|till|forever)\b)(?=[^\W_])"
+    r"|\b(?:which|what|where|who|whom|how(?!\s+(?:long|much|many|well)))\b[^?]{0,160}?\b(?:did|have|has|had|was|were)\s+(?:[\w'-]+\s+){1,3}?"
+    rf"{_BARE}last\s+"
+    rf"(?!{_TIMES}|(?:long|longer|until|till|for|through|forever|more|less|about|around|only|all|the|an?)\b)(?=[^\W\d_])"
+)
+"""The latest of something, but no time as 'last week' is one, and nothing that lasts."""
+_NEWER = pattern(
+    r"\b(?:current(?:ly)?|right\s+now|now|nowadays|these\s+days|at\s+the\s+moment|at\s+present|presently|up\s+to\s+date"
+    r"|so\s+far|recent(?:ly)?|lately|aktuell|derzeit|momentan|jetzt|dernièrement|actuellement|maintenant|actualmente"
     r"|ahora)\b"
 )
-_LAST = pattern(
-    r"\blast\s+time\b|(?:\b(?:the|my|our|your|his|her|their|'s)\s+last(?=\s+\w)"
-    rf"|\b(?:did|have|has|had|was|were)\s+(?:\w+\s+){{1,3}}last\b)(?!\s+{_TIMES})"
-)
-"""The latest of something, but no time as 'last week' is one."""
 _EARLIEST = pattern(
-    r"(?<!\bat\s)(?<!\bof\s)\b(?:first(?!\s+(?:name|names|aid|class|floor|half|of\s+all|thing|lady|person|language|week"
-    r"|month|responders?))|earliest|originally|original|initial(?:ly)?|in\s+the\s+beginning(?!\s+of)|to\s+begin\s+with"
-    r"|used\s+to|zuerst|ursprünglich|anfangs|d'abord|premier|première|al\s+principio|primer[oa]?)\b"
+    r"(?<!\bof\s)(?<!\bat\s)\bfirst\b(?!-|'|\s+(?:names?|aid|class|floor|half|of\s+all|lady|language|week|month|quarter"
+    r"|responders?|sight|glance|hand|degree|cousins?|grade|grader|gear|base|place|come|nation|nations|world\s+war|edition"
+    r"|generation|party|amendment|and\s+foremost|person\s+(?:shooters?|view|perspective|narrat|singular|plural)"
+    r"|thing\s+(?:in|on|tomorrow|next|when)\b)\b"
+    rf"|\s+(?:{_SEVERAL})\s+{_UNIT}\b)"
+    r"|\bat\s+first\b(?!\s+(?:sight|glance|hand|light|blush|base|baptist)\b)|\b(?:earliest|originally|initially|to\s+begin\s+with"
+    r"|in\s+the\s+beginning(?!\s+of)|zuerst|ursprünglich|anfangs|als\s+erstes|erste[ns]?\s+mal|d'abord|première\s+fois|al\s+principio"
+    r"|primera\s+vez)\b"
 )
+_OLDER = pattern(r"\b(?:original|initial|used\s+to|premier|première|primer[oa]?)\b")
+_EASTERN = pattern(
+    r"(?P<latest>最近一次|上一?次|最后一次|最後一次|最新|直近|前回|最後に|마지막|최신|가장\s?최근)"
+    r"|(?P<earliest>第一次|首次|最早|最初|初めて|はじめて|처음)|(?P<newer>最近|现在|現在|目前|今は|최근|지금|요즘)"
+)
+_TITLE = pattern(r"(?<=[\w,] )(?:First|Last)\b(?=\s+(?:of\s+)?[A-Z])")
+"""What is part of a name is no order: The Last of Us, First Avenue."""
 
 _ORDER_CUES = frozenset(
     {"order", "first", "earlier", "later", "last", "sooner", "before", "chronological", "chronologically"}
@@ -90,51 +122,24 @@ _MOMENT_CUES = frozenset(
     | {"wann", "tag", "quand", "cuándo", "día"}
 )
 _MOMENT_BESIDE = frozenset({"when", "what", "which", "wann", "quand", "cuándo", "quelle", "welchem", "qué"})
-_LATEST_CUES = frozenset(
-    {
-        "recent",
-        "recently",
-        "latest",
-        "newest",
-        "current",
-        "currently",
-        "now",
-        "nowadays",
-        "these",
-        "moment",
-        "present",
-    }
-    | {
-        "presently",
-        "date",
-        "far",
-        "lately",
-        "zuletzt",
-        "aktuell",
-        "derzeit",
-        "momentan",
-        "jetzt",
-        "neueste",
-    }
-    | {"neuesten", "neuester", "neuestes", "dernièrement", "actuellement", "maintenant", "último", "última"}
-    | {"actualmente", "ahora"}
+_OF_LATEST = (
+    "recent recently latest newest time zuletzt neueste neuesten neuester neuestes mal fois récent récente"
+    " récents récentes vez último última reciente recientes"
 )
+_OF_NEWER = (
+    "current currently now nowadays these moment present presently date far recent recently lately aktuell"
+    " derzeit momentan jetzt dernièrement actuellement maintenant actualmente ahora"
+)
+_OF_EARLIEST = (
+    "first earliest originally initially begin beginning zuerst ursprünglich anfangs erstes mal abord fois"
+    " principio vez"
+)
+_OF_OLDER = "original initial used premier première primer primero primera"
+_LATEST_CUES = frozenset(_OF_LATEST.split())
 _LAST_CUES = frozenset({"last"})
-_EARLIEST_CUES = frozenset(
-    {
-        "first",
-        "earliest",
-        "originally",
-        "original",
-        "initial",
-        "initially",
-        "beginning",
-        "begin",
-        "used",
-        "zuerst",
-    }
-    | {"ursprünglich", "anfangs", "abord", "premier", "première", "principio", "primer", "primero", "primera"}
-)
+_NEWER_CUES = frozenset(_OF_NEWER.split())
+_EARLIEST_CUES = frozenset(_OF_EARLIEST.split())
+_OLDER_CUES = frozenset(_OF_OLDER.split())
 
 _EVENT = pattern(
     r"\b(?P<way>before|prior\s+to|after|following|since|until|during|while|by\s+the\s+time"
@@ -185,6 +190,18 @@ _HABITUAL = frozenset({"during", "while", "when"})
 """What these announce happened once only if the past is spoken of: 'what do I do when I am sad'."""
 _PAST = pattern(r"\b(?:did|was|were|had)\b")
 _IDIOM = pattern(r"\b(?:look(?:s|ed|ing)?|nam(?:ed?|ing)|tak(?:es?|ing)|took|run(?:s|ning)?)\s+$")
+_AWAY = pattern(
+    rf"(?:\b(?P<count>{COUNT})|\bthe(?:\s+very)?)\s+(?P<unit>(?:day|night|evening|morning|week|weekend|fortnight|month"
+    r"|year)s?)\s+(?:right\s+|just\s+|immediately\s+)?$"
+)
+_DAYS_LONG = {
+    **dict.fromkeys(("day", "night", "evening", "morning"), (1, 0)),
+    **dict.fromkeys(("week", "weekend"), (7, 3)),
+    "fortnight": (14, 3),
+    "month": (30, 15),
+    "year": (365, 60),
+}
+"""How many days each has, and by how many a number of them may be off."""
 _ARTICLE = pattern(r"(?:the|a|an|my|our|about|around|late|early|mid)[\s-]+")
 
 
@@ -205,9 +222,39 @@ def preference(question: str) -> Order:
         asks = "duration"
     elif says(_MOMENT_CUES, _MOMENT, _MOMENT_BESIDE):
         asks = "moment"
+    return Order(_preferred(_untitled(question, low), words), asks)
+
+
+def _preferred(low: str, words: frozenset[str]) -> Literal["latest", "earliest", "newer", "older"] | None:
+    def says(cues: frozenset[str], shape: re.Pattern[str]) -> bool:
+        return not cues.isdisjoint(words) and shape.search(low) is not None
+
+    if not low.isascii() and (found := _EASTERN.search(low)):
+        return "latest" if found["latest"] else "earliest" if found["earliest"] else "newer"
     if says(_LATEST_CUES, _LATEST) or says(_LAST_CUES, _LAST):
-        return Order("latest", asks)
-    return Order("earliest" if says(_EARLIEST_CUES, _EARLIEST) else None, asks)
+        return "latest"
+    if says(_EARLIEST_CUES, _EARLIEST):
+        return "earliest"
+    return "newer" if says(_NEWER_CUES, _NEWER) else "older" if says(_OLDER_CUES, _OLDER) else None
+
+
+def _untitled(question: str, low: str) -> str:
+    """The question in small letters without the words of names that would tell an order."""
+    for name in _TITLE.finditer(question[:MOST_CHARACTERS]):
+        low = low[: name.start()] + "-" * len(name[0]) + low[name.end() :]
+    return low
+
+
+def _away(left: str) -> tuple[int, int] | None:
+    """How far from an event that is looked at which stands right before 'before' or 'after', in days."""
+    found = _AWAY.search(left)
+    if found is None:
+        return None
+    long, loose = _DAYS_LONG[found["unit"].rstrip("s")]
+    if not found["count"]:
+        return 1, long
+    least, most = count(found["count"])
+    return max(1, round(least * long) - loose), round(most * long) + loose
 
 
 def relative(question: str) -> Relative | None:
@@ -226,5 +273,7 @@ def relative(question: str) -> Relative | None:
         if any(span.position <= head + 3 for span in spans(f"in {event}", 0)):
             continue
         begin, end = found.span("event")
-        return Relative(_WAYS.get(way, "after"), question[begin:end].strip())
+        direction = _WAYS.get(way, "after")
+        away = None if direction == "during" else _away(low[max(0, found.start() - 60) : found.start()])
+        return Relative(direction, question[begin:end].strip(), away)
     return None

@@ -6,7 +6,7 @@ import re
 from datetime import date
 
 from mnemon.domain.pattern import pattern
-from mnemon.domain.when.almanac import month, of_day, of_month, on_weekday, yearly, years
+from mnemon.domain.when.almanac import month, of_day, of_month, of_quarter, on_weekday, yearly, years
 from mnemon.domain.when.lexicon import MONTH, MONTHS, OPEN_MONTHS, VERBS, WEEKDAY, WEEKDAYS
 from mnemon.domain.when.rule import NUMBER, WHICH, YEAR, Rule, century, follows, step_of, year_of
 from mnemon.domain.when.said import Said, Time, day_of, days
@@ -84,7 +84,7 @@ def _slashed(match: re.Match[str], said: Said) -> Time | None:
     one, two, year = int(match["one"]), int(match["two"]), int(match["year"])
     if len(match["year"]) == 2 and match["sep"] == "-":
         return None
-    year = century(year) if len(match["year"]) == 2 else year
+    year = century(year, said) if len(match["year"]) == 2 else year
     if one > 12:
         return _calendar(year, two, one, 0.9)
     return _calendar(year, one, two, 0.9 if two > 12 or one == two else 0.6)
@@ -97,7 +97,7 @@ def _dotted(match: re.Match[str], said: Said) -> Time | None:
     if not (padded and len(match["year"]) == 4) and not follows(said, _BEFORE_DOTTED, match.start()):
         return None
     year = int(match["year"])
-    year = century(year) if year < 100 else year
+    year = century(year, said) if year < 100 else year
     return _calendar(year, int(match["two"]), int(match["one"]), 0.9)
 
 
@@ -201,12 +201,45 @@ def _decade(match: re.Match[str], said: Said) -> Time | None:
     return years(first, first + 9)
 
 
+_QUARTER_LEAD = pattern(
+    r"(?:\b(?:in|since|until|till|by|during|before|after|around|through|throughout|early|late|for|of|last|this|next|our"
+    r"|their|the|end|mid|im|seit|bis)\s+|\bmid-)$"
+)
+_QUARTER_THINGS = pattern(
+    r"(?:'s)?\s+(?:was|were|is|will|went|looks?|goals?|results?|numbers|reports?|earnings|revenue|sales|targets?|review"
+    r"|planning|budget|okrs?|forecast|deadline|launch|starts?|ends?|onwards?)\b"
+)
+_QUARTERS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+_QUARTERS |= {"last": 4, "final": 4}
+
+
 def _quarter(match: re.Match[str], said: Said) -> Time | None:
-    if not match["year"] and not follows(said, _LEADS_MONTH, match.start()):
+    """A quarter of a year by its number; without a year, the one that the sentence leans to."""
+    number = int(match["quarter"]) if match["quarter"] else _QUARTERS[match["nth"]]
+    year = int(match["begun"]) if match["quarter"] and match["begun"] else year_of(match, said)
+    if year is None:
+        if not match["quarter"] or not said.capital(match.start("quarter") - 1):
+            return None
+        led = follows(said, _QUARTER_LEAD, match.start())
+        if not (led or _QUARTER_THINGS.match(said.low, match.end())):
+            return None
+    lean = 0 if year is not None else said.lean(match.start(), match.end())
+    return yearly(of_quarter(number), said, "days", None, lean, year)
+
+
+def _short_year(match: re.Match[str], said: Said) -> Time | None:
+    year = century(int(match["digits"]), said)
+    return years(year, year) if follows(said, _YEARS_LEAD, match.start()) else None
+
+
+_DECADES = {"thirties": 1930, "forties": 1940, "fifties": 1950, "sixties": 1960, "seventies": 1970}
+_DECADES |= {"eighties": 1980, "nineties": 1990}
+
+
+def _named_decade(match: re.Match[str], said: Said) -> Time | None:
+    if _WARM.search(said.low[max(0, match.start() - 4) : match.end() + 24]):
         return None
-    year = int(match["year"]) if match["year"] else said.year
-    start, stop = month(year, 3 * int(match["quarter"]) - 2), month(year, 3 * int(match["quarter"]))
-    return Time(start.start, stop.stop, "days", 1.0 if match["year"] else 0.6)
+    return years(_DECADES[match["core"]], _DECADES[match["core"]] + 9)
 
 
 _NTH_LEAD = pattern(r"\b(?:on|by|until|till|since|before|after|from)\s+(?:the\s+)?$")
@@ -282,7 +315,20 @@ RULES = (
     ),
     Rule(_NAMES, pattern(rf"\b(?:(?P<which>{WHICH})\s+)?(?P<month>{MONTH})\b{YEAR}"), _month),
     Rule(_DIGITS, pattern(_BEFORE_NTH), _nth),
-    Rule(_DIGITS, pattern(r"\bq(?P<quarter>[1-4])\b(?:\s+(?:of\s+)?(?P<year>20\d\d))?"), _quarter),
+    Rule(
+        _DIGITS.union({"quarter"}),
+        pattern(
+            rf"\b(?:(?:(?P<begun>(?:19|20)\d\d)[\s-]?)?q(?P<quarter>[1-4])\b(?![:.)]\s|\.\d|/)"
+            rf"|(?P<nth>{'|'.join(_QUARTERS)})\s+quarter\b){YEAR}"
+        ),
+        _quarter,
+    ),
+    Rule(_DIGITS, pattern(r"(?<![\w'])'(?P<digits>\d\d)\b(?!['\w-]|\s?(?:%|inch|cm|degrees))"), _short_year),
+    Rule(
+        frozenset(_DECADES),
+        pattern(rf"\bthe\s+(?:(?:early|late|mid)[\s-]+)?(?P<core>{'|'.join(_DECADES)})\b"),
+        _named_decade,
+    ),
     Rule(
         _DIGITS,
         pattern(

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mnemon.domain.runs import Runs
-from mnemon.domain.when import dates, feasts, reckoning, tongues
+from mnemon.domain.when import dates, eastern, feasts, reckoning, tongues
 from mnemon.domain.when.framing import Hit, framed, narrowed
-from mnemon.domain.when.rule import NUMBER, Rule
-from mnemon.domain.when.said import WORDS, Said, lowered
+from mnemon.domain.when.rule import NUMBER, SCRIPT, Rule
+from mnemon.domain.when.said import UNSPACED, WORDS, Said, lowered
 from mnemon.domain.when.span import EARLIEST, LATEST, Span
 
 MOST_CHARACTERS = 8_000
 """How much of a text is read."""
 
 _DIGITS = Runs(r"\d")
-_RULES = (*feasts.RULES, *dates.RULES, *tongues.RULES, *reckoning.RULES)
+_RULES = (*eastern.RULES, *feasts.RULES, *dates.RULES, *tongues.RULES, *reckoning.RULES)
 _CUES = frozenset().union(*(rule.cues for rule in _RULES))
 _TELLING = _CUES.union(*(rule.beside for rule in _RULES))
 
@@ -29,6 +29,8 @@ def spans(text: str, at: int, offset: int = 0) -> list[Span]:
     words = _TELLING.intersection(WORDS.of(low))
     if _DIGITS.of(low):
         words |= {NUMBER}
+    if not low.isascii() and UNSPACED.search(low):
+        words |= {SCRIPT}
     if _CUES.isdisjoint(words):
         return []
     try:

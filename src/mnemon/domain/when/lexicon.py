@@ -58,6 +58,9 @@ _LOOSE = {
     "quelques": (2, 5),
     "unos": (2, 5),
     "unas": (2, 5),
+    "anderthalb": (1.5, 1.5),
+    "eineinhalb": (1.5, 1.5),
+    "zweieinhalb": (2.5, 2.5),
 }
 
 
@@ -90,17 +93,23 @@ MONTH = f"(?:{either(MONTHS)})"
 WEEKDAY = f"(?:{either(WEEKDAYS)})"
 SEASON = f"(?:{either(SEASONS)})"
 COUNT = (
-    r"(?:\d{1,3}|an?\s+(?:couple|few|dozen)(?:\s+of)?|ein\s+paar|half\s+an?|(?:couple|dozen)\s+of"
-    rf"|{either([*NUMBERS, *_LOOSE])})"
+    r"(?:\d{1,2}[.,]5|an?\s+(?:couple|few|dozen)(?:\s+of)?|ein\s+paar|half\s+an?|(?:couple|dozen)\s+of|½"
+    rf"|(?:\d{{1,3}}|{either([*NUMBERS, *_LOOSE])})(?:\s+and\s+(?:an?\s+)?half|\s?½)?)"
 )
 
 
 def count(words: str) -> tuple[float, float]:
     """The least and the most that a match of COUNT may stand for."""
-    if words[0].isdigit():
-        return int(words), int(words)
-    named = words.split()
-    if named[0] == "half":
+    whole = words.removesuffix("half").removesuffix("½")
+    named = whole.split()
+    if named and words != whole:
+        named = [word for word in named if word != "and"]
+        least, most = count(" ".join(named[:-1] if named[-1] in ("a", "an") and len(named) > 1 else named))
+        return least + 0.5, most + 0.5
+    if words[0].isdecimal():
+        number = float(words.replace(",", "."))
+        return number, number
+    if not named or named[0] == "half":
         return 0.5, 0.5
     for word in reversed(named):
         if word in _LOOSE:

@@ -10,6 +10,7 @@ from mnemon.domain.when.almanac import (
     Unit,
     month,
     of_season,
+    quarter,
     shifted,
     week,
     weekday,
@@ -176,6 +177,8 @@ def _nth_ago(match: re.Match[str], said: Said) -> Time | None:
     name = match["name"].rstrip("s") if match["name"] != "christmas" else match["name"]
     if name == "weekend":
         return weekend(said, -number, _ROUGH)
+    if name == "quarter":
+        return quarter(said, -number, _ROUGH)
     if name in SEASONS:
         last = yearly(of_season(SEASONS[name]), said, "season", -1, 0)
         if last is None:
@@ -233,13 +236,15 @@ def _stepped(match: re.Match[str], said: Said) -> Time | None:
 
 
 def stepped(unit: str, step: int, said: Said) -> Time | None:
-    """The week, weekend, month, year or decade so many away from this one."""
+    """The week, weekend, month, quarter, year or decade so many away from this one."""
     if unit == "week":
         return week(said, step)
     if unit == "weekend":
         return weekend(said, step, 0.6 if step == 1 and said.weekday < 4 else _SURE)
     if unit == "month":
         return month(said.year, said.month + step)
+    if unit == "quarter":
+        return quarter(said, step)
     if unit == "year":
         return years(said.year + step, said.year + step)
     first = (said.year // 10 + step) * 10
@@ -291,7 +296,8 @@ def _weekday(match: re.Match[str], said: Said) -> Time | None:
 
 _WORD_CUES = {"yesterday", "today", "tomorrow", "tonight", "night", "recently", "lately", "other"}
 _UNIT_NAMES = frozenset(name for unit in (*_LONG, *_UNITS) for name in (unit, f"{unit}s"))
-_UNIT_CUES = frozenset(_LONG) | {f"{unit}s" for unit in _LONG} | {"mins", "decades", "fortnights"}
+_UNIT_CUES = frozenset(_LONG) | {f"{unit}s" for unit in _LONG}
+_UNIT_CUES |= {"mins", "decades", "fortnight", "fortnights"}
 RULES = (
     Rule(
         frozenset({"ago", "back"}),
@@ -316,7 +322,7 @@ RULES = (
     Rule(
         frozenset({"ago"}),
         pattern(
-            rf"\b(?P<count>{COUNT})\s+(?P<name>weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn"
+            rf"\b(?P<count>{COUNT})\s+(?P<name>weekend|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn"
             r"|fall|winter)s?\s+ago\b"
         ),
         _nth_ago,
@@ -339,9 +345,10 @@ RULES = (
         frozenset({"last", "past", "previous", "next", "coming", "upcoming"}),
     ),
     Rule(
-        frozenset({"week", "weekend", "month", "year", "decade"}),
+        frozenset({"week", "weekend", "month", "quarter", "year", "decade"}),
         pattern(
-            rf"\b(?:(?P<which>{WHICH})\s+(?P<unit>week|weekend|month|year|decade)\b(?!\s+of\b)"
+            rf"\b(?:(?P<which>{WHICH})\s+(?P<unit>week|weekend|month|quarter|year|decade)\b(?!\s+of\b)"
+            r"(?!(?<=quarter)\s+(?:hour|mile|century|moon|pounder|inch|final|back|horse))"
             r"|the\s+(?P<far_unit>week|weekend|month|year)\s+(?:before|after)\s+(?P<far>last|next)\b)"
         ),
         _stepped,

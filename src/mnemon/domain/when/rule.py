@@ -11,6 +11,8 @@ from mnemon.domain.when.said import Said, Time
 
 NUMBER = "0"
 """The cue of a rule for phrases made of digits."""
+SCRIPT = "文"
+"""The cue of a rule for phrases in scripts whose words run into each other."""
 STEPS = {
     "last": -1,
     "past": -1,
@@ -24,7 +26,7 @@ STEPS = {
 WHICH = r"(?:this\s+(?:past|last|coming|upcoming)|last|past|previous|this|current|next|coming|upcoming)"
 YEAR = (
     r"(?:(?:,\s*|,?\s+)(?:of\s+|in\s+|del?\s+)?(?P<year>(?:19|20)\d\d)(?!\d|[.,:/-]\d|%)"
-    r"|\s+'(?P<short>\d\d)\b|,?\s+(?:of\s+)?(?P<near>last|this|next)\s+year\b)?"
+    r"|,?\s+(?:of\s+|in\s+)?'(?P<short>\d\d)\b(?!')|,?\s+(?:of\s+)?(?P<near>last|this|next)\s+year\b)?"
 )
 
 
@@ -52,15 +54,16 @@ def year_of(match: re.Match[str], said: Said) -> int | None:
     if match["year"]:
         return int(match["year"])
     if match["short"]:
-        return century(int(match["short"]))
+        return century(int(match["short"]), said)
     if match["near"]:
         return said.year + STEPS[match["near"]]
     return None
 
 
-def century(short: int) -> int:
-    """The year that two digits stand for."""
-    return short + (2000 if short < 70 else 1900)
+def century(short: int, said: Said) -> int:
+    """The year that two digits stand for: up to twenty years ahead of when it was said, else before that."""
+    year = said.year // 100 * 100 + short
+    return year - 100 if year > said.year + 20 else year
 
 
 def follows(said: Said, lead: re.Pattern[str], begin: int) -> re.Match[str] | None:

@@ -16,6 +16,8 @@ _EPOCH = 719_163
 
 WORDS = Runs(r"[^\W\d_]")
 """The words of a text: what announces a phrase is looked for among them."""
+UNSPACED = pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A character of the scripts in which words run into each other, or into their endings."""
 
 _NOT_PAST = (
     "need|feed|seed|speed|indeed|exceed|proceed|succeed|bleed|breed|weed|hundred|sacred|naked|wicked|excited"
@@ -94,4 +96,4 @@ def lowered(text: str) -> str:
     low = text.lower()
     if len(low) != len(text):
         low = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    return low.replace("’", "'").replace("\n", ";")
+    return low.replace("’", "'").replace("‘", "'").replace("\n", ";")

@@ -29,6 +29,10 @@ class Span(Struct, frozen=True):
     grain: Grain = "day"
     certainty: float = 1.0
 
+    @property
+    def middle(self) -> int:
+        return (self.start_ms + self.end_ms) // 2
+
 
 def overlap(asked: Span, told: Span) -> float:
     """How well a time that was told fits one that is asked for, from 0 to 1.
