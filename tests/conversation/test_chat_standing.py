@@ -59,6 +59,26 @@ def test_the_answer_is_what_holds_unless_the_past_is_asked_for(stage, said, ques
     assert stage.owner.chat(question, "mira", reasoning_level=level).startswith(opening)
 
 
+@pytest.mark.parametrize(
+    ("question", "lines"),
+    [
+        ("Am I allergic to shellfish?", ["mira is not allergic", "mira is allergic"]),
+        ("Can I eat shellfish?", ["mira is not allergic", "mira is allergic"]),
+        ("Am I allergic to peanuts?", ["mira is allergic", "mira is not allergic"]),
+        ("What am I allergic to?", ["mira is allergic", "mira is not allergic"]),
+        ("Do I have any allergies?", ["mira is allergic", "mira is not allergic"]),
+    ],
+)
+def test_what_was_denied_in_part_since_is_told_with_it_and_first_where_just_that_is_asked(
+    stage, question, lines
+):
+    hear(
+        stage, "I'm allergic to peanuts and shellfish.", "Good news, I'm not allergic to shellfish after all."
+    )
+    told = stage.owner.chat(question, "mira").splitlines()
+    assert [one[: len(opening)] for one, opening in zip(told, lines, strict=True)] == lines
+
+
 def test_what_outdates_something_is_brought_along_however_much_was_said_since(stage):
     since = [f"I painted fence {number} in town {number}." for number in range(30)]
     hear(stage, "I work at Google.", "I quit my job at Google.", *since)

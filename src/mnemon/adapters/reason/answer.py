@@ -60,6 +60,8 @@ _AS_GOOD_AS = {
     "works at": frozenset(map(stem, word_set("start join hire employ job run own manage teach office"))),
 }
 """Words of lines that may tell what has a label, without its form."""
+_DENYING = frozenset(map(stem, word_set("actually after any anymore longer more never really turn turned")))
+"""Words by which something is denied, beside 'not'."""
 _ONE_OF_MANY = frozenset(["likes", "prefers", "dislikes", "speaks", "pet", "goal"])
 """Labels of which one value says nothing of another: who likes tea may like coffee or not."""
 
@@ -101,6 +103,7 @@ def answer(question: str, statements: Sequence[Statement], about: str | None, ef
         candidates = as_changed(candidates)
     found = _matching(asked, _of_whom(asked, about, candidates), history=effort.history)
     found = _newest_first(_as_it_stands(asked, found, candidates))
+    found = _with_denials(asked, found, candidates, names)
     if end := end_asked(question):
         found = by_time(
             found, question, end, lambda one: one.score - _CUED * asked.cued(one.candidate.text), _when_told
@@ -270,6 +273,27 @@ def _newest_first(found: Sequence[_Found]) -> list[_Found]:
     return ordered
 
 
+def _with_denials(
+    asked: Asked, found: Sequence[_Found], candidates: Sequence[Candidate], names: frozenset[str]
+) -> list[_Found]:
+    """With what was denied of something since: before it, where the question is whether just that is so."""
+    if asked.asks_back:
+        return list(found)
+    denials = [
+        (one, denied)
+        for one in candidates
+        if one.stands and is_denial(one.said) and (denied := plain_stems(one, names) - _DENYING)
+    ]
+    told: dict[tuple[str, str], _Found] = {}
+    for one in found if denials else ():
+        said_at, stems = one.candidate.statement.said_at, plain_stems(one.candidate, names)
+        since = [each for each in denials if each[0].statement.said_at > said_at and each[1] <= stems]
+        asked_for = [other for other, denied in since if asked.yes_or_no and denied & asked.beside]
+        for other in (*asked_for, one.candidate, *(other for other, _ in since)):
+            told.setdefault((other.statement.id, other.said), _Found(other, one.score))
+    return list(told.values()) if denials else list(found)
+
+
 def _told(found: Sequence[_Found], most: int, asked: Asked, about: str | None) -> Told:
     """Up to so many lines, before the first what was asked for; an older value is called so.
 
@@ -277,19 +301,19 @@ def _told(found: Sequence[_Found], most: int, asked: Asked, about: str | None) -
     """
     lines: list[str] = []
     cited: list[str] = []
-    said: list[tuple[frozenset[str], str | None]] = []
+    said: list[tuple[frozenset[str], bool, str | None]] = []
     labels: set[str] = set()
     names = stems_of(about)
     for one in found:
         stems = plain_stems(one.candidate, names)
-        day = day_of(one.candidate.statement.said_at)
-        if any(_same(stems, before, same_day=day == on) for before, on in said):
+        denies, day = is_denial(one.candidate.said), day_of(one.candidate.statement.said_at)
+        if any(denies == denied and _same(stems, before, same_day=day == on) for before, denied, on in said):
             continue
         earlier = one.label in labels and one.alone
         opening = _opening(one, asked, about, first=not lines, earlier=earlier)
         lines.append(opening + _with_day(one.candidate, about))
         cited += filter(None, (one.candidate.statement.id, one.candidate.owing))
-        said.append((stems, day))
+        said.append((stems, denies, day))
         labels.add(one.label)
         if len(lines) == most:
             break
