@@ -162,6 +162,7 @@ def test_a_day_is_that_of_the_time_zone_which_the_host_is_set_to(stage, monkeypa
     host = ModuleType("hermes_time")
     host.get_timezone = lambda: there
     monkeypatch.setitem(sys.modules, "hermes_time", host)
+    monkeypatch.setitem(sys.modules, "hermes_cli.config", ModuleType("hermes_cli.config"))
     began = datetime.now(there).date()
     stage.tell(stage.provider("s1"), "I fly to Chengdu tomorrow.")
     told = stage.recall(stage.provider("s2"), "When do I fly to Chengdu?")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -119,6 +121,20 @@ def test_a_resumed_chat_is_not_told_as_memory_what_it_holds_already(model, folde
     host.chat(ASKED)
     *_, asked = model.turns()
     assert TOLD in asked.memory
+
+
+def test_a_day_is_one_of_the_time_zone_that_the_host_is_set_to(host, model, folder):
+    """In one of the two it is another day than in UTC."""
+    zone = ZoneInfo("Pacific/Kiritimati" if datetime.now(UTC).hour >= 11 else "Etc/GMT+12")
+    elsewhere = a_host(folder, model, {"store": str(memory_of(host))})
+    config = elsewhere.home / "config.yaml"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "timezone": zone.key}))
+    days = [datetime.now(zone).date()]
+    elsewhere.chat(ASKED)
+    *_, asked = model.turns()
+    days.append(datetime.now(zone).date())
+    assert "Chengdu" in asked.memory
+    assert any(f"Looked up on {day}." in asked.memory for day in days)
 
 
 def test_a_profile_has_a_memory_of_its_own(host, model):

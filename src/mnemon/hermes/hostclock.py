@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime, tzinfo
-from functools import cache
 from importlib import import_module
-from types import ModuleType
 
-_CLOCK = "hermes_time"
+_SETTINGS = "hermes_cli.config"
+"""What the host's clock reads its settings by. A host has loaded it; only there it costs nothing to ask."""
 
 
 def zone() -> tzinfo | None:
     """The time zone that the host is set to; None for the machine's own."""
-    clock = sys.modules.get(_CLOCK) or _loaded()
+    if _SETTINGS not in sys.modules:
+        return None
     try:
-        found = None if clock is None else clock.get_timezone()
+        found = import_module("hermes_time").get_timezone()
     except Exception:  # noqa: BLE001 - whatever a host makes of its settings, there is a day to go by
         return None
     return found if isinstance(found, tzinfo) else None
@@ -23,12 +23,3 @@ def zone() -> tzinfo | None:
 
 def now() -> datetime:
     return datetime.now(UTC).astimezone(zone())
-
-
-@cache
-def _loaded() -> ModuleType | None:
-    """The host's clock, if this is a host."""
-    try:
-        return import_module(_CLOCK)
-    except ImportError:
-        return None
