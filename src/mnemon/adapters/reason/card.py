@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from mnemon.adapters.reason.lexicon import RELATIVES
 from mnemon.adapters.reason.values import MOST_TRAIT
@@ -12,6 +14,8 @@ from mnemon.domain.standing import label_of, one_at_a_time
 from mnemon.ports.reasoner import Entry
 
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
+_KINDS = {**dict.fromkeys(_OPPOSITE, "tastes"), **dict.fromkeys(PARTNERS, "partners")}
+"""Labels of which lines can make each other untrue."""
 _LAST_TO_GO = frozenset(["allergy", "health", "instruction"])
 _ORDER = (
     frozenset(["name", "goes by", "pronouns"]),
@@ -32,58 +36,113 @@ _ANY_PARTNER = frozenset(["partner", "spouse"])
 _UNNAMED = pattern(r"an? (.+)$")
 
 
+class _Line(NamedTuple):
+    """A line of a card, and what is compared of it."""
+
+    entry: Entry
+    folded: str
+    label: str
+    value: str
+
+
+class _Lines:
+    """The lines of a card as they gather, in their order."""
+
+    def __init__(self) -> None:
+        self._lines: list[_Line] = []
+        self._told: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._unnamed: dict[str, list[int]] = defaultdict(list)
+        self._labelled: dict[str, list[int]] = defaultdict(list)
+
+    @property
+    def entries(self) -> list[Entry]:
+        return [line.entry for line in self._lines]
+
+    def put(self, entry: Entry) -> None:
+        """Add a line, in the place of what it makes untrue."""
+        line = _line(entry)
+        unnamed = line.label and _UNNAMED.match(line.value)
+        for at in self._rivals(line, unnamed=bool(unnamed)):
+            other = self._lines[at]
+            if other.folded == line.folded:
+                return
+            if other.entry.source is not None and _replaces(line, other):
+                if not _says_less(line, other):
+                    self._lines[at] = line
+                    self._note(line, at)
+                return
+            if unnamed and other.label == line.label and _is_among(unnamed[1], other.folded):
+                return
+        self._add(line)
+
+    def put_by_hand(self, entry: Entry) -> None:
+        """Add a line that somebody wrote, unless it is there."""
+        line = _line(entry)
+        if all(self._lines[at].entry != entry for at in self._told[line.label, line.value]):
+            self._add(line)
+
+    def _rivals(self, line: _Line, *, unnamed: bool) -> Iterable[int]:
+        """Where those lines are, and maybe others, that say the same, say less or can't hold beside it."""
+        label = line.label
+        if unnamed or label in PARTNERS or one_at_a_time(label):
+            return sorted(self._labelled[_KINDS.get(label, label)])
+        opposite = _OPPOSITE.get(label, label)
+        return sorted(
+            {*self._told[label, line.value], *self._told[opposite, line.value], *self._unnamed[label]}
+        )
+
+    def _add(self, line: _Line) -> None:
+        self._lines.append(line)
+        self._note(line, len(self._lines) - 1)
+
+    def _note(self, line: _Line, at: int) -> None:
+        self._told[line.label, line.value].append(at)
+        if line.label and _UNNAMED.match(line.value):
+            self._unnamed[line.label].append(at)
+        noted = self._labelled[_KINDS.get(line.label, line.label)]
+        if at not in noted[-1:]:
+            noted.append(at)
+
+
 def updated(entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
     """The card after the news, within `most` lines; what is written by hand stays, whatever its length."""
     by_hand = {_folded(entry.text) for entry in (*entries, *news) if entry.source is None}
     settled = {label for text in by_hand if one_at_a_time(label := label_of(text))}
-    lines: list[Entry] = []
+    lines = _Lines()
     for entry in (*entries, *news):
         if entry.source is None:
-            if entry not in lines:
-                lines.append(entry)
+            lines.put_by_hand(entry)
             continue
         line = Entry(" ".join(entry.text.split())[:MOST_TRAIT].rstrip(), entry.source)
         if line.text and label_of(line.text) not in settled and _folded(line.text) not in by_hand:
-            _put(lines, line)
-    return sorted(_bounded(lines, most), key=_place)
+            lines.put(line)
+    return sorted(_bounded(lines.entries, most), key=_place)
 
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _put(lines: list[Entry], line: Entry) -> None:
-    """Add a line, in the place of what it makes untrue."""
-    folded = _folded(line.text)
-    label, value = label_of(folded), folded.partition(": ")[2]
-    for at, other in enumerate(lines):
-        told = _folded(other.text)
-        if told == folded:
-            return
-        if other.source is not None and _replaces(label, value, told):
-            if not _says_less(label, value, told):
-                lines[at] = line
-            return
-        if label_of(told) == label and (one := _UNNAMED.match(value)) and _is_among(one[1], told):
-            return
-    lines.append(line)
+def _line(entry: Entry) -> _Line:
+    folded = _folded(entry.text)
+    label = label_of(folded)
+    return _Line(entry, folded, label, folded.partition(": ")[2] if label else folded)
 
 
-def _replaces(label: str, value: str, told: str) -> bool:
-    """Whether an older line no longer holds, or says less, beside that label and value."""
-    other = label_of(told)
-    if label in PARTNERS and other in PARTNERS:
+def _replaces(line: _Line, other: _Line) -> bool:
+    """Whether an older line no longer holds, or says less, beside the new one."""
+    label = line.label
+    if label in PARTNERS and other.label in PARTNERS:
         return True
-    if other == label and label:
-        unnamed = _UNNAMED.match(told.partition(": ")[2])
-        return one_at_a_time(label) or (
-            unnamed is not None
-            and (
-                _is_among(unnamed[1], f"{label}: {value}")
-                or (unnamed[1] == label and not _UNNAMED.match(value))
-            )
+    if other.label == label and label:
+        if one_at_a_time(label):
+            return True
+        unnamed = _UNNAMED.match(other.value)
+        return unnamed is not None and (
+            _is_among(unnamed[1], f"{label}: {line.value}")
+            or (unnamed[1] == label and not _UNNAMED.match(line.value))
         )
-    return other != "" and _OPPOSITE.get(label) == other and told.partition(": ")[2] == value
+    return other.label != "" and _OPPOSITE.get(label) == other.label and other.value == line.value
 
 
 def _is_among(kind: str, told: str) -> bool:
@@ -93,10 +152,10 @@ def _is_among(kind: str, told: str) -> bool:
     )
 
 
-def _says_less(label: str, value: str, told: str) -> bool:
+def _says_less(line: _Line, other: _Line) -> bool:
     """Whether the older line says the same more closely: 'Wife: Ana' beside 'Partner: Ana'."""
-    other = label_of(told)
-    return label in _ANY_PARTNER and other in PARTNERS - _ANY_PARTNER and value == told.partition(": ")[2]
+    closer = line.label in _ANY_PARTNER and other.label in PARTNERS - _ANY_PARTNER
+    return closer and other.value == line.value
 
 
 def _bounded(lines: list[Entry], most: int) -> list[Entry]:
