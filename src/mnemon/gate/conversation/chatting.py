@@ -6,7 +6,7 @@ If the model searches again, that is a further look under the same cap: judged a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -54,8 +54,7 @@ def _answered(case: Case, request: Ask) -> Outcome:
     return _by_model(case, request, model)
 
 
-def _looked(case: Case, gathered: chat.Gathered, answer: Any) -> Outcome:
-    statements = gathered.statements(case.desk.tools.local)
+def _looked(case: Case, statements: Sequence[Statement], answer: Any) -> Outcome:
     seen = [one for statement in statements for one in (statement.id, statement.after_id) if one]
     return Outcome(answer, reading(everywhere(case.desk), list(dict.fromkeys(seen))))
 
@@ -69,12 +68,13 @@ def _by_rule(case: Case, request: Ask) -> Outcome:
         )
     question = _question(case, request)
     gathered = [chat.gather(case.desk, question, by_rule=True)]
+    statements = gathered[0].statements(case.desk.tools.local)
     effort = chat.LEVELS[question.level].effort
 
     def told(text: str) -> Told:
         return reasoner.answer(
             text,
-            gathered[0].statements(case.desk.tools.local),
+            statements,
             question.observed,
             effort,
             lambda words: _searched(case, request, words, gathered),
@@ -86,7 +86,7 @@ def _by_rule(case: Case, request: Ask) -> Outcome:
             found = told(meant)
         return a.Told(found.text or None, _evidence(request, gathered, found))
 
-    return _looked(case, gathered[0], answer)
+    return _looked(case, statements, answer)
 
 
 def _evidence(request: Ask, gathered: list[chat.Gathered], told: Told) -> a.Evidence | None:
@@ -100,9 +100,10 @@ def _by_model(case: Case, request: Ask, model: Model) -> Outcome:
     shape = _checked_shape(request.response_format)
     question = _question(case, request)
     gathered = [chat.gather(case.desk, question)]
+    statements = gathered[0].statements(case.desk.tools.local)
     inquiry = Inquiry(
         question.text,
-        gathered[0].statements(case.desk.tools.local),
+        statements,
         question.observed,
         case.desk.tools.local(case.desk.now),
         card=chat.card_lines(case.desk, question),
@@ -126,21 +127,22 @@ def _by_model(case: Case, request: Ask, model: Model) -> Outcome:
         assert isinstance(told, a.Told)  # noqa: S101 - it is what the pieces end with
         return told
 
-    return _looked(case, gathered[0], answer)
+    return _looked(case, statements, answer)
 
 
 def _searched(case: Case, request: Ask, words: str, gathered: list[chat.Gathered]) -> list[Statement]:
     """What other words find of what the asker may see. Raises: MnemonError."""
-    found: list[chat.Gathered] = []
+    found: list[tuple[chat.Gathered, list[Statement]]] = []
 
     def look(again: Case) -> Outcome:
-        question = replace(_question(again, request), text=words)
-        found.append(chat.look(again.desk, question))
-        return _looked(again, found[0], a.Done())
+        looked = chat.look(again.desk, replace(_question(again, request), text=words))
+        found.append((looked, looked.statements(again.desk.tools.local)))
+        return _looked(again, found[-1][1], a.Done())
 
     case.again(look)
-    gathered.append(found[0])
-    return found[0].statements(case.desk.tools.local)
+    more, statements = found[-1]
+    gathered.append(more)
+    return statements
 
 
 def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
