@@ -1,14 +1,21 @@
 """Two processes on one data folder: each sees at once what the other did."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 from mnemon import open_house, settings_from
 from mnemon.adapters.crypto.keyfiles import KeyFiles
+from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain import cap
+from mnemon.errors import StorageUnavailable
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
+from processes import PATIENCE_SECONDS
 from surfaces.door import Running, at_once, mnemon, serving
 
 WRITERS = 4
+OPENERS = 6
 ROUNDS = 5
 
 
@@ -183,3 +190,21 @@ def test_a_folder_that_a_process_opens_a_second_time_loses_nothing_to_another_pr
     line = house.gate.call(o.PUT, owner, m.Put("three")).id
     assert mnemon("--json", "line", line, home=home).json()["text"] == "three"
     house.close()
+
+
+def test_whoever_opens_a_new_store_at_the_same_moment_waits_for_the_other(tmp_path):
+    """SQLite refuses one of them now and then: of so many, before, nearly always some."""
+    files = [tmp_path / f"{number}.db" for number in range(60)]
+    together, refused = Barrier(OPENERS), []
+
+    def open_each(_):
+        for file in files:
+            together.wait(PATIENCE_SECONDS)
+            try:
+                SqliteEngine(file).close()
+            except StorageUnavailable as error:
+                refused.append(error)
+
+    with ThreadPoolExecutor(OPENERS) as threads:
+        list(threads.map(open_each, range(OPENERS)))
+    assert refused == []

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, ClassVar
 
 from mnemon.adapters.sql.engine import Session, SqlRow, Values
@@ -29,6 +30,7 @@ from mnemon.errors import (
 
 BUSY_SECONDS = 10.0
 _SCRUB_BUSY_MS = 2000
+_AGAIN_SECONDS = 0.005
 
 _PRIMARY_CODE = 0xFF
 _READABLE = partial(str, encoding="utf-8", errors="replace")
@@ -58,7 +60,19 @@ class SqliteEngine:
         self._idle: deque[SqliteSession] = deque()
         with translated():
             self._writer = self._connect()
-            self._writer.execute("PRAGMA journal_mode = WAL")
+            self._begin_log()
+
+    def _begin_log(self) -> None:
+        """SQLite waits for nobody who makes the same new file at the same moment; so we do."""
+        deadline = monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                self._writer.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if not _is_held(error) or monotonic() >= deadline:
+                    raise
+                sleep(_AGAIN_SECONDS)
 
     def _connect(self) -> SqliteSession:
         connection = sqlite3.connect(
@@ -109,7 +123,7 @@ class SqliteEngine:
                 self._writer.execute("VACUUM")
                 busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & _PRIMARY_CODE in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                if _is_held(error):
                     return False
                 raise
             finally:
@@ -249,6 +263,11 @@ class _Writing:
 def _is_undecodable(error: sqlite3.OperationalError) -> bool:
     """Whether a column of text holds bytes that are none: something that nobody wrote here."""
     return "decode to UTF-8" in str(error)
+
+
+def _is_held(error: sqlite3.OperationalError) -> bool:
+    """Whether another has what was asked for."""
+    return error.sqlite_errorcode & _PRIMARY_CODE in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 @contextmanager
