@@ -111,7 +111,7 @@ def test_a_bucket_that_is_not_there_is_not_taken_for_an_empty_one(seaweed, step)
 
 
 def test_a_folder_that_loses_its_emptied_folders_still_takes_what_comes(tmp_path):
-    """One deletes the last object of a folder while another puts one there, again and again."""
+    """Three delete the last object of a folder while a fourth puts one there, again and again."""
     objects, over = FolderObjects(tmp_path / "objects"), threading.Event()
 
     def come_and_go() -> None:
@@ -119,15 +119,17 @@ def test_a_folder_that_loses_its_emptied_folders_still_takes_what_comes(tmp_path
             objects.put_if_absent("a/b/gone", b"1")
             objects.delete(["a/b/gone"])
 
-    other = threading.Thread(target=come_and_go)
-    other.start()
+    others = [threading.Thread(target=come_and_go) for _ in range(3)]
+    for other in others:
+        other.start()
     try:
         for number in range(200):
             assert objects.put_if_absent(f"a/b/{number}", b"1")
             objects.delete([f"a/b/{number}"])
     finally:
         over.set()
-        other.join()
+        for other in others:
+            other.join()
     assert objects.keys() == []
     assert [path.name for path in (tmp_path / "objects").iterdir()] == [".unfinished"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -107,9 +108,18 @@ def _made(folder: Path) -> bool:
     except FileNotFoundError:
         return False
     except FileExistsError:
-        if folder.exists() and not folder.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
+        return _seen_again(folder)
+    return True
+
+
+def _seen_again(folder: Path) -> bool:
+    """Whether what stood in the way is a folder after all, asked once: two looks may see two things."""
+    try:
+        mode = folder.stat().st_mode
+    except FileNotFoundError:
         return False
+    if not stat.S_ISDIR(mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     return True
 
 
