@@ -4,7 +4,6 @@ import fcntl
 import multiprocessing
 import os
 import stat
-import time
 from contextlib import ExitStack
 
 import pytest
@@ -46,19 +45,6 @@ def test_a_folder_that_nobody_serves_has_no_server_and_stays_as_it_is(home, tmp_
     assert served_at(home) is None
     assert served_at(tmp_path / "nothing-here") is None
     assert list(tmp_path.rglob("*")) == [home]
-
-
-def test_looking_for_a_server_costs_next_to_nothing(home):
-    rounds = 1000
-    best = min(_seconds(lambda: served_at(home), rounds) for _ in range(5))
-    assert best / rounds < 0.0001
-
-
-def _seconds(work, rounds):
-    start = time.perf_counter()
-    for _ in range(rounds):
-        work()
-    return time.perf_counter() - start
 
 
 @pytest.mark.parametrize("url", [URL, OTHER, "http://127.8.9.1:1"])

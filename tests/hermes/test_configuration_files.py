@@ -3,7 +3,6 @@
 import json
 import os
 import tempfile
-import timeit
 from pathlib import Path
 
 import pytest
@@ -314,8 +313,3 @@ class TestConfigurations:
         second, _ = configurations.read(home, environment)
         assert second == first
         assert second is not first
-
-    def test_cost_next_to_nothing(self, configurations, home, environment):
-        configurations.read(home, environment)
-        runs = timeit.repeat(lambda: configurations.read(home, environment), number=10, repeat=50)
-        assert min(runs) / 10 < 0.0002
