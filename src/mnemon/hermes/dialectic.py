@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from mnemon.domain.pattern import pattern
+from mnemon.domain.relayed import ADDED, relayed
 from mnemon.errors import MnemonError
 from mnemon.hermes.configuration import LEVELS, Configuration, Level
 from mnemon.turns.budget import cut
@@ -19,7 +20,6 @@ WARM = (
     "Given what's been discussed in this session so far, what context about this user is most relevant "
     "to the current conversation? Prioritize active context over biographical facts."
 )
-_WROTE = "The person just wrote:"
 _AUDIT = (
     "Check the answer below against what was really said: what is unsupported, and what is missing for the "
     "person's message? Then answer again, complete, with what is supported only."
@@ -91,9 +91,7 @@ def _prompt(answers: Sequence[str], message: str, warm: bool, most: int) -> str:
         share = most // (len(answers) + 2)
         parts += (f"Answer {at}:\n{cut(answer, share)}" for at, answer in enumerate(answers, 1))
     fixed = cut("\n\n".join(parts), most)
-    room = most - len(fixed) - len(f"\n\n{_WROTE}\n")
-    wrote = cut(message, room)
-    return f"{fixed}\n\n{_WROTE}\n{wrote}" if wrote else fixed
+    return relayed(fixed, cut(message, most - len(fixed) - ADDED))
 
 
 def _raised(configuration: Configuration, message: str) -> Level:

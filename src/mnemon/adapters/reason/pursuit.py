@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from mnemon.adapters.reason.answer import answer
-from mnemon.adapters.reason.asked import Asked, read
+from mnemon.adapters.reason.asked import Asked, is_general, read
 from mnemon.adapters.reason.relations import put_by_name
 from mnemon.adapters.reason.stems import stem
 from mnemon.adapters.reason.values import NOT_A_NAME
 from mnemon.adapters.reason.whom import names_beside
+from mnemon.domain import relayed
 from mnemon.domain.pattern import pattern
 from mnemon.domain.words import words
 from mnemon.ports.reasoner import Effort, Statement, Told
@@ -22,6 +23,8 @@ _JOINT = pattern(
 _NAME = pattern(r"(?<=[a-z,'] )[A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)*")
 _SHORTEST_PART = 3
 _MOST_PARTS = 4
+_MOST_BESIDE = 6
+"""Who writes more than so many words beside a name tells something: the name leads nowhere."""
 _TOLD_DAYS = pattern(r"\s*\((?:said )?\d{4}-\d\d-\d\d\)")
 
 Search = Callable[[str], Sequence[Statement]]
@@ -30,7 +33,21 @@ Search = Callable[[str], Sequence[Statement]]
 def pursued(
     question: str, statements: Sequence[Statement], about: str | None, effort: Effort, search: Search
 ) -> Told:
-    """What the statements say, and what further searches find, as far as the effort goes."""
+    """What the statements say, and what further searches find, as far as the effort goes.
+
+    To what an agent relays: what answers the person, or else, if the agent wants to know it, who they are.
+    """
+    wanted, wrote = relayed.taken_apart(question)
+    told = _in_parts(wrote, statements, about, effort, search)
+    if told.text or not wanted:
+        return told
+    who = (part for part in taken_apart(wanted) if is_general(read(part, about), about))
+    return next((answer(part, statements, about, effort) for part in who), told)
+
+
+def _in_parts(
+    question: str, statements: Sequence[Statement], about: str | None, effort: Effort, search: Search
+) -> Told:
     parts = taken_apart(question)
     if len(parts) < 2:
         return _followed(question, statements, about, effort, search)
@@ -82,6 +99,8 @@ def _leads(question: str, told: Told, statements: Sequence[Statement], about: st
     if meant and meant != question:
         yield meant
     asked = read(meant or question, about)
+    if len(asked.rest) > _MOST_BESIDE:
+        return
     beside = " ".join(word for word in words(asked.question) if stem(word) in asked.rest)
     known = frozenset(words(question)) | frozenset(words(about or ""))
     for name in dict.fromkeys((*_names_of_theirs(asked, texts), *_names_told(told))):

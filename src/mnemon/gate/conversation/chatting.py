@@ -16,6 +16,7 @@ from mnemon.core.conversation.context import narrowed
 from mnemon.core.conversation.place import everywhere, reading
 from mnemon.domain.audit import Row
 from mnemon.domain.content import check_text
+from mnemon.domain.relayed import relayed, taken_apart
 from mnemon.errors import InvalidInput, Unsupported
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
@@ -67,13 +68,15 @@ def _by_rule(case: Case, request: Ask) -> Outcome:
             hint="Leave response_format out, or configure a model.",
         )
     question = _question(case, request)
+    wanted, wrote = taken_apart(question.text)
+    question = replace(question, text=wrote)
     gathered = [chat.gather(case.desk, question, by_rule=True)]
     statements = gathered[0].statements(case.desk.tools.local)
     effort = chat.LEVELS[question.level].effort
 
     def told(text: str) -> Told:
         return reasoner.answer(
-            text,
+            relayed(wanted, text),
             statements,
             question.observed,
             effort,
