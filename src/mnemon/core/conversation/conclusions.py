@@ -393,7 +393,7 @@ def representation(
         lines = _newest(desk, whose, most + _SPARE, further)
     quoted = replace(whose, kinds=(trust.KINDS[Trust.QUOTED],))
     outdating = _Outdating(desk, whose.sessions)
-    if sum(outdating.of(line) is None for line in lines) < most:
+    if outdating.of_all(lines).count(None) < most:
         lines += _lines(desk, quoted, limit=most)
     found: dict[str, View] = {}
     if query:
@@ -404,10 +404,12 @@ def representation(
         )
         found = {view.line.id: view for view in answers}
 
-    def rank(line: SealedLine) -> tuple[bool, bool, int]:
-        return outdating.of(line) is not None, line.id not in found, -trust.of_conclusion(line.kind)
-
     chosen = {line.id: line for line in (*(view.line for view in found.values()), *lines)}
+    outdated = dict(zip(chosen, outdating.of_all(chosen.values()), strict=True))
+
+    def rank(line: SealedLine) -> tuple[bool, bool, int]:
+        return outdated[line.id] is not None, line.id not in found, -trust.of_conclusion(line.kind)
+
     best = sorted(chosen.values(), key=rank)[:most]
     views = _views(desk, [line for line in best if line.id not in found], outdating, cited=cited)
     told = [*(found[line.id] for line in best if line.id in found), *views]
@@ -473,9 +475,9 @@ def _views(
             line,
             trust.quoted(trust.of_conclusion(line.kind), opener.text(line)),
             sources.get(line.id, ()),
-            outdating.of(line),
+            outdated_by,
         )
-        for line in lines
+        for line, outdated_by in zip(lines, outdating.of_all(lines), strict=True)
     ]
 
 
@@ -486,17 +488,32 @@ class _Outdating:
         self._desk = desk
         self._sessions = None if sessions is None else frozenset(sessions)
         self._known: dict[tuple[str, str], Mapping[str, str]] = {}
+        self._rests_on: dict[str, Sequence[str]] = {}
 
     def of(self, line: SealedLine) -> str | None:
         """Raises: Tampered."""
+        return self.of_all((line,))[0]
+
+    def of_all(self, lines: Collection[SealedLine]) -> list[str | None]:
+        """Of each line. Raises: Tampered."""
+        several = [line.id for line in lines if line.kind in _TELL_OF_ALL and self._among(line)]
+        if unknown := [line_id for line_id in several if line_id not in self._rests_on]:
+            cited = self._desk.tx.lines.cited(self._desk.scope.workspace, unknown)
+            self._rests_on.update((line_id, cited.get(line_id, ())) for line_id in unknown)
+        return [self._outdated_by(line) for line in lines]
+
+    def _outdated_by(self, line: SealedLine) -> str | None:
+        known = self._among(line)
+        if not known or line.kind not in _TELL_OF_ALL:
+            return known.get(line.id)
+        return next((known[source] for source in self._rests_on[line.id] if source in known), None)
+
+    def _among(self, line: SealedLine) -> Mapping[str, str]:
+        """All that is outdated of what its observer knows of its peer."""
         ends = line.room.owner, line.about or ""
         if ends not in self._known:
             self._known[ends] = outdated_of(self._desk, *ends, self._sessions)
-        known = self._known[ends]
-        if not known or line.kind not in _TELL_OF_ALL:
-            return known.get(line.id)
-        rests_on = self._desk.tx.lines.cited(line.room.workspace, (line.id,)).get(line.id, ())
-        return next((known[source] for source in rests_on if source in known), None)
+        return self._known[ends]
 
 
 class _Row(Mapping[str, Any]):
