@@ -63,6 +63,15 @@ def test_trouble_costs_the_wait_at_most_then_nothing_and_passes(theatre, honcho,
     assert eventually(lambda: well() and theatre.health().ok), "a call that was under way failed last"
 
 
+def test_an_answer_that_breaks_takes_nothing_else_from_a_turn(stage, monkeypatch):
+    stage.provider("before").sync_turn("I go to Chengdu on May 25.", "")
+    assert delivered(stage)
+    monkeypatch.setitem(sys.modules, "mnemon.adapters.reason.pursuit", None)
+    provider = stage.provider()
+    for turn in range(1, 6):
+        assert "May 25" in stage.recall(provider, QUESTION, turn)
+
+
 def test_an_installation_that_can_not_be_loaded_is_waited_for_by_nobody_and_told(stage, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setitem(sys.modules, "mnemon.adapters.index.ranked", None)
@@ -97,21 +106,21 @@ def tool(provider, name="search"):
 
 def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
     provider, breaker = theatre.provider(), station_of(theatre).breaker
-    assert eventually(lambda: "error" not in tool(provider))
+    assert eventually(lambda: "error" not in tool(provider, "profile"))
     theatre.stop_the_clock()
     honcho.die()
     for failures in range(1, 4):
-        assert "hermes mnemon status" in tool(provider)["hint"]
+        assert "hermes mnemon status" in tool(provider, "profile")["hint"]
         assert breaker.health.failures == failures
     assert not breaker.health.ok
     asked = len(honcho.asked)
     honcho.revive()
-    refused = tool(provider)
+    refused = tool(provider, "profile")
     assert (refused["error"], len(honcho.asked)) == ("unavailable", asked)
     assert "server_unreachable" in refused["detail"]
     assert "hermes mnemon status" in refused["hint"]
     theatre.later(REST_MS)
-    assert "error" not in tool(provider)
+    assert "error" not in tool(provider, "profile")
     assert breaker.health.ok
 
 

@@ -219,3 +219,6 @@ def _by(task: Future[_T], deadline: float) -> _T | None:
     except MnemonError as error:
         _log.debug("mnemon: nothing recalled: %s: %s", error.code, error.detail)
         return None
+    except Exception as error:  # noqa: BLE001 - a turn has what else there is
+        _log.warning("mnemon: nothing recalled: %s: %s", type(error).__name__, error)
+        return None
