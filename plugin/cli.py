@@ -1,7 +1,16 @@
 # Placed by 'mnemon hermes install', which also renews and removes it.
-"""The commands of `hermes mnemon`."""
+"""The commands of `hermes mnemon`, which are loaded when one is run."""
 
-from mnemon.commands import mnemon_command
-from mnemon.hermes.setup.door import register_cli
+from argparse import ArgumentParser
 
-__all__ = ["mnemon_command", "register_cli"]
+
+def register_cli(subparser: ArgumentParser) -> None:
+    from mnemon.hermes.setup.door import register_cli
+
+    register_cli(subparser)
+
+
+def mnemon_command(args: object) -> None:
+    from mnemon.commands import mnemon_command
+
+    mnemon_command(args)

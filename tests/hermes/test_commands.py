@@ -338,6 +338,18 @@ class TestStatus:
         assert "placed in default, coder" in printed
         assert "default: mnemon; coder: none" in printed
 
+    def test_says_which_other_profile_has_no_memory_for_want_of_the_plugin(self, told, home):
+        """As after `hermes profile create --clone`, which copies the settings and no plugin."""
+        told("install")
+        told("setup", "--yes")
+        cloned = home / "profiles" / "writer"
+        cloned.mkdir()
+        (cloned / "config.yaml").write_bytes((home / "config.yaml").read_bytes())
+        printed = told("status")
+        assert "the plugin is not placed there: writer\nNext: mnemon hermes install" in printed
+        told("install")
+        assert "Next" not in told("status")
+
     def test_says_what_counts(self, told, home, tmp_path):
         told("setup", "--yes", "--peer", "ann", "--recall", "tools", "--identity", "just-me")
         found = json.loads(told("status", "--json"))

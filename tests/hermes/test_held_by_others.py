@@ -11,8 +11,11 @@ from contextlib import contextmanager
 import pytest
 
 from hermes.stage import Stage
+from mnemon.adapters.files import sweep
 from mnemon.adapters.outbox import SealedOutbox
-from mnemon.adapters.outbox_folder import BUSY_SECONDS
+from mnemon.adapters.outbox_folder import BUSY_SECONDS, key_of, present_key
+from mnemon.errors import StorageBusy
+from mnemon.ports.outbox import Standing
 
 HOLDS_A_DATABASE = """
 import sqlite3, sys
@@ -28,6 +31,14 @@ stage = Stage(pathlib.Path(sys.argv[1]))
 stage.provider().sync_turn("I live in Porto.", "A fine town.")
 print("kept", flush=True)
 sys.stdin.read()
+"""
+
+
+DIES_IN_THE_MIDDLE_OF_A_LETTER = """
+import os, pathlib, signal, sys
+from mnemon.adapters.outbox import SealedOutbox
+os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
+SealedOutbox(pathlib.Path(sys.argv[1])).put("chat", {"n": 2})
 """
 
 
@@ -55,6 +66,16 @@ def held(path):
         yield
     finally:
         killed(holder)
+
+
+@contextmanager
+def locked(folder):
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @pytest.fixture
@@ -107,14 +128,90 @@ def test_a_process_that_is_killed_while_another_holds_the_outbox_loses_no_turn(b
 
 def test_a_turn_is_kept_while_another_holds_the_folder_of_the_outbox(begun):
     begun.anew()
-    descriptor = os.open(outbox_of(begun), os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with locked(outbox_of(begun)):
         begun.provider().sync_turn("I live in Porto.", "")
-    finally:
-        os.close(descriptor)
     begun.flush()
     assert texts(begun) == ["This was before.", "I live in Porto."]
+
+
+def test_the_very_first_letter_is_kept_while_another_holds_the_folder_of_the_outbox(tmp_path):
+    """And whoever comes after seals with the key that it made."""
+    first, second = SealedOutbox(tmp_path), SealedOutbox(tmp_path)
+    with locked(tmp_path):
+        first.put("chat", {"n": 1})
+        second.put("chat", {"n": 2})
+    second.put("chat", {"n": 3})
+    taken = []
+    assert second.deliver(taken.append)
+    assert first.standing() == Standing()
+    first.close()
+    second.close()
+    assert [letter.body["n"] for letter in taken] == [1, 2, 3]
+
+
+def test_who_holds_the_folder_and_is_about_to_make_a_key_takes_the_one_that_is_made_meanwhile(
+    tmp_path, monkeypatch
+):
+    outbox, chance = SealedOutbox(tmp_path), os.urandom
+
+    def put_first(count):
+        monkeypatch.setattr(os, "urandom", chance)
+        outbox.put("chat", {"n": 1})
+        return chance(count)
+
+    with locked(tmp_path):
+        monkeypatch.setattr(os, "urandom", put_first)
+        key = key_of(tmp_path)
+    assert key == present_key(tmp_path)
+    taken = []
+    assert outbox.deliver(taken.append)
+    outbox.close()
+    assert [letter.body["n"] for letter in taken] == [1]
+
+
+def test_a_key_that_can_not_be_read_is_left_to_who_holds_the_folder(tmp_path):
+    (tmp_path / "outbox.key").write_text("nothing that is known")
+    (tmp_path / "outbox.key").chmod(0o600)
+    outbox = SealedOutbox(tmp_path)
+    with locked(tmp_path), pytest.raises(StorageBusy):
+        outbox.put("chat", {"n": 1})
+    assert [path.name for path in tmp_path.iterdir()] == ["outbox.key"]
+
+
+def test_who_is_killed_in_the_middle_of_a_letter_leaves_nothing_for_ever(tmp_path):
+    outbox = SealedOutbox(tmp_path)
+    outbox.put("chat", {"n": 1})
+    outbox.close()
+    before = set(tmp_path.iterdir())
+    with held(tmp_path / "outbox.db"):
+        dies, _ = run(DIES_IN_THE_MIDDLE_OF_A_LETTER, tmp_path)
+        dies.communicate()
+    assert set(tmp_path.iterdir()) - before, "it was not killed in the middle"
+    taken = []
+    assert SealedOutbox(tmp_path).deliver(taken.append)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert [letter.body["n"] for letter in taken] == [1]
+
+
+def test_a_letter_that_is_swept_away_while_it_is_written_is_written_again(tmp_path, monkeypatch):
+    """As if another process opened the outbox, which removes what the killed left behind."""
+    outbox = SealedOutbox(tmp_path)
+    outbox.put("chat", {"n": 1})
+    sweeps, sync = [True, True], os.fsync
+
+    def sync_and_sweep(descriptor):
+        sync(descriptor)
+        if sweeps and sweeps.pop():
+            sweep(tmp_path)
+
+    with held(tmp_path / "outbox.db"):
+        monkeypatch.setattr(os, "fsync", sync_and_sweep)
+        outbox.put("chat", {"n": 2})
+    assert not sweeps
+    taken = []
+    assert outbox.deliver(taken.append)
+    outbox.close()
+    assert [letter.body["n"] for letter in taken] == [1, 2]
 
 
 @pytest.mark.parametrize("hook", ["on_pre_compress", "shutdown"])

@@ -96,10 +96,10 @@ def together(stage, honcho, people):
     return told if seen == [True] else None
 
 
-def test_what_ten_people_need_is_all_asked_for_at_one_moment(far, honcho):
-    known(honcho, 10)
+def test_what_two_dozen_people_need_is_all_asked_for_at_one_moment(far, honcho):
+    known(honcho, 24)
     person(far, 0).handle_tool_call("mnemon_profile", {})
-    assert recalled(together(far, honcho, 10)) == list(range(10))
+    assert recalled(together(far, honcho, 24)) == list(range(24))
 
 
 def test_ten_people_have_their_memory_in_time_from_a_server_that_takes_half_the_time(far, honcho):
@@ -128,14 +128,14 @@ def test_who_gives_up_before_memory_was_asked_holds_it_against_nobody(far, honch
     known(honcho, 1)
     assert "May 0" in far.recall(person(far, 0), QUESTION)
     station, gate = station_of(far), threading.Event()
-    busy = [station._lookups.give(gate.wait) for _ in range(16)]
+    busy = [station._lookups.give(gate.wait) for _ in range(24)]
     far.configure(baseUrl=honcho.url, recallWait=0.05)
     asked = len(honcho.requests("/context$"))
     for turn in range(2, 8):
         far.recall(person(far, 0), QUESTION, turn)
     assert station.breaker.health.failures == 0
     gate.set()
-    assert [one.result(PATIENCE_SECONDS) for one in busy] == [True] * 16
+    assert [one.result(PATIENCE_SECONDS) for one in busy] == [True] * 24
     far.configure(baseUrl=honcho.url)
     assert "May 0" in far.recall(person(far, 0), QUESTION, 8)
     assert len(honcho.requests("/context$")) == asked + 1, "what was given up is asked for all the same"
@@ -145,13 +145,13 @@ def test_a_server_is_not_blamed_for_what_no_hand_was_free_to_ask(far, honcho):
     known(honcho, 1)
     assert "May 0" in far.recall(person(far, 0), QUESTION)
     station, gate = station_of(far), threading.Event()
-    busy = [station._calls.give(gate.wait) for _ in range(64)]
+    busy = [station._calls.give(gate.wait) for _ in range(96)]
     far.configure(baseUrl=honcho.url, recallWait=0.05)
     for turn in range(2, 8):
         far.recall(person(far, 0), QUESTION, turn)
     assert (station.breaker.health.ok, station.breaker.health.failures) == (True, 0)
     gate.set()
-    assert [one.result(PATIENCE_SECONDS) for one in busy] == [True] * 64
+    assert [one.result(PATIENCE_SECONDS) for one in busy] == [True] * 96
     far.configure(baseUrl=honcho.url)
     assert "May 0" in far.recall(person(far, 0), QUESTION, 8)
 
@@ -165,8 +165,8 @@ def test_however_many_ask_there_are_no_more_threads_than_hands(far, honcho):
     for _ in range(3):
         all_at_once(far, 60)
     more = Counter(one.name for one in threading.enumerate() if one not in before)
-    assert 0 < more["mnemon-recall"] <= 16
-    assert 0 < more["mnemon-call"] <= 64
+    assert 0 < more["mnemon-recall"] <= 24
+    assert 0 < more["mnemon-call"] <= 96
     assert 0 < more["mnemon-dialectic"] <= 12
     honcho.awake()
     assert eventually(lambda: honcho.under_way == 0)

@@ -40,6 +40,21 @@ def test_what_is_cut_off_is_gone_if_the_host_tells_of_an_undo_or_has_it_down_as_
     assert talk.goes_on(left, lambda: undone) == []
 
 
+def test_what_is_said_again_in_its_own_place_is_gone():
+    talk = conversation("abc")
+    assert talk.goes_on("ab", following="c") == ["c2"]
+    talk.wrote("again", "c")
+    assert talk.goes_on("ab", following="c") == ["again"]
+
+
+@pytest.mark.parametrize(
+    "said, left, following",
+    [("abc", "ab", "d"), ("abc", "a", "c"), ("abc", "a", "b"), ("abb", "abb", "b"), ("abcd", "scd", "d")],
+)
+def test_what_is_said_again_elsewhere_or_in_place_of_something_else_takes_nothing_back(said, left, following):
+    assert conversation(said).goes_on(left, following=following) == []
+
+
 @pytest.mark.parametrize("said, left", [("abcd", "scd"), ("abcd", "ascd"), ("abcd", "s"), ("abcd", "cd")])
 def test_what_was_compressed_is_not_gone(said, left):
     talk = conversation(said)

@@ -95,6 +95,24 @@ def test_what_is_said_again_after_an_undo_stays(stage):
     assert remembered(stage) == [TEA, "Answer 1.", KIM, "Once more."]
 
 
+ON_TELEGRAM = {"platform": "telegram", "user_id": "77", "gateway_session_key": "agent:main:telegram:dm:77"}
+
+
+@pytest.mark.parametrize("told", [{}, ON_TELEGRAM], ids=["here", "on a gateway"])
+def test_of_an_answer_that_was_tried_again_the_last_is_kept_though_the_host_tells_nobody(stage, told):
+    provider = a_talk(stage, TEA, "Write a poem.", **told)
+    for answer in ("A second.", "A third."):
+        stage.tell(provider, "Write a poem.", answer, "s1", of_user(TEA, "Write a poem."))
+    stage.tell(provider, ROME, "", "s1", of_user(TEA, "Write a poem.", ROME))
+    assert remembered(stage) == [TEA, "Answer 1.", "Write a poem.", "A third.", ROME]
+
+
+def test_what_is_said_twice_and_answered_twice_is_kept_twice(stage):
+    provider = a_talk(stage, TEA, "Go on.", "Go on.")
+    stage.tell(provider, "Go on.", "Answer 4.", "s1", of_user(TEA, "Go on.", "Go on.", "Go on."))
+    assert remembered(stage).count("Go on.") == 3
+
+
 def test_a_turn_that_was_never_written_is_undone_without_loss(stage):
     provider = a_talk(stage, TEA, ROME)
     undo(provider)

@@ -159,6 +159,17 @@ class TestEnterAllTheWay:
     def test_a_login_that_is_no_name_becomes_one(self, run, user, name):
         assert run(USER=user).peer_name == name
 
+    def test_who_was_remembered_before_anybody_was_asked_goes_on_under_that_name(self, run, home):
+        (home / "mnemon").mkdir()
+        (home / "mnemon" / "mnemon.db").touch()
+        assert run(person := Person()).peer_name == "user"
+        assert "stays with" not in person.told
+
+    def test_who_goes_from_this_machine_to_a_server_takes_no_name_that_anybody_may_have(self, run, home):
+        (home / "mnemon").mkdir()
+        (home / "mnemon" / "mnemon.db").touch()
+        assert run(Person({"Answer": "2", "URL": "https://memory.example"})).peer_name == "ann"
+
     def test_a_profile_that_was_switched_off_is_on_again(self, run, home, environment):
         write_setting(home, "hermes", {"enabled": False}, environment=environment)
         assert run().enabled

@@ -67,6 +67,42 @@ def test_a_home_without_the_plugin_finds_the_provider_by_its_entry_point(host, f
     assert not (folder / "plugins").exists()
 
 
+TWO_AT_THE_START = """
+import sys, threading
+from plugins.memory import load_memory_provider
+
+found = {}
+
+def ask(name):
+    found[name] = load_memory_provider("mnemon")
+
+second = threading.Thread(target=ask, args=("second",))
+
+class Loading:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("mnemon.plugin", "mnemon.commands") and not second.ident:
+            second.start()
+            second.join(1.0)
+
+sys.meta_path.insert(0, Loading())
+ask("first")
+second.join()
+print(*(found[name].name for name in ("first", "second")))
+"""
+"""What a gateway does for whoever writes while it loads memory for the very first."""
+
+
+def test_who_comes_while_the_provider_is_loaded_for_another_has_memory_too(host):
+    told = subprocess.run(
+        [client_program("hermes-0.19.0"), "-c", TWO_AT_THE_START],
+        env=host.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert told.stdout.split() == ["mnemon", "mnemon"], told.stderr
+
+
 def memory_of(host):
     """Where the store lies: outside the host's home, but in the user's."""
     return host.user / "memory"

@@ -120,6 +120,18 @@ def test_what_was_undone_is_forgotten_without_another_turn(folder, model):
         assert list(store.sessions().values()) == [turn("Hello."), [*late[0], *turn("Good night.")]]
 
 
+def test_of_an_answer_that_was_tried_again_the_last_is_kept(folder, model):
+    host, asked = a_host(folder, model, {"sessionStrategy": "per-session"}), "A poem about Porto, please."
+    with a_terminal(host) as terminal:
+        terminal.type("Hello.", asked, "/retry")
+        terminal.see("Retrying")
+        terminal.see(LINE)
+        terminal.leave()
+    assert len([one for one in model.turns() if one.said == asked]) == 2, "nothing was tried again"
+    with stored(host.store) as store:
+        assert list(store.sessions().values()) == [[*turn("Hello."), *turn(asked)]]
+
+
 def test_what_was_undone_on_a_gateway_is_forgotten_when_somebody_else_is_heard(folder, model):
     host = a_host(folder, model)
     ended = subprocess.run(

@@ -349,6 +349,58 @@ def test_a_proxy_that_can_not_be_used_is_named(monkeypatch):
         RemoteGate("https://memory.example")
 
 
+@pytest.mark.parametrize(
+    "variables, through",
+    [
+        ({"HTTP_PROXY": "{proxy}"}, True),
+        ({"ALL_PROXY": "{proxy}"}, True),
+        ({"HTTP_PROXY": "{bare}"}, True),
+        ({"HTTP_PROXY": "{proxy}", "NO_PROXY": "elsewhere.example"}, True),
+        ({"HTTP_PROXY": "{proxy}", "NO_PROXY": "memory.invalid"}, False),
+        ({"HTTP_PROXY": "{proxy}", "NO_PROXY": "other, .invalid"}, False),
+        ({"HTTP_PROXY": "{proxy}", "NO_PROXY": "memory.invalid:8787"}, False),
+        ({"HTTP_PROXY": "{proxy}", "NO_PROXY": "*"}, False),
+        ({"HTTPS_PROXY": "{proxy}"}, False),
+    ],
+)
+def test_a_server_elsewhere_is_asked_through_the_proxy_that_the_environment_names(
+    monkeypatch, variables, through
+):
+    seen = []
+
+    def behave(line, number):
+        seen.append(heard(line))
+        line.sendall(answered())
+
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    with port(behave) as (url, _):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value.format(proxy=url, bare=url.removeprefix("http://")))
+        with reaching("http://memory.invalid:8787") as gate:
+            if through:
+                assert gate.call(o.LIST_PEERS, CAP, LISTED).total == 0
+                assert b"http://memory.invalid:8787/v3/workspaces/home/peers/list" in seen[0]
+            else:
+                with pytest.raises(ServerUnreachable):
+                    gate.call(o.LIST_PEERS, CAP, LISTED)
+                assert not seen
+
+
+def test_a_name_and_password_in_the_address_and_its_path_are_sent():
+    seen = []
+
+    def behave(line, number):
+        seen.append(heard(line))
+        line.sendall(answered())
+
+    with port(behave) as (url, _), reaching(url.replace("://", "://ann:p%40ss@") + "/a%2Fb c/") as gate:
+        assert gate.call(o.LIST_PEERS, Credentials(""), LISTED).total == 0
+    assert b"POST /a%2Fb%20c/v3/workspaces/home/peers/list" in seen[0]
+    assert b"Basic YW5uOnBAc3M=" in seen[0]
+
+
 class _Answering(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16

@@ -7,7 +7,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,20 +64,55 @@ def sweep(folder: Path) -> None:
 
 def write_private(path: Path, text: str) -> None:
     """Make or replace the file. To be called in `locked`. Raises: StorageUnavailable."""
-    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}{_UNFINISHED}")
     try:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(descriptor)
-            os.replace(fresh, path)
-        finally:
-            fresh.unlink(missing_ok=True)
-        sync_folder(path.parent)
+        _write(path, text.encode(), os.replace)
     except OSError as error:
         raise translation(f"{path} can't be written", error) from error
+
+
+def add_private(path: Path, content: bytes) -> bool:
+    """Make the file if there is none; whether there was none. Others may hold the folder meanwhile, and
+    sweep away what is not finished: then it is written again.
+
+    Raises: StorageUnavailable.
+    """
+    for last in (False, False, False, True):
+        try:
+            _write(path, content, place)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if last or not isinstance(error, FileNotFoundError):
+                raise translation(f"{path} can't be written", error) from error
+        else:
+            break
+    return True
+
+
+def place(fresh: Path, path: Path) -> None:
+    """Give the finished file its name, if nothing has it. Raises: OSError."""
+    try:
+        os.link(fresh, path)
+    except (FileExistsError, FileNotFoundError):
+        raise
+    except OSError:
+        if os.path.lexists(path):  # Not every file system has links.
+            raise FileExistsError(path) from None
+        fresh.rename(path)
+
+
+def _write(path: Path, content: bytes, finish: Callable[[Path, Path], None]) -> None:
+    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}{_UNFINISHED}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        finish(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    sync_folder(path.parent)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from weakref import WeakSet
 from msgspec import Struct
 
 from mnemon.adapters.files import exists
-from mnemon.adapters.outbox_folder import BUSY_SECONDS, FILE, LOCK_FILE, failure, moved_aside, present_key
+from mnemon.adapters.outbox_folder import BUSY_SECONDS, FILE, LOCK_FILE, failure, first_key, moved_aside
 from mnemon.adapters.outbox_late import left, read, take_away
 from mnemon.adapters.processes import name_of
 from mnemon.adapters.system import SystemClock
@@ -87,10 +87,7 @@ class SealedOutbox:
         from mnemon.adapters import outbox_late as late
         from mnemon.adapters.outbox_seal import Seal
 
-        key = present_key(self._folder)
-        if key is None:
-            raise StorageBusy(f"another process holds {self._folder}")
-        seal = Seal(key)
+        seal = Seal(first_key(self._folder))
         blinded = seal.blinded(lane)
         late.leave(
             self._folder,

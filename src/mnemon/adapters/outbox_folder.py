@@ -6,10 +6,10 @@ import errno
 import os
 from pathlib import Path
 
-from mnemon.adapters.files import exists, names_in, read_private, write_private
+from mnemon.adapters.files import add_private, exists, names_in, read_private
 from mnemon.adapters.system import SystemClock
 from mnemon.domain import ulid
-from mnemon.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
+from mnemon.errors import Misconfigured, StorageBusy, StorageFull, StorageReadOnly, StorageUnavailable
 
 FILE = "outbox.db"
 KEY_FILE = "outbox.key"
@@ -33,8 +33,19 @@ def key_of(folder: Path) -> bytes:
     path = folder / KEY_FILE
     if exists(path):
         _rename(path, path.with_name(f"{path.name}{_BROKEN}{_stamp()}"))
-    key = os.urandom(_KEY_BYTES)
-    write_private(path, f"{key.hex()}\n")
+    return first_key(folder)
+
+
+def first_key(folder: Path) -> bytes:
+    """The key of the folder; a new one if there is none. Others may hold the folder meanwhile.
+
+    Raises: StorageUnavailable, StorageBusy if who holds it has to see to the key that is there.
+    """
+    if (key := present_key(folder)) is None:
+        add_private(folder / KEY_FILE, f"{os.urandom(_KEY_BYTES).hex()}\n".encode())
+        key = present_key(folder)
+    if key is None:
+        raise StorageBusy(f"another process holds {folder}")
     return key
 
 

@@ -7,19 +7,16 @@ Each is in a file of its own, sealed as in the other, until whoever has the file
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from mnemon.adapters.files import names_in, sync_folder
-from mnemon.adapters.outbox_folder import failure
+from mnemon.adapters.files import add_private, names_in
 from mnemon.domain.shapes import settled
 
 _LATE = ".late"
-_UNFINISHED = ".late-part"
 _UNREADABLE = ".late-broken"
 
 
@@ -33,21 +30,7 @@ class Late(Struct, frozen=True):
 
 def leave(folder: Path, letter: Late) -> None:
     """On the disk when this returns. Raises: StorageUnavailable."""
-    path = folder / f"{letter.id}{_LATE}"
-    part = path.with_name(f".{letter.id}{_UNFINISHED}")
-    try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.encode(letter))
-                file.flush()
-                os.fsync(descriptor)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-        sync_folder(folder)
-    except OSError as error:
-        raise failure(f"{path} can't be written", error) from error
+    add_private(folder / f"{letter.id}{_LATE}", msgspec.json.encode(letter))
 
 
 def left(folder: Path) -> list[Path]:

@@ -336,7 +336,7 @@ class Provider:
             return gone
 
         with self._transcript(seat, session_id) as transcript:
-            return transcript.goes_on(before, undone) if told else transcript.is_over()
+            return transcript.goes_on(before, undone, user) if told else transcript.is_over()
 
     def _notice_undone(self) -> bool:
         """Take back what was undone in chats that have not gone on since, of which a gateway tells nobody."""

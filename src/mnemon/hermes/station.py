@@ -47,7 +47,7 @@ from mnemon.turns.seat import Seat
 
 _OWN_LOOKUPS = 4
 """Where memory is in this process, more at once would only take turns."""
-_LOOKUPS = 16
+_LOOKUPS = 24
 """Over a network so many people are looked up at once: more than a host serves unless it is told to."""
 _CALLS = 4
 """So many calls a lookup makes at once beside its own: there is a hand for each, whatever others do."""

@@ -46,13 +46,17 @@ class Transcript:
         still = {one: place - spare for one, place in places.items() if place >= spare}
         self.heard = replace(self.heard, said=said[spare:], places=still)
 
-    def goes_on(self, said: Sequence[str], undone: Callable[[], Iterable[str]] = tuple) -> list[str]:
+    def goes_on(
+        self, said: Sequence[str], undone: Callable[[], Iterable[str]] = tuple, following: str | None = None
+    ) -> list[str]:
         """The letters whose words are gone, where the conversation goes on from these messages.
 
-        `undone` says which were taken back at any time: then it is also noticed where nobody tells.
+        `undone` says which were taken back at any time: then it is also noticed where nobody tells. So it is
+        where the message `following` stands in place of the same one: who retries wants another answer.
         """
         left = self._marks(said)
-        noticed = not self._undos and self._were_undone(left, undone)
+        retried = following is not None and self._missing(left) == self._marks((following,))
+        noticed = not self._undos and (retried or self._were_undone(left, undone))
         return self._are_left(left, undone=noticed or self._undos > 0)
 
     def rests(self, said: Sequence[str], undone: Sequence[str]) -> list[str]:
@@ -73,9 +77,13 @@ class Transcript:
 
     def _were_undone(self, left: list[str], undone: Callable[[], Iterable[str]]) -> bool:
         """Whether these are all that is left because the others were taken back."""
-        known = self.heard.said
-        missing = known[len(left) :] if left == known[: len(left)] else []
+        missing = self._missing(left)
         return bool(missing) and set(missing) <= {*self._marks(undone())}
+
+    def _missing(self, left: list[str]) -> list[str]:
+        """What was said after these, if they are where the conversation began."""
+        known = self.heard.said
+        return known[len(left) :] if left == known[: len(left)] else []
 
     def _are_left(self, left: list[str], *, undone: bool) -> list[str]:
         known, places, self._undos = self.heard.said, self.heard.places, 0

@@ -23,7 +23,7 @@ from typing import IO
 import msgspec
 
 from mnemon.adapters.archive import age
-from mnemon.adapters.files import sync_folder, translation
+from mnemon.adapters.files import place, sync_folder, translation
 from mnemon.domain.pattern import pattern
 from mnemon.domain.portable import FORMAT, Manifest, Member
 from mnemon.domain.shapes import settled
@@ -178,7 +178,7 @@ class Archives:
                     yield Writer(stack.enter_context(zipped))
                 file.flush()
                 os.fsync(descriptor)
-            _place(fresh, path)
+            place(fresh, path)
             sync_folder(path.parent)
         except FileExistsError:
             raise Conflict(f"{path} exists", hint="Name a file that does not.") from None
@@ -203,18 +203,6 @@ class Archives:
                     return _is_member(opened.read(_BLOCK))
         except (OSError, EOFError, zlib.error):
             return False
-
-
-def _place(fresh: Path, path: Path) -> None:
-    """Give the finished file its name, if nothing has it. Raises: OSError."""
-    try:
-        os.link(fresh, path)
-    except FileExistsError:
-        raise
-    except OSError:
-        if os.path.lexists(path):  # Not every file system has links.
-            raise FileExistsError(path) from None
-        fresh.rename(path)
 
 
 def _header(name: str, size: int) -> bytes:

@@ -14,9 +14,9 @@ def left_behind(before: Configuration, after: Configuration, profile: str = "") 
 
     `profile` is how a command names the profile, if it has to.
     """
-    if before.url is None and not _is_kept(before):
+    if before.url is None and not is_kept(before):
         return
-    was, now = _owner(before), _owner(after)
+    was, now = owner_of(before), owner_of(after)
     if was != now:
         yield f"What was remembered of {was} stays with {was}: nothing is moved."
         yield f"To go on with it, go back: mnemon hermes peer --user {was}{profile}"
@@ -28,12 +28,13 @@ def left_behind(before: Configuration, after: Configuration, profile: str = "") 
         yield f"What people said is found as before. To go back: mnemon hermes peer --ai {agent}{profile}"
 
 
-def _is_kept(configuration: Configuration) -> bool:
+def is_kept(configuration: Configuration) -> bool:
+    """Whether something is kept on this machine."""
     store = configuration.store
     return store.is_dir() and any(store.iterdir())
 
 
-def _owner(configuration: Configuration) -> str:
+def owner_of(configuration: Configuration) -> str:
     """Who speaks where nobody has to be told apart."""
     here = Conversation(session_id="", home=configuration.home, directory=configuration.home)
     person = identify(configuration, here)

@@ -10,18 +10,31 @@ MARK = "# Placed by 'mnemon hermes install', which also renews and removes it."
 _INIT = f'''{MARK}
 """Mnemon's memory for this profile: Hermes calls register_memory_provider through `register`."""
 
-from mnemon.plugin import register
 
-__all__ = ["register"]
+def register(ctx: object) -> None:
+    # Whoever else asks Hermes for memory while the package is loaded waits for it here. Loaded above, it
+    # would leave them without: Hermes takes a module that is not whole yet for one that has no provider.
+    from mnemon.plugin import register
+
+    register(ctx)
 '''
 
 _CLI = f'''{MARK}
-"""The commands of `hermes mnemon`."""
+"""The commands of `hermes mnemon`, which are loaded when one is run."""
 
-from mnemon.commands import mnemon_command
-from mnemon.hermes.setup.door import register_cli
+from argparse import ArgumentParser
 
-__all__ = ["mnemon_command", "register_cli"]
+
+def register_cli(subparser: ArgumentParser) -> None:
+    from mnemon.hermes.setup.door import register_cli
+
+    register_cli(subparser)
+
+
+def mnemon_command(args: object) -> None:
+    from mnemon.commands import mnemon_command
+
+    mnemon_command(args)
 '''
 
 _MANIFEST = f"""{MARK}

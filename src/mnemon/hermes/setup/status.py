@@ -214,7 +214,10 @@ def lines(found: Report) -> Iterator[str]:
 def _next(found: Report) -> Iterator[str]:
     """What is missing for Hermes to use this memory."""
     here = next((place for place in found.places if place.profile == found.profile), None)
-    if here is None or not here.placed:
+    without = [one.profile for one in found.places if one.provider == "mnemon" and not one.placed]
+    if without:
+        yield f"Without memory, for the plugin is not placed there: {_listed(without)}"
+    if without or here is None or not here.placed:
         yield "Next: mnemon hermes install"
     elif here.provider != "mnemon":
         yield f"Next: hermes{'' if here.profile == DEFAULT else f' -p {here.profile}'} memory setup mnemon"

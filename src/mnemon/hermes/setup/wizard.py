@@ -24,7 +24,7 @@ from mnemon.hermes.setup.inspection import Inspect
 from mnemon.hermes.setup.install import is_placed
 from mnemon.hermes.setup.people import Mapped, ask_identity
 from mnemon.hermes.setup.profiles import DEFAULT, Profile, profile_at
-from mnemon.hermes.setup.renaming import left_behind
+from mnemon.hermes.setup.renaming import is_kept, left_behind, owner_of
 from mnemon.hermes.setup.shown import address, plain, shown
 from mnemon.hermes.setup.signdesk import SignIn, SignInDesk
 from mnemon.hermes.signin import profile as signin
@@ -162,7 +162,8 @@ def _asked(
 ) -> dict[str, Any]:
     """Every answer, by the name of its setting."""
     wanted = _connection(console, now, given, desk)
-    named = desk.consented.get("peerName") or now.peer_name or _user(environment)
+    known = owner_of(now) if not any(wanted.values()) and is_kept(now) else _user(environment)
+    named = desk.consented.get("peerName") or now.peer_name or known
     peer = _name(console, "peerName", "Your name", named, given)
     wanted |= {"peerName": peer, "aiPeer": _ai_peer(console, now, peer, given)}
     wanted |= ask_identity(console, now, peer, gateways(profile, environment), given.mapped)

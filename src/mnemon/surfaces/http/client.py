@@ -9,12 +9,13 @@ from __future__ import annotations
 import ssl
 import threading
 import time
+from base64 import b64encode
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache, partial
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 import msgspec
@@ -74,9 +75,11 @@ class RemoteGate:
         except httpx.InvalidURL as error:
             raise e.ServerUnreachable(f"no server has that address: {error}") from None
         self._base = base.path.rstrip("/")
+        self._address = f"{base.scheme}://{base.netloc.decode()}{_path_of(base)}"
+        self._headers = _HEADERS | _named_in(base)
         self._timeout = timeout
         self._connect_timeout = connect_timeout
-        self._clients = _Clients(partial(_client, base, cache(partial(_authorities, base))), connections)
+        self._lines = _Lines(partial(_transport, base, cache(partial(_authorities, base))), connections)
 
     def bind(self, operation: Operation, request: Request) -> Bound:
         """What a proof of possession is made over. Raises: InvalidInput, Unsupported."""
@@ -95,7 +98,7 @@ class RemoteGate:
         """The answer of the gate there; `awaited` is told meanwhile whose turn it is. Raises: MnemonError."""
         writer = _writer(operation.name)
         sent = writer.written(request)
-        headers = {**sent.headers, **_proving(credentials)}
+        headers = {**sent.headers, **_proving(credentials), **self._headers}
         again = not operation.writes and not credentials.proof
         answer = self._exchange(sent, headers, timeout, awaited or Awaited(), again=again)
         if not 200 <= answer.status < 300:
@@ -106,7 +109,7 @@ class RemoteGate:
             raise e.ServerUnreachable("what answers there is not Mnemon") from None
 
     def close(self) -> None:
-        self._clients.close()
+        self._lines.close()
 
     def _exchange(
         self,
@@ -125,18 +128,16 @@ class RemoteGate:
         end = time.monotonic() + seconds
         course = _Course(awaited)
         try:
-            with (
-                self._clients.one(seconds) as line,
-                line.client.stream(
+            with self._lines.one(seconds) as line:
+                request = httpx.Request(
                     sent.method,
-                    sent.path,
+                    f"{self._address}{sent.path}",
                     content=sent.body,
                     headers=headers,
-                    timeout=self._timeouts(seconds),
-                    extensions={"trace": partial(course.goes_on, line)},
-                ) as response,
-            ):
-                return _Answered(response.status_code, response.headers, _bounded(response, end))
+                    extensions={"trace": partial(course.goes_on, line), "timeout": self._timeouts(seconds)},
+                )
+                with closing(line.transport.handle_request(request)) as response:
+                    return _Answered(response.status_code, response.headers, _bounded(response, end))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
             kept = not course.connected
             if again and kept and isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):
@@ -144,15 +145,15 @@ class RemoteGate:
             told = str(error) or type(error).__name__
             raise e.ServerUnreachable(f"no answer from the server: {told}") from error
         except RuntimeError as error:
-            if not self._clients.closed:
+            if not self._lines.closed:
                 raise
             raise e.ServerUnreachable("the way to the server was closed") from error
         finally:
             awaited.ends()
 
-    def _timeouts(self, seconds: float) -> httpx.Timeout:
+    def _timeouts(self, seconds: float) -> dict[str, float]:
         connecting = seconds if self._connect_timeout is None else min(seconds, self._connect_timeout)
-        return httpx.Timeout(seconds, connect=connecting)
+        return {"connect": connecting, "read": seconds, "write": seconds, "pool": seconds}
 
 
 class _Answered(Struct, frozen=True):
@@ -162,10 +163,13 @@ class _Answered(Struct, frozen=True):
 
 
 class _Line:
-    """A client of one connection, and where that comes in."""
+    """A transport of one connection, and where that comes in.
 
-    def __init__(self, client: httpx.Client) -> None:
-        self.client = client
+    A client around it would take as long again as all the rest: for cookies, redirects and addresses.
+    """
+
+    def __init__(self, transport: httpx.HTTPTransport) -> None:
+        self.transport = transport
         self.stream: Any = None
 
     def arrived(self) -> bool:
@@ -199,13 +203,13 @@ class _Course:
             self._awaited.ends()
 
 
-class _Clients:
-    """Clients of one connection each, the one used last first.
+class _Lines:
+    """Lines to one server, the one used last first.
 
-    A client of many connections looks through all of them, under a lock, before and after every call.
+    A transport of many connections looks through all of them, under a lock, before and after every call.
     """
 
-    def __init__(self, make: Callable[[], httpx.Client], most: int) -> None:
+    def __init__(self, make: Callable[[], httpx.HTTPTransport], most: int) -> None:
         """Raises: what `make` raises."""
         self._make = make
         self._free: deque[tuple[_Line, float]] = deque([(_Line(make()), time.monotonic())])
@@ -234,12 +238,12 @@ class _Clients:
             free = list(self._free)
             self._free.clear()
         for line, _ in free:
-            line.client.close()
+            line.transport.close()
 
     def _taken(self) -> _Line:
         with self._lock:
             if self.closed:
-                raise RuntimeError("the clients are closed")
+                raise RuntimeError("the lines are closed")
             if self._free:
                 return self._free.pop()[0]
         return _Line(self._make())
@@ -252,28 +256,46 @@ class _Clients:
             while self._free and (self.closed or now - self._free[0][1] > _KEPT_SECONDS):
                 unused.append(self._free.popleft()[0])
         for one in unused:
-            one.client.close()
+            one.transport.close()
 
 
-def _client(base: httpx.URL, authorities: Callable[[], ssl.SSLContext]) -> httpx.Client:
+def _transport(base: httpx.URL, authorities: Callable[[], ssl.SSLContext]) -> httpx.HTTPTransport:
     """Raises: Misconfigured."""
     try:
-        return httpx.Client(
-            base_url=base,
-            headers=_HEADERS,
+        return httpx.HTTPTransport(
             limits=httpx.Limits(
                 max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEPT_SECONDS
             ),
-            trust_env=_trusts_environment(base),
             verify=authorities(),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            follow_redirects=False,
+            proxy=_proxy(base),
         )
     except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
         raise e.Misconfigured(
             f"the environment's proxy or certificates can't be used: {error}",
             hint="Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR.",
         ) from error
+
+
+def _path_of(base: httpx.URL) -> str:
+    """As it is sent."""
+    return base.raw_path.decode().partition("?")[0].rstrip("/")
+
+
+def _named_in(base: httpx.URL) -> dict[str, str]:
+    """The header for the name and password that the address holds, if it does."""
+    if not base.userinfo:
+        return {}
+    named = b64encode(f"{base.username}:{base.password}".encode()).decode()
+    return {"authorization": f"Basic {named}"}
+
+
+def _proxy(base: httpx.URL) -> str | None:
+    """The proxy that the environment names for the server, if it does."""
+    if not _trusts_environment(base) or any(map(proxy_bypass, (base.host, base.netloc.decode()))):
+        return None
+    proxies = getproxies()
+    named = proxies.get(base.scheme) or proxies.get("all")
+    return named if named is None or "://" in named else f"http://{named}"
 
 
 def _trusts_environment(base: httpx.URL) -> bool:
