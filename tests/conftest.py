@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from mnemon.adapters.embed.packaged import packaged
 from objects.seaweed import ROOT, Seaweed
 
 pytest_plugins = ["pace"]
@@ -37,6 +39,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def home(tmp_path: Path) -> Path:
     """A data folder that does not exist yet."""
     return tmp_path / "home"
+
+
+@pytest.fixture(scope="module")
+def vectors() -> Iterator[None]:
+    """The packaged embedder makes one vector of each text for all tests of a file that tell the same lines:
+    to make them is most of what such a test takes.
+    """
+    network = packaged()._loaded()
+    network.vector = cache(network.vector)
+    yield
+    del network.vector
 
 
 @pytest.fixture(scope="session")

@@ -29,11 +29,12 @@ settings.load_profile("suite")
 """The same examples in each run, however slow the machine. `--hypothesis-profile=default` looks further."""
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Keep temporary files in memory where it is roomy: a store waits for the disk at every step.
 
     What a killed process wrote is there as well; the loss of power is nothing that a test can cause.
     """
+    config.addinivalue_line("markers", "long: of a file whose many tests take long, and so begin early")
     if "TMPDIR" not in os.environ and _roomy(_MEMORY):
         os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
 
@@ -63,12 +64,13 @@ def pytest_runtest_teardown() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files of few tests: those are the ones that start whole programs.
+    """Begin with the files that are marked as long, and go on with those of few tests, which start whole
+    programs.
 
     A worker takes a file at a time, so that a long one at the end would leave the others without work.
     """
-    sizes = Counter(item.path for item in items)
-    places = {path: place for place, path in enumerate(sizes)}
+    sizes = Counter(item.path for item in items if not item.get_closest_marker("long"))
+    places = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
     items.sort(key=lambda item: (sizes[item.path], places[item.path]))
 
 

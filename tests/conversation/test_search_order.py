@@ -96,7 +96,10 @@ YAYI = [
 
 @pytest.fixture(scope="module", params=["words", "meaning"])
 def embedder(request):
-    return packaged() if request.param == "meaning" else None
+    if request.param == "words":
+        return None
+    request.getfixturevalue("vectors")
+    return packaged()
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ WORK = ("I work at Google as an engineer", "I quit Google and started at Acme")
 
 
 @pytest.fixture(scope="module")
-def embedder():
+def embedder(vectors):
     return packaged()
 
 

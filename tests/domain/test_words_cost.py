@@ -52,20 +52,17 @@ BEATS = (
 SHORT = 16_000
 LONG = 1 << 20
 SLACK = 3
+TRIES = 3
 MEGABYTE = 1 << 20
 
 
 def cost(text):
-    """Seconds of the processor, at best of three."""
-
-    def once():
-        begun = process_time()
-        words.terms(text)
-        words.asked(text)
-        words.words(text)
-        return process_time() - begun
-
-    return min(once() for _ in range(3))
+    """Seconds of the processor."""
+    begun = process_time()
+    words.terms(text)
+    words.asked(text)
+    words.words(text)
+    return process_time() - begun
 
 
 def repeated(beat, length):
@@ -74,7 +71,10 @@ def repeated(beat, length):
 
 @pytest.mark.parametrize("beat", BEATS, ids=ascii)
 def test_twice_the_text_takes_about_twice_the_time(beat):
-    assert cost(repeated(beat, 2 * SHORT)) < SLACK * cost(repeated(beat, SHORT)) + 0.05
+    """Each at best of three."""
+    short, long = repeated(beat, SHORT), repeated(beat, 2 * SHORT)
+    most = SLACK * min(cost(short) for _ in range(TRIES)) + 0.05
+    assert any(cost(long) < most for _ in range(TRIES))
 
 
 @pytest.mark.parametrize("beat", ["a'.", "猫の", "\u0316\u0301"], ids=ascii)
@@ -90,7 +90,7 @@ def test_what_is_kept_in_mind_of_ever_new_words_is_bounded():
     numbers = iter(range(MEGABYTE))
     tracemalloc.start()
     try:
-        assert max(held() for _ in range(20)) < 8 * MEGABYTE
+        assert max(held() for _ in range(10)) < 6 * MEGABYTE
     finally:
         tracemalloc.stop()
 

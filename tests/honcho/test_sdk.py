@@ -18,6 +18,8 @@ from scenarios import FLAVOURS, SCENARIOS
 from environments import client_program
 from surfaces.door import serving
 
+pytestmark = pytest.mark.long
+
 VERSIONS = ("2.2.0", "2.7.0")
 PATIENCE_SECONDS = 300
 WALKS = [(version, flavour) for version in VERSIONS for flavour in FLAVOURS]

@@ -26,6 +26,8 @@ from mnemon.bootstrap import open_house
 from mnemon.surfaces.http.app import make_app
 from surfaces.inhabited import EVERY_ROUTE, OTHER_PEER, PEER, SESSION, inhabited
 
+pytestmark = pytest.mark.long
+
 LABELS = {name: f"{route.method} {route.path}" for name, route in EVERY_ROUTE.items()}
 OPERATIONS = ["GET /health", "GET /ready", *LABELS.values()]
 TAKES_NOTHING = {"GET /health", "GET /ready"}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from itertools import product
+from shutil import copytree
 
 import pytest
 
 from mnemon import open_house, settings_from
-from mnemon.adapters.embed.packaged import installed, packaged
+from mnemon.adapters.embed.packaged import installed
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
@@ -56,6 +57,9 @@ WHAT = (
 )
 UNRELATED = [f"{who} {did} {what}." for did, what, who in product(DID, WHAT, WHO)]
 
+OWNER = "owner"
+"""Who tells it, in lines and in messages: what is said by the same has the same vector."""
+
 WITHOUT, WITH = "none", "packaged"
 IF_INSTALLED = pytest.mark.skipif(not installed(), reason="no embedder is installed")
 THAT_WEEK = datetime(2024, 5, 23, 9, tzinfo=UTC)
@@ -67,62 +71,88 @@ TRIPS = (
 """Each with a moment in the week before: the trip begins on that weekend or, in 2026, the day after it."""
 
 
-@pytest.fixture(scope="module")
-def vectors():
-    """One of each text for all tests: to make those of the thousand is most of what a test takes."""
-    network = packaged()._loaded()
-    network.vector = cache(network.vector)
-    yield
-    del network.vector
-
-
-@pytest.fixture
-def house(embedder, tmp_path, request):
-    if embedder == WITH:
-        request.getfixturevalue("vectors")
-    house = open_house(settings_from({"MNEMON_EMBEDDER": embedder}, str(tmp_path / "home")))
-    yield house
-    house.close()
+@contextmanager
+def living(home, embedder):
+    house = open_house(settings_from({"MNEMON_EMBEDDER": embedder}, str(home)))
+    try:
+        yield house, Credentials(house.owner_cap)
+    finally:
+        house.close()
 
 
 def settle(house):
+    """Do all that is left to do, the vectors of lines that were told without an embedder as well."""
+    house.workshop.look_round()
     with house.working():
         house.settle(PATIENCE_SECONDS)
 
 
-@pytest.mark.parametrize("embedder", [WITHOUT, pytest.param(WITH, marks=IF_INSTALLED)])
-def test_the_trip_comes_first_among_lines(house):
-    owner, asked = Credentials(house.owner_cap), THAT_WEEK
+@pytest.fixture
+def embedder(request):
+    if request.param == WITH:
+        request.getfixturevalue("vectors")
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    """A data folder in which all is told as lines, without an embedder."""
+    home = tmp_path_factory.mktemp("lines") / "home"
+    told = THAT_WEEK - timedelta(days=3)
+    with living(home, WITHOUT) as (house, owner):
+        house.gate.call(o.PUT, owner, m.Put(TRIP, "travel", occurred_at=told))
+        for number, text in enumerate(UNRELATED, 1):
+            newer = told + number * timedelta(minutes=4)
+            house.gate.call(o.PUT, owner, m.Put(text, "travel", occurred_at=newer))
+        settle(house)
+    return home
+
+
+@pytest.fixture(scope="module")
+def messages(request, tmp_path_factory):
+    """A data folder in which a trip and the rest are messages, without an embedder."""
+    trip, asked = request.param
     told = asked - timedelta(days=3)
-    house.gate.call(o.PUT, owner, m.Put(TRIP, "travel", occurred_at=told))
-    for number, text in enumerate(UNRELATED, 1):
-        newer = told + number * timedelta(minutes=4)
-        house.gate.call(o.PUT, owner, m.Put(text, "travel", occurred_at=newer))
-    settle(house)
-    found = house.gate.call(o.GET, owner, m.Get(QUESTION, at=asked, explain=True))
+    said = [
+        q.NewMessage(peer_id=OWNER, content=text, created_at=told + number * timedelta(minutes=4))
+        for number, text in enumerate([trip, *UNRELATED])
+    ]
+    home = tmp_path_factory.mktemp("messages") / "home"
+    with living(home, WITHOUT) as (house, owner):
+        for first in range(0, len(said), 100):
+            session = f"talk-{first // 200}"
+            batch = q.AddMessages(workspace_id="home", session_id=session, messages=said[first : first + 100])
+            house.gate.call(talk.ADD_MESSAGES, owner, batch)
+        settle(house)
+    return home, trip, asked
+
+
+def assert_vectors_were_compared(first, embedder):
+    assert (first.explanation.space is not None) is (embedder == WITH)
+
+
+@pytest.mark.parametrize("embedder", [WITHOUT, pytest.param(WITH, marks=IF_INSTALLED)], indirect=True)
+def test_the_trip_comes_first_among_lines(lines, tmp_path, embedder):
+    with living(copytree(lines, tmp_path / "home"), embedder) as (house, owner):
+        settle(house)
+        found = house.gate.call(o.GET, owner, m.Get(QUESTION, at=THAT_WEEK, explain=True))
     assert found.lines[0].text == TRIP, found.lines[:3]
+    assert_vectors_were_compared(found.lines[0], embedder)
 
 
 @pytest.mark.parametrize(
-    ("embedder", "trip", "asked"),
+    ("embedder", "messages"),
     [
-        *((WITHOUT, *one) for one in TRIPS),
-        *(pytest.param(WITH, *one, marks=IF_INSTALLED) for one in (TRIPS[0], TRIPS[2])),
+        *((WITHOUT, one) for one in TRIPS),
+        *(pytest.param(WITH, one, marks=IF_INSTALLED) for one in (TRIPS[0], TRIPS[2])),
     ],
+    indirect=True,
 )
-def test_the_trip_comes_first_among_messages(house, trip, asked):
-    owner = Credentials(house.owner_cap)
-    told = asked - timedelta(days=3)
-    texts = [trip, *UNRELATED]
-    said = [
-        q.NewMessage(peer_id="ann", content=text, created_at=told + number * timedelta(minutes=4))
-        for number, text in enumerate(texts)
-    ]
-    for first in range(0, len(said), 100):
-        session = f"talk-{first // 200}"
-        batch = q.AddMessages(workspace_id="home", session_id=session, messages=said[first : first + 100])
-        house.gate.call(talk.ADD_MESSAGES, owner, batch)
-    settle(house)
+def test_the_trip_comes_first_among_messages(messages, tmp_path, embedder):
+    home, trip, asked = messages
     request = q.SearchWorkspace(workspace_id="home", query=QUESTION, at=asked, explain=True)
-    found = house.gate.call(talk.SEARCH_WORKSPACE, owner, request)
+    with living(copytree(home, tmp_path / "home"), embedder) as (house, owner):
+        settle(house)
+        found = house.gate.call(talk.SEARCH_WORKSPACE, owner, request)
     assert found.messages[0].content == trip, found.messages[:3]
+    assert_vectors_were_compared(found.messages[0], embedder)
