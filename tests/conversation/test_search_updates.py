@@ -22,6 +22,10 @@ HOME = ("I live in Oslo, near the harbour", "Actually I moved to Bergen last wee
 DENTIST = ("My dentist is Dr Lee, she is great", "I switched to a new dentist, Dr Patel")
 PHONE = ("My phone number is 555 1234", "I got a new phone number: 555 9876")
 TASTE = ("I love jazz music", "Honestly I hate jazz music")
+CAR = ("I drive a Skoda", "I sold the Skoda and drive a Kia now")
+MEETING = ("The meeting with Anna is on Tuesday", "The meeting with Anna has been moved to Friday at 11")
+DAY = ("We deploy on Fridays", "We no longer deploy on Fridays, Tuesdays only")
+EDITOR = ("I use Vim for everything", "I gave up Vim, I use Emacs instead these days")
 WORK = ("I work at Google as an engineer", "I quit Google and started at Acme")
 
 
@@ -66,7 +70,15 @@ def test_what_is_so_now_comes_before_what_was_so_and_both_are_found(stage, where
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"), [("What is my favourite band?", BAND), ("Who is my dentist?", DENTIST)]
+    ("asked", "told"),
+    [
+        ("What is my favourite band?", BAND),
+        ("Who is my dentist?", DENTIST),
+        ("What car do I drive?", CAR),
+        ("When is the meeting with Anna?", MEETING),
+        ("On which day do we deploy?", DAY),
+        ("Which editor do I use?", EDITOR),
+    ],
 )
 def test_before_anything_is_concluded_the_wording_tells(stage, asked, told):
     tell(stage, *told, thought=False)

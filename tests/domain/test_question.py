@@ -266,3 +266,71 @@ def test_a_question_is_respelt_in_its_words_and_in_its_terms():
     meant = question.respelt(asked, {"buisiness": "business"})
     assert meant.text == "how did the business go?"
     assert meant.terms == question.read("how did the business go?", 0).terms
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did I do on 2026-02-14?",
+        "what happened on October 2nd?",
+        "tell me about 19 September 2025",
+        "Where am I going this weekend?",
+        "what are my plans for tomorrow?",
+        "What did we talk about last week?",
+        "Was habe ich im Juli gemacht?",
+        "qu'ai-je fait en juillet ?",
+        "qué hice en julio?",
+    ],
+)
+def test_a_question_may_ask_by_a_time_alone(text):
+    assert question.by_time(question.read(text, NOW))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which museum did I visit in October?",
+        "what happened in the war in 1944?",
+        "What did I do?",
+        "what did I do recently?",
+        "What day is it today?",
+        "How many days until May 27?",
+        "Have a nice weekend!",
+        "see you tomorrow",
+        "remind me tomorrow",
+        "how was your weekend?",
+        "What are you doing tonight?",
+    ],
+)
+def test_who_asks_about_something_or_the_listener_or_does_not_ask_asks_by_no_time_alone(text):
+    assert not question.by_time(question.read(text, NOW))
+
+
+def test_who_speaks_is_nothing_that_is_asked_about():
+    asked = question.read("What did Mara do last week?", NOW)
+    assert not question.by_time(asked)
+    assert question.by_time(asked, ["mara"])
+
+
+def test_a_name_of_a_time_names_nobody():
+    assert question.read("Where was I on Christmas Eve?", NOW).names == []
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("what did I do today?", True),
+        ("what happened this week?", True),
+        ("what is on today?", False),
+        ("where am I going this weekend?", False),
+    ],
+)
+def test_a_question_by_a_time_looks_back_or_ahead(text, back):
+    assert question.looks_back(question.read(text, NOW)) is back
+
+
+@pytest.mark.parametrize(
+    "text", ["When is the meeting?", "on which day do we deploy?", "when does my flight leave?"]
+)
+def test_when_something_is_may_change_too(text):
+    assert question.read(text, NOW).present

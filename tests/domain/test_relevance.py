@@ -140,3 +140,19 @@ def test_what_is_asked_about_a_time_that_is_over_is_answered_by_what_is_of_that_
     for of_then in ({relevance.THEN: 0.5}, {relevance.WHEN: relevance.TIMELY}):
         assert relevance.worth_showing([beyond, little | of_then], by_meaning=by_meaning, past=True)
         assert not relevance.worth_showing([beyond, of_then], by_meaning=by_meaning, past=True)
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+def test_where_a_time_is_all_that_is_asked_by_what_is_of_it_is_worth_showing_and_nothing_else(by_meaning):
+    near = {relevance.MEANING: 1.0, relevance.AROUND: 1.0}
+    assert not relevance.worth_showing([near], by_meaning=by_meaning, past=True, by_time=True)
+    of_then = [near, {relevance.DURING: 1.0}]
+    assert relevance.worth_showing(of_then, by_meaning=by_meaning, past=True, by_time=True)
+    assert relevance.worth_showing(of_then, by_meaning=by_meaning, by_time=True)
+
+
+@steady
+@given(moments, moments)
+def test_a_time_that_is_all_that_is_asked_by_has_no_more_room_than_any(one, other):
+    span = Span(min(one, other), max(one, other))
+    assert all(close < far for close, far in zip(relevance.close(span), relevance.slack(span), strict=True))

@@ -341,3 +341,123 @@ def test_a_line_that_does_not_open_spoils_no_question_that_is_only_ranked_by_it(
     spoil_all_but(tmp_path / "book.db", [first])
     assert [line.id for line in world.get(cap, question, k=1)] == [first]
     world.book.close()
+
+
+DIARY = (
+    ((2026, 2, 14), "Dinner with Jonas at the Thai place"),
+    ((2026, 5, 4), "Next month I fly to Oslo for the conference"),
+    ((2026, 10, 2), "Visited the Bauhaus museum with Mia"),
+    ((2026, 11, 8), "I quit swimming, back to climbing twice a week"),
+)
+NOVEMBER = datetime(2026, 11, 16, 18, tzinfo=UTC)
+
+
+def noted(world, cap, *lines):
+    for day, text in lines:
+        world.put(cap, text, occurred_at=datetime(*day, 12, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("asked", "number"),
+    [
+        ("what did I do on 2026-02-14?", 0),
+        ("what happened on October 2nd?", 2),
+        ("what did I do in October?", 2),
+        ("what did I do last month?", 2),
+        ("what did I do the week before last?", 3),
+    ],
+)
+def test_who_asks_by_a_time_alone_gets_what_was_said_then(world, asked, number):
+    cap = world.issue()
+    noted(world, cap, *DIARY)
+    first, *_ = world.get(cap, asked, at=NOVEMBER)
+    assert (first.text, first.matched) == (DIARY[number][1], True)
+    assert world.texts(cap, asked, at=NOVEMBER, floor=True) == [DIARY[number][1]]
+
+
+@pytest.mark.parametrize(
+    "asked", ["what did I do in April 2024?", "which film did I see on February 14?", "have a nice October!"]
+)
+def test_who_did_not_ask_gets_nothing_of_a_time_that_has_nothing_or_is_not_all_that_is_asked(world, asked):
+    cap = world.issue()
+    noted(world, cap, *DIARY)
+    assert world.texts(cap, asked, at=NOVEMBER, floor=True) == []
+
+
+def test_another_weekend_does_not_come_before_the_one_that_is_asked_about(world):
+    cap = world.issue()
+    trip = "trip to Chengdu, May 29-31"
+    noted(
+        world,
+        cap,
+        ((2027, 5, 3), trip),
+        ((2027, 5, 12), "I stayed home last weekend"),
+        ((2027, 5, 13), "I am going to the bakery"),
+        ((2027, 5, 17), "my cousin moved the meeting to Sunday"),
+    )
+    asked = datetime(2027, 5, 26, 9, tzinfo=UTC)
+    assert world.texts(cap, "where am I going this weekend?", at=asked, k=1) == [trip]
+
+
+OUTDATED = (
+    (
+        "I drive a blue Skoda Octavia with a roof rack",
+        "I sold the Skoda, I drive a Kia",
+        "what car do I drive?",
+    ),
+    (
+        "The meeting with Anna is on Tuesday in the big room upstairs",
+        "The meeting with Anna has moved",
+        "when is the meeting with Anna?",
+    ),
+    (
+        "We deploy on Fridays at noon, after lunch",
+        "We no longer deploy on Fridays",
+        "on which day do we deploy?",
+    ),
+    (
+        "The subscription costs 12 dollars each month by card",
+        "The subscription went up to 15",
+        "how much is the subscription?",
+    ),
+    (
+        "I read the Guardian every morning with coffee and toast",
+        "I cancelled the Guardian and read the FT",
+        "which newspaper do I read?",
+    ),
+)
+IN_FORCE = (
+    ("I drive a Skoda", "I sold the bike now", "what car do I drive?"),
+    (
+        "The meeting with Anna is on Tuesday",
+        "The meeting with Ben has moved",
+        "when is the meeting with Anna?",
+    ),
+    ("My cat is called Momo", "Momo is at the vet now", "what's my cat called?"),
+    ("The server runs Debian", "The old server was sold", "what does the server run?"),
+    ("My brother lives in Oslo", "I moved to Bergen", "where does my brother live?"),
+)
+
+
+@pytest.mark.parametrize(("older", "newer", "asked"), OUTDATED)
+def test_what_has_changed_comes_before_how_it_was(world, older, newer, asked):
+    cap = world.issue()
+    noted(world, cap, ((2026, 1, 10), older), ((2026, 2, 1), "I bought bread"), ((2026, 6, 10), newer))
+    assert world.texts(cap, asked, k=2) == [newer, older]
+
+
+@pytest.mark.parametrize(("older", "newer", "asked"), IN_FORCE)
+def test_a_change_of_something_else_does_not_come_before_what_is_asked(world, older, newer, asked):
+    cap = world.issue()
+    noted(world, cap, ((2026, 1, 10), older), ((2026, 2, 1), "I bought bread"), ((2026, 6, 10), newer))
+    assert world.texts(cap, asked, k=1) == [older]
+
+
+def test_what_lies_far_below_the_best_is_not_shown_unasked(world):
+    cap = world.issue()
+    answer = "the blue harbour hotel in Porto has a garden"
+    near = "a harbour hotel in Porto"
+    told(world, cap, answer, near, "lunch with Mara", *(f"a garden, {number}" for number in range(9)))
+    asked = "which blue harbour hotel in Porto has a garden?"
+    assert len([line for line in world.get(cap, asked, k=20) if line.matched]) > 2
+    assert world.texts(cap, asked, k=20, floor=True) == [answer, near]

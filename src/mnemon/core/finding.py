@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mnemon.core.anchoring import anchored
 from mnemon.core.bounds import Bounds, Spelt, by_words, with_kin
 from mnemon.core.desk import Desk
@@ -17,7 +20,8 @@ from mnemon.domain import calendar, signs, words
 from mnemon.domain import question as questions
 from mnemon.domain.courtesy import is_courtesy
 from mnemon.domain.question import Question
-from mnemon.domain.relevance import MEANING, worth_showing
+from mnemon.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
+from mnemon.domain.when import Span
 from mnemon.errors import Tampered
 from mnemon.ports.index import Asked, Hit, Inquiry
 
@@ -25,6 +29,8 @@ _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 _FAR_BEHIND = 1_000
 """A room that lacks so many vectors is being given new ones: which of its lines lack one is not asked."""
 _NONE = Bounds()
+
+_Vector = Callable[[], bytes | None]
 
 
 def understand(desk: Desk, text: str, at: int | None = None) -> Question:
@@ -80,6 +86,32 @@ def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[
     return [term for term in terms if not any(term in name for name in named.values())]
 
 
+class _Sought(Struct, frozen=True):
+    """A question as it is looked up in some rooms."""
+
+    question: Question
+    named: Mapping[str, Collection[str]]
+    """Those who speak there that it names, each with the terms that name it."""
+    by_time: bool = False
+    """Whether it is looked up by its times alone."""
+
+    @property
+    def terms(self) -> list[str]:
+        if self.by_time:
+            of_times = questions.of_times(self.question)
+            return [term for term in _beside(self.named, self.question.terms) if term not in of_times]
+        return _beside(self.named, self.question.terms) or list(self.question.terms)
+
+    @property
+    def names(self) -> list[str]:
+        return _beside(self.named, self.question.names)
+
+    @property
+    def spans(self) -> Sequence[Span]:
+        """In which a line may have been said: by its time alone, none that is yet to come."""
+        return () if self.by_time and not questions.looks_back(self.question) else self.question.spans
+
+
 def _without_vector(desk: Desk, hits: Iterable[Hit]) -> list[Hit]:
     """Those of the hits whose lines have no vector yet, and not one that lies far."""
     apart = [hit for hit in hits if MEANING not in hit.signals]
@@ -88,13 +120,19 @@ def _without_vector(desk: Desk, hits: Iterable[Hit]) -> list[Hit]:
     return [hit for hit in apart if hit.id in lacking[hit.room] or len(lacking[hit.room]) == _FAR_BEHIND]
 
 
-def _any_worth_showing(desk: Desk, hits: Sequence[Hit], *, by_meaning: bool, named: bool, past: bool) -> bool:
-    """Whether any answers well enough for who did not ask: in meaning, or if it has no vector, in words."""
-    enough = partial(worth_showing, named=named, past=past)
-    if by_meaning and enough((hit.signals for hit in hits), by_meaning=True):
-        return True
+def _worth_showing(desk: Desk, hits: Sequence[Hit], sought: _Sought, *, by_meaning: bool) -> list[Hit]:
+    """Those of the hits to show to who did not ask: what answers well enough, and what is not far below it.
+
+    It does so in meaning, or if it has no vector, in words.
+    """
+    past, by_time = sought.question.past, sought.by_time
+    enough = partial(worth_showing, named=bool(sought.names), past=past, by_time=by_time)
+    near = [hit for hit in hits if by_meaning and enough((hit.signals,), by_meaning=True)]
     by_words = [hit for hit in hits if enough((hit.signals,), by_meaning=False)]
-    return bool(_without_vector(desk, by_words) if by_meaning else by_words)
+    worth = {hit[:2] for hit in (*near, *(_without_vector(desk, by_words) if by_meaning else by_words))}
+    return (
+        [hit for hit in hits if hit[:2] in worth or hit.score >= FAR_BELOW * hits[0].score] if worth else []
+    )
 
 
 def _looked_at(question: Question) -> int:
@@ -102,18 +140,51 @@ def _looked_at(question: Question) -> int:
     return ORDERED if question.end else LOOKED_AT if question.present else 0
 
 
-def _by_time(
-    desk: Desk,
-    rooms: Sequence[RoomKeys],
-    hits: list[Hit],
-    question: Question,
-    terms: Sequence[str],
-    bounds: Bounds,
+def _reordered(
+    desk: Desk, rooms: Sequence[RoomKeys], hits: list[Hit], sought: _Sought, bounds: Bounds
 ) -> list[Hit]:
     """The hits, in the order in which a question for an end of time, or for how something is, wants them."""
+    question = sought.question
     if question.end:
-        return in_order(desk, rooms, hits, question, terms, bounds)
-    return newest_first(desk, rooms, hits, terms, bounds) if question.present else hits
+        return in_order(desk, rooms, hits, question, sought.terms, bounds)
+    return newest_first(desk, rooms, hits, sought.terms, bounds) if question.present else hits
+
+
+def _inquiry(
+    desk: Desk, rooms: Sequence[RoomKeys], sought: _Sought, bounds: Bounds, vector: _Vector
+) -> Inquiry:
+    question, terms = sought.question, sought.terms
+    kin = (with_kin, *terms)
+    spelt = desk.once(kin, lambda: with_kin(desk.tools.thesaurus, terms))
+    days, near_days = _days(question)
+    speaker = questions.subject(question, sought.named)
+    meaning = desk.tools.meaning
+    return Inquiry(
+        rooms=[
+            Asked(
+                keys.room,
+                desk.once((keys.room, *kin), partial(words.blind, keys.blind, spelt.terms)),
+                words.blind(keys.blind, bounds.marks),
+                words.blind(keys.blind, _SIGNS),
+                words.blind(keys.blind, days),
+                words.blind(keys.blind, near_days),
+                words.blind(keys.blind, sought.names),
+                partial(_vector, meaning, keys, meaning.space),
+            )
+            for keys in rooms
+        ],
+        groups=spelt.groups,
+        closeness=spelt.closeness,
+        vector=vector,
+        space=meaning.space,
+        speakers=() if speaker is None else (speaker,),
+        wants=question.wants,
+        spans=sought.spans,
+        by_time=sought.by_time,
+        side=question.side,
+        sessions=bounds.sessions,
+        said=bounds.said,
+    )
 
 
 def find(
@@ -128,49 +199,28 @@ def find(
 ) -> list[Hit]:
     """The k best of the rooms' lines within the bounds, best first; also those that may not be shown.
 
-    With `floor`, nothing where nothing answers the question well enough to be shown to who did not ask.
+    With `floor`, nothing where nothing answers the question well enough to be shown to who did not ask, and
+    nothing that is far below the best and would not be shown alone.
     """
     rooms = list(rooms)
     if not rooms or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
         return []
     question = _as_meant(desk, question, partial(_held, desk, rooms, bounds))
     named = questions.speakers(question, {keys.room.owner for keys in rooms})
-    question = anchored(desk, rooms, question, [term for name in named.values() for term in name], bounds)
-    terms = _beside(named, question.terms) or list(question.terms)
-    kin = (with_kin, *terms)
-    spelt = desk.once(kin, lambda: with_kin(desk.tools.thesaurus, terms))
-    days, near_days = _days(question)
-    names = _beside(named, question.names)
-    speaker = questions.subject(question, named)
-    meaning = desk.tools.meaning
-    vector = cache(partial(meaning.vector, questions.as_told(question.text, speaker)))
-    inquiry = Inquiry(
-        rooms=[
-            Asked(
-                keys.room,
-                desk.once((keys.room, *kin), partial(words.blind, keys.blind, spelt.terms)),
-                words.blind(keys.blind, bounds.marks),
-                words.blind(keys.blind, _SIGNS),
-                words.blind(keys.blind, days),
-                words.blind(keys.blind, near_days),
-                words.blind(keys.blind, names),
-                partial(_vector, meaning, keys, meaning.space),
-            )
-            for keys in rooms
-        ],
-        groups=spelt.groups,
-        closeness=spelt.closeness,
-        vector=vector,
-        space=meaning.space,
-        speakers=() if speaker is None else (speaker,),
-        wants=question.wants,
-        spans=question.spans,
-        side=question.side,
-        sessions=bounds.sessions,
-        said=bounds.said,
-        ranks=ranks,
-    )
-    hits = desk.tools.index.search(desk.tx, inquiry, max(k, _looked_at(question)), bounds.within)
-    hits = _by_time(desk, rooms, hits, question, terms, bounds)[:k]
-    shown = partial(_any_worth_showing, desk, hits, named=bool(names), past=question.past)
-    return hits if not floor or shown(by_meaning=vector() is not None) else []
+    naming = [term for name in named.values() for term in name]
+    sought = _Sought(anchored(desk, rooms, question, naming, bounds), named)
+    told = questions.as_told(question.text, questions.subject(question, named))
+    vector = cache(partial(desk.tools.meaning.vector, told))
+
+    def hits_of(sought: _Sought) -> list[Hit]:
+        inquiry = replace(_inquiry(desk, rooms, sought, bounds, vector), ranks=ranks)
+        return desk.tools.index.search(desk.tx, inquiry, max(k, _looked_at(question)), bounds.within)
+
+    hits: list[Hit] = []
+    if questions.by_time(question, naming):
+        hits = hits_of(replace(sought, by_time=True))
+        sought = replace(sought, by_time=any(DURING in hit.signals for hit in hits))
+    if not sought.by_time:  # By its words too, where nothing is of its time.
+        hits = hits_of(sought)
+    hits = _reordered(desk, rooms, hits, sought, bounds)[:k]
+    return _worth_showing(desk, hits, sought, by_meaning=vector() is not None) if floor else hits

@@ -19,7 +19,7 @@ from mnemon.domain import when, words
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.pattern import pattern
-from mnemon.domain.question import Question
+from mnemon.domain.question import Question, of_anything
 from mnemon.domain.relevance import KIN, ORDER, WEIGHTS
 from mnemon.ports.index import Hit
 
@@ -39,13 +39,6 @@ _OF_ORDER = (
     "last latest newest first earliest original originally initial initially beginning begin time times most"
     " recent recently zuletzt letzte letzten letztes erste ersten erstes zuerst mal vez fois"
 )
-_OF_ANYTHING = (
-    "go went gone come came see saw seen do did done have had get got make made take took happen happened"
-    " tell told say said speak spoke talk talked mention mentioned hear heard know knew thing things kind"
-    " visit visited attend attended use used give gave long much many day date plan idea news update status"
-    " want wanted decide decided"
-)
-"""Words that many things share which have nothing else in common: they don't tell what is asked about."""
 _ONCE = pattern(r"\b(?:did|was|were|had|have|has|been|last\s+time|first\s+time)\b")
 _MEANT = pattern(
     r"\b(?:(?:decide|agree|want|plan|intend|hope|think|say|tell|mention|idea|price|offer|talk\s+about)(?:e?d|s)?"
@@ -92,13 +85,13 @@ def _asks_what_happened(question: Question) -> bool:
 
 def _topic(terms: Sequence[str]) -> list[str]:
     """Those of the terms that tell what is asked about."""
-    about = [term for term in terms if term not in _terms_of(_OF_ORDER)]
-    return [term for term in about if term not in _terms_of(_OF_ANYTHING)] or about
+    about = [term for term in terms if term not in _of_order()]
+    return [term for term in about if term not in of_anything()] or about
 
 
 @cache
-def _terms_of(text: str) -> frozenset[str]:
-    return frozenset(words.asked(text))
+def _of_order() -> frozenset[str]:
+    return frozenset(words.asked(_OF_ORDER))
 
 
 def _rivals(hits: Sequence[Hit], held: Mapping[_Key, float]) -> list[Hit]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -35,7 +35,8 @@ _PRESENT = pattern(
 """How questions ask for something of which there is one at a time."""
 _HOW_IT_IS = pattern(
     r"^\W*(?:(?:so|and|but|ok|okay|hey|please|remind me|tell me|do you (?:know|remember))\b\W*)*"
-    r"(?:(?:what|which|who|whom|whose|where|how)(?:['’]s|(?: [\w'’-]+){0,4}? (?:am|is|are|do|does|have))"
+    r"(?:(?:on |in |at |with )?(?:what|which|who|whom|whose|where|how|when)"
+    r"(?:['’]s|(?: [\w'’-]+){0,4}? (?:am|is|are|do|does|have))"
     r"|am|is|are|do|does|have)\b"
 )
 _HISTORY = pattern(
@@ -49,6 +50,8 @@ _ONCE = pattern(r"\b(?:did|was|were|had|have|has)\b")
 _LATEST: Mapping[str | None, float] = {"latest": 1.0, "newer": 1.0, "earliest": -1.0, "older": -1.0}
 _TELLING = 0.3
 """A time less certain than this ('recently') does not tell which of several is meant."""
+_SETTLED = 0.5
+"""A time less certain than this can't be all that is asked by."""
 _ENDS: Mapping[str | None, Literal["latest", "earliest"]] = {"latest": "latest", "earliest": "earliest"}
 _FRAMING = frozenset({"ago", "different", "earliest", "latest", "newest", "past", "total"})
 """Terms that say how the answer is to be reckoned, and not what it is about."""
@@ -58,6 +61,20 @@ _RECENT = frozenset({"recent", "recentli"})
 """Terms that do so after 'most'; what was done 'recently' may well be said so."""
 _JOINING = frozenset({"and", "or", "s"})
 """Words between two names that are asked about as one."""
+_OF_ANYTHING = (
+    "go went gone come came see saw seen do did done have had get got make made take took happen happened"
+    " tell told say said speak spoke talk talked mention mentioned hear heard know knew thing things kind"
+    " visit visited attend attended use used give gave long much many day date plan idea news update status"
+    " want wanted decide decided"
+)
+_OF_ANY_TIME = (
+    "anything everything something agenda calendar schedule free busy spend spent new"
+    " ich wir im habe haben gemacht passiert je nous qu'ai-je fait passé en yo que hice hicimos pasó"
+)
+"""With those, how one asks for whatever a time had, in the languages whose times are written with spaces."""
+_ASKED = pattern(r"\W*(?:what|which|who|where|how|did|tell me|show me|list|summari[sz]e)\b")
+_OF_LISTENER = pattern(r"\byour\b|\b(?:did|do|are|were|have|will|would|can|could) you\b")
+_OVER = pattern(r"\b(?:did|was|were|had|have|has|been|happened)\b")
 _PLAIN = pattern(r"(?<![\w'’-])[a-z]+(?![\w'’-])")
 _MOST_TERMS = 64
 _MOST_NAMES = 1 << 12
@@ -114,9 +131,47 @@ def read(text: str, at: int, offset: int = 0) -> Question:
     present = not spans and event is None and _HOW_IT_IS.match(low) is not None and not _HISTORY.search(low)
     timed = any(span.certainty >= _TELLING for span in spans)
     end = None if timed or event else _ENDS.get(order.prefers)
-    return Question(
-        text, terms, wants, spans, named(text, terms), past, present, event, end=end, at=at, offset=offset
-    )
+    names = named(text, terms)
+    if names and spans:
+        of_times = _of_times(spans)
+        names = [name for name in names if name not in of_times]
+    return Question(text, terms, wants, spans, names, past, present, event, end=end, at=at, offset=offset)
+
+
+def of_anything() -> frozenset[str]:
+    """Terms that many things share which have nothing else in common: they don't tell what is asked about."""
+    return _terms_of(_OF_ANYTHING)
+
+
+@cache
+def _terms_of(text: str) -> frozenset[str]:
+    return frozenset(words.asked(text))
+
+
+def by_time(question: Question, naming: Collection[str] = ()) -> bool:
+    """Whether its times are all that it asks by; `naming` are terms that name who speaks."""
+    if not question.spans or any(span.certainty < _SETTLED for span in question.spans):
+        return False
+    low, wants = question.text.lower(), question.wants
+    asked = low.rstrip().endswith("?") or _ASKED.match(low)
+    if not asked or wants.moment or wants.count or _OF_LISTENER.search(low):
+        return False
+    known = of_anything() | _terms_of(_OF_ANY_TIME) | of_times(question)
+    return all(term in known or term in naming for term in question.terms)
+
+
+def looks_back(question: Question) -> bool:
+    """Whether it asks for what was so, and not for what is ahead."""
+    return question.past or _OVER.search(question.text.lower()) is not None
+
+
+def of_times(question: Question) -> frozenset[str]:
+    """The terms of its times."""
+    return _of_times(question.spans)
+
+
+def _of_times(spans: Iterable[Span]) -> frozenset[str]:
+    return frozenset(term for span in spans for term in words.asked(span.phrase))
 
 
 def plain(text: str) -> list[str]:

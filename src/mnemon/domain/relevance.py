@@ -55,6 +55,8 @@ STRAY = "stray"
 """As `KIN_SESSION`, where the session is not half as near in meaning as the nearest, by how far from that."""
 SIDE = "side"
 """The question looks before or after something, and the line was said on that side of it, or close to it."""
+DURING = "during"
+"""The question asks by a time alone, and the line is of it: was said then, or speaks of it."""
 THEN = "then"
 """The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
 NAMED = "named"
@@ -98,6 +100,7 @@ WEIGHTS: Mapping[str, float] = {
     SELDOM: 12.35,
     ASTRAY: -9.7,
     STRAY: -3.15,
+    DURING: 12.0,
     SIDE: 3.0,
     THEN: 3.15,
     NAMED: 0.5,
@@ -124,6 +127,8 @@ RIVAL = 0.5
 """Lines answer a question about as well if they hold this much of what the best holds of its terms."""
 TALK = 4.5
 """As long as this is nothing that is said in a talk; in the measure of `LONG`, some ninety terms."""
+DOCUMENT = 6.5
+"""What is longer than this, some 660 terms, says nothing of the lines beside it: it is pasted in between."""
 FEW = 20
 """Of fewer lines, how many hold a term says little: it counts as if the rest of so many did not."""
 LEAST_NEARNESS = 0.32
@@ -132,6 +137,8 @@ LEAST_COVERAGE = 0.2
 terms, or where there are no vectors in terms."""
 BY_KIN = 0.1
 """How much of `KIN` counts as nearness for that."""
+FAR_BELOW = 0.4
+"""What has less than this of the best score is not shown unasked beside it, unless it would be alone."""
 LEAST_IN_TIME = 0.1
 """What a line must reach that is of the time that is asked about."""
 TIMELY = 0.25
@@ -146,6 +153,8 @@ BESIDE_MS = 43_200_000.0
 
 _DAY_MS = 86_400_000
 _LONGEST_SLACK_MS = 30 * _DAY_MS
+_REPORTED_MS = 3 * _DAY_MS
+"""How soon what happened is told."""
 
 
 class Wants(Struct, frozen=True):
@@ -169,17 +178,25 @@ def seldom(lines: int, in_time: float) -> float:
 
 
 def worth_showing(
-    signals: Iterable[Mapping[str, float]], *, by_meaning: bool, named: bool = False, past: bool = False
+    signals: Iterable[Mapping[str, float]],
+    *,
+    by_meaning: bool,
+    named: bool = False,
+    past: bool = False,
+    by_time: bool = False,
 ) -> bool:
     """Whether lines with these signals answer the question well enough to be shown to who did not ask.
 
     A question that names someone or something (`named`) is answered where that is spoken of, or nowhere; one
-    about a time that is over (`past`), by what was said then or speaks of it.
+    about a time that is over (`past`), by what was said then or speaks of it. That alone is enough for one
+    that asks for nothing else (`by_time`).
     """
     for one in signals:
         then = one.get(THEN, 0.0) > 0
         near = one.get(MEANING, 0.0) + BY_KIN * one.get(KIN, 0.0) if by_meaning else one.get(AROUND, 0.0)
-        if past:
+        if by_time:
+            enough = one.get(DURING, 0.0) > 0
+        elif past:
             enough = near >= LEAST_IN_TIME and (then or one.get(WHEN, 0.0) >= TIMELY)
         else:
             enough = then or near >= (LEAST_NEARNESS if by_meaning else LEAST_COVERAGE)
@@ -192,3 +209,8 @@ def slack(span: Span) -> tuple[float, float]:
     """By how many milliseconds before and after a span a line may be said until it counts only a third."""
     width = max(span.end_ms - span.start_ms, _DAY_MS)
     return 0.5 * width + _DAY_MS, min(width, _LONGEST_SLACK_MS) + _DAY_MS
+
+
+def close(span: Span) -> tuple[float, float]:
+    """The same where a time is all that is asked by: what is said much later may be about anything."""
+    return BESIDE_MS, min(max(span.end_ms - span.start_ms, _DAY_MS), _REPORTED_MS)

@@ -7,7 +7,8 @@ Scores are those of `mnemon.domain.relevance`, up to rounding. Hits come best fi
 newest id first; never more than `k`. A line that lacks a mark, or lies outside of `within` or of the
 inquiry's bounds, is as if it were not there: neither its words nor its meaning change what is said of
 another. And no line is found that nothing but its own kind speaks for: a hit shares a term with the
-question, answers a question that does, lies near it in meaning, or speaks of a day that it speaks of.
+question, answers a question that does, lies near it in meaning, or speaks of a day that it speaks of; or,
+where a time is all that the question asks by, was said then.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ class Inquiry(Struct, frozen=True):
     wants: Wants = Wants()
     spans: Sequence[Span] = ()
     """The times that the question speaks of."""
+    by_time: bool = False
+    """Whether times are all that it asks by: then what was said in one of `spans` is found too."""
     side: Span | None = None
     """The time before or after something, if the question looks there."""
     sessions: Collection[str] | None = None

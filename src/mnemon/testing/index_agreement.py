@@ -66,6 +66,7 @@ class _Ask(Struct, frozen=True):
     wants: Wants
     speakers: Collection[str]
     spans: Sequence[Span]
+    by_time: bool
     side: Span | None
     sessions: Collection[str] | None
     said: bool
@@ -115,6 +116,7 @@ _ASKED = st.tuples(
     st.builds(Wants, st.booleans(), st.booleans(), st.booleans(), st.sampled_from((0.0, 1.0, -1.0))),
     st.sampled_from([(), ("ann",), ("bob", "ann")]),
     st.lists(_SPANS, max_size=2),
+    st.booleans(),
     st.none() | _SPANS,
     st.sampled_from([None, None, None, (), ("s",), ("t", "never", "s")]),
     st.sampled_from([False, False, True]),
@@ -230,6 +232,7 @@ class Agreement:
             speakers=ask.speakers,
             wants=ask.wants,
             spans=ask.spans,
+            by_time=ask.by_time,
             side=ask.side,
             sessions=ask.sessions,
             said=ask.said,

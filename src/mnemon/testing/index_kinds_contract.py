@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp
 
 import pytest
+from msgspec.structs import replace
 
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
@@ -16,6 +17,7 @@ from mnemon.ports.index import Asked, Index, Inquiry
 from mnemon.testing.index_scenes import (
     BOB,
     IDS,
+    MILK,
     TEA,
     TRAVEL,
     WORK,
@@ -141,6 +143,20 @@ class KindsContract:
             }
         )
         assert search(book, index, about(TEA, spans=(span,)))[:5] == [IDS[2], IDS[1], IDS[0], IDS[4], IDS[3]]
+
+    def test_where_a_time_is_all_that_is_asked_by_what_was_said_then_is_found(
+        self, book: Book, index: Index
+    ) -> None:
+        span = Span(10 * _DAY, 11 * _DAY)
+        _spoken(book, 10, 9, 12, 100)
+        untold = Inquiry([Asked(WORK, [MILK])], [0], [1.0], spans=(span,))
+        assert search(book, index, untold) == []
+        by_time = replace(untold, by_time=True)
+        assert search(book, index, by_time) == [IDS[0], IDS[2]]
+        assert signal(book, index, by_time, r.DURING) == {IDS[0]: 1.0, IDS[2]: 1.0}
+        with_words = replace(about(TEA, spans=(span,)), by_time=True)
+        assert search(book, index, with_words)[:2] == [IDS[0], IDS[2]]
+        assert len(search(book, index, with_words)) == 4
 
     def test_a_time_says_the_less_the_more_lines_are_of_it(self, book: Book, index: Index) -> None:
         _spoken(book, 0, 10, 10, 100)

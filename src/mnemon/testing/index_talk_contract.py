@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import exp
 
 import pytest
 
@@ -67,6 +68,12 @@ class _BesideContract:
             IDS[5]: {r.AROUND},
         }
         assert search(book, index, _on_that_day(TEA))[:2] == [IDS[3], IDS[4]]
+
+    def test_a_document_says_nothing_of_the_lines_beside_it(self, book: Book, index: Index) -> None:
+        document = {1_000 + number: 1 for number in range(int(exp(r.DOCUMENT)))}
+        talk(book, (WORK, _of_that_day()), (WORK, {**document, **_of_that_day(TEA)}), (WORK, _of_that_day()))
+        told = {hit.id: r.AROUND in hit.signals for hit in hits(book, index, _on_that_day(TEA))}
+        assert told == {IDS[0]: False, IDS[1]: True, IDS[2]: False}
 
     @pytest.mark.parametrize(
         "elsewhere",

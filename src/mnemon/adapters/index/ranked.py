@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 from weakref import ref
 
@@ -390,6 +391,8 @@ class _Scoring:
         if signs.ASKS in self._signs:
             found |= np.append(self._holds & self._signs[signs.ASKS], False)[view.before]
         found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
+        if self._inquiry.by_time:
+            found |= self._during
         return np.nonzero(found & self._open)[0]
 
     def _promising(self, signals: Mapping[str, Array], scores: Array, k: int) -> Numbers:
@@ -403,10 +406,12 @@ class _Scoring:
         return np.nonzero(most >= np.partition(least, -k)[-k] - _SLACK)[0]
 
     def _beside(self, lines: Numbers) -> dict[str, Array]:
-        """The signals of what each line and those beside it hold."""
+        """The signals of what each line and those beside it hold, unless these are documents."""
         view, near = self._view, self._near
-        both = np.maximum(near[:, lines], near[:, view.before[lines]])
-        beyond = np.maximum(near[:, view.after[lines]], near[:, view.before_that[lines]])
+        documents = np.append(view.long > r.DOCUMENT, False)
+        said = np.where(documents, 0.0, near) if documents.any() else near
+        both = np.maximum(near[:, lines], said[:, view.before[lines]])
+        beyond = np.maximum(said[:, view.after[lines]], said[:, view.before_that[lines]])
         around = np.maximum(both, beyond)
         return {
             r.BEFORE: self._worth @ (both == 1.0),
@@ -433,6 +438,8 @@ class _Scoring:
         }
         if self._inquiry.spans:
             found |= self._timely(lines, found[r.GIST] + found[r.KIN_SESSION])
+        if self._inquiry.by_time:
+            found[r.DURING] = self._during[lines].astype(np.float64)
         if self._inquiry.side is not None:
             found[r.SIDE] = self._said_in(self._inquiry.side, r.BESIDE_MS, r.BESIDE_MS)[lines]
         nearest = found[r.GIST].max()
@@ -469,18 +476,23 @@ class _Scoring:
 
     def _timely(self, lines: Numbers, apt: Array) -> dict[str, Array]:
         """The signals of when each line was said; `apt` is how much of what is asked its session has."""
-        in_time = self._in_time()
+        in_time = self._in_time(r.slack)
         when = in_time[lines]
         seldom = when * r.seldom(int(self._open.sum()), float(in_time[self._open].sum()))
         found = {r.WHEN: when, r.SELDOM: seldom}
-        if apt.any():
+        if apt.any() and not self._inquiry.by_time:
             found[r.ASTRAY] = seldom * np.maximum(1 - apt / (r.APT * apt.max()), 0.0)
         return found
 
-    def _in_time(self) -> Array:
+    @cached_property
+    def _during(self) -> NDArray[np.bool_]:
+        """Which lines are of the time that is asked by alone."""
+        return (self._then > 0) | (self._in_time(r.close) >= r.TIMELY)
+
+    def _in_time(self, slack: Callable[[Span], tuple[float, float]]) -> Array:
         best = np.zeros(self._view.size)
         for span in self._inquiry.spans:
-            best = np.maximum(best, self._said_in(span, *r.slack(span)))
+            best = np.maximum(best, self._said_in(span, *slack(span)))
         return best
 
     def _said_in(self, span: Span, early: float, late: float) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import exp, log1p
 
 from msgspec import Struct
@@ -60,20 +60,21 @@ class ReferenceIndex:
                 None if line.said.turn is None else beside.get((*place, line.said.turn + step))
                 for step in (-1, -2, 1)
             )
+            around = [line, *map(_if_said, (before, before_that, after))]
             whole = [line] if line.said.session is None else sessions[place]
             found = {
                 r.WORDS: _covered(worth, [line]),
-                r.BEFORE: _covered(worth, [line, before]),
-                r.AROUND: _covered(worth, [line, before, before_that, after]),
+                r.BEFORE: _covered(worth, around[:2]),
+                r.AROUND: _covered(worth, around),
                 r.SESSION: _covered(worth, whole),
                 r.KIN: (kin := _covered(worth, [line], kin=True)),
-                r.KIN_AROUND: _covered(worth, [line, before, before_that, after], kin=True),
+                r.KIN_AROUND: _covered(worth, around, kin=True),
                 r.KIN_SESSION: _covered(worth, whole, kin=True),
                 r.MEANING: line.nearness,
                 r.GIST: (gist := max(one.nearness for one in whole)),
                 r.NEARBY: max((one.nearness for one in (before, after) if one is not None), default=0.0),
                 r.RICH: line.rich,
-                r.LONG: (long := log1p(sum(line.counts.values()))),
+                r.LONG: (long := _long(line)),
                 r.SPRAWL: max(0.0, long - r.TALK),
                 r.WHEN: (in_time := _in_time(line.said.at, inquiry.spans)),
                 r.SELDOM: in_time * seldom,
@@ -83,13 +84,13 @@ class ReferenceIndex:
                 r.TWICE: kin * gist,
                 r.ORDER: _ordered(line, times, inquiry.wants) * kin,
                 r.SPEAKER: float(line.asked.room.owner in inquiry.speakers),
+                r.DURING: _during(line, inquiry),
                 **_signed(line, inquiry),
             }
-            near = line.nearness >= r.LEAST_MEANING
-            if any(line.matches) or near or found[r.THEN] > 0 or _asks(before):
+            of_then = found[r.THEN] > 0 or found[r.DURING]
+            if any(line.matches) or line.nearness >= r.LEAST_MEANING or of_then or _asks(before):
                 candidates.append((line, found))
-        hits = _hits(candidates)
-        return (_with_ranks(hits) if inquiry.ranks else hits)[:k]
+        return _hits(candidates, inquiry)[:k]
 
     def touch(self, room: Room) -> None:
         pass
@@ -101,13 +102,13 @@ class ReferenceIndex:
         pass
 
 
-def _hits(candidates: Sequence[tuple[_Line, dict[str, float]]]) -> list[Hit]:
+def _hits(candidates: Sequence[tuple[_Line, dict[str, float]]], inquiry: Inquiry) -> list[Hit]:
     """The candidates, best first."""
     most = max((_apt(found) for _, found in candidates), default=0.0)
     nearest = max((found[r.GIST] for _, found in candidates), default=0.0)
     hits = []
     for line, found in candidates:
-        if most:
+        if most and not inquiry.by_time:
             found[r.ASTRAY] = found[r.SELDOM] * max(0.0, 1 - _apt(found) / (r.APT * most))
         if nearest:
             far = max(0.0, 1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest))
@@ -116,7 +117,7 @@ def _hits(candidates: Sequence[tuple[_Line, dict[str, float]]]) -> list[Hit]:
         told = {name: value for name, value in found.items() if value}
         hits.append(Hit(line.asked.room, line.id, score, told))
     hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
-    return hits
+    return _with_ranks(hits) if inquiry.ranks else hits
 
 
 def _with_ranks(hits: Sequence[Hit]) -> list[Hit]:
@@ -136,6 +137,15 @@ def _with_ranks(hits: Sequence[Hit]) -> list[Hit]:
 def _apt(found: Mapping[str, float]) -> float:
     """How much of what is asked the line's session has."""
     return found[r.GIST] + found[r.KIN_SESSION]
+
+
+def _long(line: _Line) -> float:
+    return log1p(sum(line.counts.values()))
+
+
+def _if_said(line: _Line | None) -> _Line | None:
+    """The line, unless it is a document."""
+    return None if line is None or _long(line) > r.DOCUMENT else line
 
 
 def _asks(line: _Line | None) -> bool:
@@ -239,8 +249,14 @@ def _then(line: _Line) -> float:
     return r.NEAR_DAY * any(day in line.counts for day in line.asked.near_days)
 
 
-def _in_time(at: int, spans: Sequence[Span]) -> float:
-    return max((_said_in(at, span, *r.slack(span)) for span in spans), default=0.0)
+def _during(line: _Line, inquiry: Inquiry) -> float:
+    """Whether the line is of the time that is asked by alone."""
+    said_then = _in_time(line.said.at, inquiry.spans, r.close) >= r.TIMELY
+    return float(inquiry.by_time and (said_then or _then(line) > 0))
+
+
+def _in_time(at: int, spans: Sequence[Span], slack: Callable[[Span], tuple[float, float]] = r.slack) -> float:
+    return max((_said_in(at, span, *slack(span)) for span in spans), default=0.0)
 
 
 def _beside(at: int, side: Span | None) -> float:
