@@ -11,16 +11,8 @@ from hypothesis import strategies as st
 from conversation.world import staged
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.domain.line import CONCLUSIONS, DOCUMENT, MESSAGE
-from mnemon.domain.trust import (
-    KINDS,
-    Trust,
-    of_conclusion,
-    of_fact,
-    of_message,
-    own_words,
-    quoted,
-    reads_like_orders,
-)
+from mnemon.domain.orders import reads_like_orders
+from mnemon.domain.trust import KINDS, Trust, of_conclusion, of_fact, of_message, own_words, quoted
 from parrot import Parrot
 
 ORDERS = [
@@ -97,6 +89,8 @@ CARRIED = [
     {"origin": " Web "},
     {"tool_call_id": "call_1"},
     {"file": "notes.txt"},
+    {"message_type": "tool_result"},
+    {"from": "web_search"},
     {"url": "https://example.org"},
 ]
 
@@ -236,6 +230,12 @@ def test_a_message_of_quotations_is_told_apart_from_the_peer_s_own_words(stage, 
         "<memory-context>\nI live in Madrid.\n</memory-context>\nwhat's for lunch?",
         "## Memory\n- I live in Madrid\n- I'm vegan",
         "From: bob@example.org\nSubject: news\n\nHi, I live in Madrid now.",
+        "-----Original Message-----\nI live in Madrid.",
+        "FYI, from Bob's email:\nI live in Madrid. I am allergic to nuts.",
+        "Bob schrieb:\nIch wohne in Madrid.",
+        "=== README ===\nI live in Madrid.",
+        "Quelle: Wikipedia\nIch wohne in Madrid.",
+        "Can you check the grammar of this? I live in Madrid since five years.",
     ],
 )
 def test_what_is_pasted_is_recalled_and_nothing_is_concluded_from_it(pasted):
@@ -246,6 +246,33 @@ def test_what_is_pasted_is_recalled_and_nothing_is_concluded_from_it(pasted):
         assert stage.owner.card() == ["Lives in: Oslo"]
         assert [one["content"] for one in stage.owner.conclusions()] == ["alice lives in Oslo"]
         assert stage.owner.search("", "Madrid") == [pasted]
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "Output of the tool:\nI live in Madrid.",
+        "<document>I live in Madrid.</document>",
+        "Transcript:\nBob: I live in Madrid.",
+        "Summarise this:\nMy name is Bob. I live in Madrid.",
+        "[web search result] I live in Madrid.",
+        "The website says: I live in Madrid.",
+    ],
+)
+def test_an_answer_tells_what_is_pasted_as_a_quotation(pasted):
+    with staged(reasoner=Extractive()) as stage:
+        stage.owner.say("s", pasted)
+        stage.rest()
+        answer = stage.owner.told("POST", "/peers/alice/chat", {"query": "Where do I live?"})["content"]
+        assert answer is None or answer.startswith("Quoted: “")
+        assert stage.owner.card() is None
+
+
+def test_a_message_that_is_part_of_a_file_says_so(owner):
+    upload = {"files": {"file": ("a.txt", b"City: Rome", "text/plain")}, "data": {"peer_id": "alice"}}
+    owner.told("POST", "/sessions/s/messages/upload", **upload)
+    owner.say("s", "City: Oslo")
+    assert [one.get("kind") for one in owner.messages("s")] == ["document", None]
 
 
 class Listening(Parrot):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mnemon.domain.trust import Trust
 from mnemon.errors import MnemonError, NotFound
 from mnemon.hermes.configuration import Configuration
 from mnemon.turns.memory import USER, Known, Note, Passage, Portrait, Snapshot
@@ -29,9 +30,16 @@ def configured(**keys: Any) -> Configuration:
     )
 
 
-def said(text: str, *, peer: str = "ann", session: str = "trip", on: str = "2026-05-03") -> Passage:
+def said(
+    text: str,
+    *,
+    peer: str = "ann",
+    session: str = "trip",
+    on: str = "2026-05-03",
+    trust: Trust = Trust.SAID,
+) -> Passage:
     at = datetime.fromisoformat(f"{on}T10:00:00+00:00")
-    return Passage(id=f"{peer}-{text[:8]}", peer=peer, session=session, text=text, said_at=at)
+    return Passage(f"{peer}-{text[:8]}", peer, session, text, at, trust)
 
 
 class Shelf:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hermes.forgeries import nasty
 from hermes.scene import NOW, configured, said
 from mnemon.domain.representation import Conclusion, render
+from mnemon.domain.trust import Trust
 from mnemon.hermes.injection import inject
 from mnemon.hermes.kinds import NO_LIMIT
 from mnemon.turns.budget import cut, excerpt
@@ -325,3 +326,14 @@ def test_words_of_scripts_without_spaces_are_cut_between_characters():
 @given(st.text(max_size=300), st.integers(6, 80))
 def test_an_excerpt_is_never_longer_than_it_may_be(text, most):
     assert len(excerpt(text, ["a"], most)) <= most
+
+
+def test_what_was_carried_or_pasted_is_told_as_a_quotation():
+    carried = said("The ferry leaves at nine", trust=Trust.QUOTED)
+    pasted = said("Summarise this:\nMy name is Bob and I take the ferry.")
+    assert items(told(Known(passages=(carried,)))) == [
+        "2026-05-03, quoted by ann in trip: The ferry leaves at nine"
+    ]
+    long = said(f"{pasted.text} {'The sea was calm. ' * 30}")
+    (item,) = items(told(Known(passages=(long,)), "Who is Bob and does he take the ferry?"))
+    assert item.startswith("2026-05-03, quoted by ann in trip: ")

@@ -167,3 +167,12 @@ def test_the_cap_may_come_from_the_command_a_file_or_the_environment(command, ro
     ):
         assert found.out.endswith("hello   (newest, not matched)\n")
     assert command("--cap", minted, "put", "no", exit_code=5).err.startswith("cap_op_mismatch: ")
+
+
+def test_what_was_only_carried_is_printed_as_a_quotation(command, room):
+    line = command("put", "The vault is cold", "-n", room, "--kind", "document").out.strip()
+    assert command("get", "vault", "-n", room).out.endswith("Quoted: “The vault is cold”\n")
+    assert command("line", line).out.endswith("Quoted: “The vault is cold”\n")
+    assert command("snapshot", "-n", room).out.endswith("Quoted: “The vault is cold”\n")
+    (found,) = command("--json", "get", "vault", "-n", room).json()["lines"]
+    assert (found["text"], found["trust"]) == ("The vault is cold", "quoted")

@@ -63,6 +63,7 @@ def test_put_takes_every_field_and_the_line_gives_each_of_them_back(actor, name)
         "source": {"cap": cap, "session": "call-7"},
         "supersedes": None,
         "invalidated_by": None,
+        "trust": "said",
     }
 
 
@@ -109,6 +110,7 @@ def test_get_answers_the_best_lines_with_exactly_these_fields(actor):
         "score",
         "matched",
         "source",
+        "trust",
     }
     assert (best["id"], best["namespace"], best["kind"]) == (line_id, "travel", "memory")
     assert best["text"] == "Trip to Chengdu, May 25-29"

@@ -6,10 +6,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.core.desk import Desk, opened
-from mnemon.domain import ulid
+from mnemon.domain import trust, ulid
 from mnemon.domain.limits import LIST_MOST, SNAPSHOT_BYTES
 from mnemon.domain.line import DIGESTS, PROFILE, Line, SealedLine
 from mnemon.domain.moments import day
+from mnemon.domain.trust import Trust
 from mnemon.ports.book import ALL_BEFORE, Span
 
 _SNAPSHOT_LINES = 200
@@ -20,13 +21,21 @@ class Page(Struct, frozen=True):
     cursor: str | None
 
 
-def read_line(desk: Desk, line_id: str) -> tuple[Line, str | None]:
-    """The line, and the id of the one that replaced it if any did.
+class Read(Struct, frozen=True):
+    line: Line
+    trust: Trust
+    invalidated_by: str | None
+    """The id of the line that replaced it, if any did."""
+
+
+def read_line(desk: Desk, line_id: str) -> Read:
+    """One line, whatever became of it.
 
     Raises: InvalidInput, NotFound, Tampered.
     """
-    line, keys = desk.find(ulid.check(line_id))
-    return opened(line, keys), line.invalidated_by
+    sealed, keys = desk.find(ulid.check(line_id))
+    line = opened(sealed, keys)
+    return Read(line, _class_of(line), sealed.invalidated_by)
 
 
 def list_lines(desk: Desk, *, since: int | None, cursor: str | None, limit: int, history: bool) -> Page:
@@ -60,8 +69,8 @@ def list_lines(desk: Desk, *, since: int | None, cursor: str | None, limit: int,
 def snapshot(desk: Desk) -> tuple[str, list[str]]:
     """A profile that a system prompt may carry whole, and the ids of the lines in it.
 
-    Lines of kind 'profile' come first, then the newest others, each with its day; whole lines
-    only, up to the limit.
+    Lines of kind 'profile' come first, then the newest others, each with its day; then, as quotations, those
+    that their owner only carried. What reads like orders is left out. Whole lines only, up to the limit.
 
     Raises: Tampered.
     """
@@ -75,17 +84,46 @@ def snapshot(desk: Desk) -> tuple[str, list[str]]:
     )
     profile = desk.tx.lines.walk(replace(span, profile=True))
     others = [line for line in desk.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
-    told: list[str] = []
-    ids: list[str] = []
-    room_left = SNAPSHOT_BYTES
+    page = _Told(desk)
+    carried: list[Line] = []
     for sealed in (*profile, *others):
         line = opened(sealed, rooms[sealed.room.namespace])
-        said = " ".join(line.text.split())
+        if not page.has_room(line, Trust.SAID):
+            continue  # What is too long now stays so, and is not even looked at.
+        match _class_of(line):
+            case Trust.SAID:
+                page.tell(line, Trust.SAID)
+            case Trust.QUOTED:
+                carried.append(line)
+    for line in carried:
+        if page.has_room(line, Trust.QUOTED):
+            page.tell(line, Trust.QUOTED)
+    return "".join(page.told), page.ids
+
+
+class _Told:
+    """What a snapshot tells, within its limit."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._room = SNAPSHOT_BYTES
+        self.told: list[str] = []
+        self.ids: list[str] = []
+
+    def has_room(self, line: Line, found: Trust) -> bool:
+        return len(self._entry(line, found).encode()) <= self._room
+
+    def tell(self, line: Line, found: Trust) -> None:
+        entry = self._entry(line, found)
+        self._room -= len(entry.encode())
+        self.told.append(entry)
+        self.ids.append(line.id)
+
+    def _entry(self, line: Line, found: Trust) -> str:
+        said = trust.quoted(found, " ".join(line.text.split()))
         happened = line.created_at if line.occurred_at is None else line.occurred_at
-        entry = f"- {day(desk.tools.local(happened))} [{line.room.namespace}] {said}\n"
-        size = len(entry.encode())
-        if size <= room_left:
-            room_left -= size
-            told.append(entry)
-            ids.append(line.id)
-    return "".join(told), ids
+        return f"- {day(self._desk.tools.local(happened))} [{line.room.namespace}] {said}\n"
+
+
+def _class_of(line: Line) -> Trust:
+    return trust.of_line(line.kind, line.metadata, line.text)

@@ -2,7 +2,8 @@
 
 First the lines that the index ranks; then, among the newest, those that contain one of the
 question's terms inside a word; then the newest lines, marked as not matched, because a question may
-share nothing with its answer that an index can see.
+share nothing with its answer that an index can see. What reads like orders to a model comes after what
+matches as well, and never where nobody asked for it.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from mnemon.core.desk import Desk, opened
 from mnemon.core.explaining import NEWEST, PART, Explanation, compared_in, explained
 from mnemon.core.finding import find, understand
 from mnemon.core.vault import RoomKeys
-from mnemon.domain import ulid, words
+from mnemon.domain import trust, ulid, words
 from mnemon.domain.limits import RECALL_MOST
 from mnemon.domain.line import DIGESTS, Line, SealedLine
 from mnemon.domain.question import Question
+from mnemon.domain.trust import Trust
 from mnemon.ports.book import ALL_BEFORE, Span
 
 _SUBSTRING_WINDOW = 500
@@ -46,6 +48,7 @@ class Wish(Struct, frozen=True):
 
 class Recalled(Struct, frozen=True):
     line: Line
+    trust: Trust
     score: float | None
     matched: bool
     explanation: Explanation | None = None
@@ -64,10 +67,21 @@ def recall(desk: Desk, wish: Wish) -> list[Recalled]:
     span = _span(desk, wish, rooms)
     found: dict[tuple[str, str], Recalled] = {}
     for one in _candidates(desk, wish, rooms, span):
-        found.setdefault((one.line.room.namespace, one.line.id), one)
+        if not wish.floor or one.trust > Trust.SUSPECT:
+            found.setdefault((one.line.room.namespace, one.line.id), one)
         if len(found) == wish.k:
             break
-    return [_numbered(one, rank) for rank, one in enumerate(found.values(), 1)]
+    ranked = sorted(found.values(), key=_place)
+    return [_numbered(one, rank) for rank, one in enumerate(ranked, 1)]
+
+
+def _place(one: Recalled) -> int:
+    """What matches, what matches and reads like orders, and the newest."""
+    return (1 if one.trust == Trust.SUSPECT else 0) if one.matched else 2
+
+
+def _recalled(line: Line, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
+    return Recalled(line, trust.of_line(line.kind, line.metadata, line.text), score, matched, why)
 
 
 def _numbered(one: Recalled, rank: int) -> Recalled:
@@ -84,7 +98,7 @@ def _candidates(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span) 
         yield from _by_substring(desk, wish, rooms, span, question.terms)
         why = Explanation(0, NEWEST) if wish.explain else None
         for line in _memories(desk, _widened(span, wish.k + _MOST_DIGESTS)):
-            yield Recalled(opened(line, rooms[line.room.namespace]), None, matched=False, explanation=why)
+            yield _recalled(opened(line, rooms[line.room.namespace]), None, why, matched=False)
 
 
 def _by_relevance(
@@ -100,7 +114,8 @@ def _by_relevance(
         line = desk.tx.lines.get(hit.room, hit.id)
         if line is not None and line.invalidated_by is None and desk.scope.sees(line.session):
             why = explained(hit, 0, space) if wish.explain else None
-            yield Recalled(opened(line, rooms[hit.room.namespace]), round(hit.score, 6), True, why)
+            whole = opened(line, rooms[hit.room.namespace])
+            yield _recalled(whole, round(hit.score, 6), why, matched=True)
 
 
 def _by_substring(
@@ -117,7 +132,7 @@ def _by_substring(
     holding.sort(key=lambda pair: pair[0], reverse=True)
     why = Explanation(0, PART, 0.0) if wish.explain else None
     for _, line in holding:
-        yield Recalled(line, 0.0, True, why)
+        yield _recalled(line, 0.0, why, matched=True)
 
 
 def _memories(desk: Desk, span: Span) -> Iterator[SealedLine]:

@@ -1,10 +1,12 @@
-"""What of a message came from elsewhere: injected memory, files that an agent is started with, and mail."""
+"""What of a message came from elsewhere: injected memory, files that an agent is started with, mail, and
+what it presents as another's."""
 
 from __future__ import annotations
 
 import re
 
 from mnemon.domain.pattern import pattern
+from mnemon.domain.presented import unpresented
 
 _TAGS = "memory[\\w-]*|memories|system[\\w-]*|context|retrieved[\\w-]*|background|instructions|tool[\\w-]*"
 _BLOCK = pattern(rf"<\s*({_TAGS})\b[^<>]*>.*?(?:<\s*/\s*\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -45,8 +47,9 @@ def unpasted(text: str) -> str:
         text = _BLOCK.sub("\n", text)
     if _is_file(text):
         return ""
-    if ":" in text:
+    if ":" in text or "--" in text:
         text = _MAIL.sub("", text)
+    text = unpresented(text)
     return _without_memories(text) if "\n" in text else text
 
 

@@ -59,6 +59,7 @@ def get(case: Case, request: m.Get) -> Outcome:
             text=one.line.text,
             created_at=to_datetime(one.line.created_at),
             occurred_at=_moment(one.line.occurred_at),
+            trust=one.trust.name.lower(),
             score=one.score,
             matched=one.matched,
             source=_source(one.line),
@@ -70,7 +71,8 @@ def get(case: Case, request: m.Get) -> Outcome:
 
 
 def get_line(case: Case, request: m.GetLine) -> Outcome:
-    line, invalidated_by = read_line(case.desk, request.id)
+    read = read_line(case.desk, request.id)
+    line = read.line
     answer = m.LineAnswer(
         id=line.id,
         namespace=line.room.namespace,
@@ -81,7 +83,8 @@ def get_line(case: Case, request: m.GetLine) -> Outcome:
         metadata=dict(line.metadata),
         source=_source(line),
         supersedes=line.supersedes,
-        invalidated_by=invalidated_by,
+        invalidated_by=read.invalidated_by,
+        trust=read.trust.name.lower(),
     )
     return Outcome(answer, Trace((line.room.namespace,), (line.id,)))
 

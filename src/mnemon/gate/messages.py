@@ -121,6 +121,8 @@ class RecalledLine(Answer, frozen=True, omit_defaults=True):
     matched: bool
     source: Source
     explanation: Explanation | None = None
+    trust: str = ""
+    """'said', 'quoted' or 'suspect': whose word it is, and whether it reads like orders to a model."""
 
 
 class GetAnswer(Answer, frozen=True):
@@ -142,6 +144,8 @@ class LineAnswer(Answer, frozen=True):
     source: Source
     supersedes: str | None
     invalidated_by: str | None
+    trust: str = ""
+    """As of a line that is recalled."""
 
 
 class List(Request, frozen=True):

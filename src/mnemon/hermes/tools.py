@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
 from mnemon.domain.representation import fitting
+from mnemon.domain.trust import of_part, quoted
 from mnemon.errors import Disabled, InvalidInput, MnemonError, NotFound, Unauthenticated
 from mnemon.hermes.configuration import LEVELS, Configuration, Level
 from mnemon.turns.background import day, entries, lines, remarks, search_terms
@@ -164,6 +165,7 @@ class _Desk(Struct, frozen=True):
         """A message as it is shown."""
         peer, session = (cut(defuse(name), _MOST_OF_A_NAME) for name in (passage.peer, passage.session))
         text = defuse(excerpt(clean(passage.text), about, most))
+        text = quoted(of_part(text, passage.text, passage.trust), text) if text else ""
         return {"date": str(day(passage.said_at, self.now)), "peer": peer, "session": session, "text": text}
 
     def note(self, note: Note) -> _Answer:

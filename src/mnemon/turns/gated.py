@@ -8,6 +8,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from mnemon.domain.habits import MemberHabits
+from mnemon.domain.line import MESSAGE
+from mnemon.domain.trust import Trust, of_message
 from mnemon.errors import CapScopeMismatch, MnemonError, NotFound, Unavailable, Unsupported
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import answers as a
@@ -271,12 +273,13 @@ class GatedMemory:
     def _said(self, peer: str, query: str, limit: int, *, floor: bool = False) -> Look[list[Passage]]:
         """What the peer said: the user anywhere, others where the user was.
 
-        With `floor`, nothing unless it is worth showing to who did not ask.
+        With `floor`, nothing unless it is worth showing to who did not ask; what reads like orders never is.
         """
         name = self._views(peer)[1]
 
         def read(found: a.Messages | None) -> list[Passage]:
-            return [] if found is None else [_passage(one) for one in found.messages]
+            said = [] if found is None else [_passage(one) for one in found.messages]
+            return [one for one in said if one.trust > Trust.SUSPECT] if floor else said
 
         asked = q.SearchPeer(
             workspace_id=self._seat.workspace,
@@ -336,7 +339,14 @@ def members_of(seat: Seat) -> dict[str, MemberHabits]:
 
 
 def _passage(message: a.Message) -> Passage:
-    return Passage(message.id, message.peer_id, message.session_id, message.content, message.created_at)
+    return Passage(
+        message.id,
+        message.peer_id,
+        message.session_id,
+        message.content,
+        message.created_at,
+        of_message(message.kind or MESSAGE, message.metadata, message.content),
+    )
 
 
 def _note(conclusion: a.Conclusion) -> Note:

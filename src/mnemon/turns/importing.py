@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from mnemon.domain import imports as r
 from mnemon.domain.habits import MemberHabits, PeerHabits
-from mnemon.domain.trust import reads_like_orders
+from mnemon.domain.orders import reads_like_orders
 from mnemon.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, NotFound
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o

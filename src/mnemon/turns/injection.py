@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from mnemon.domain.pattern import pattern
+from mnemon.domain.trust import Trust, of_part
 from mnemon.turns.background import (
     MOST_OF_A_REMARK,
     Remark,
@@ -84,7 +85,9 @@ def _said(passages: Iterable[Passage], message: str, about: Sequence[str], now: 
         part = defuse(excerpt(clean(passage.text), about, MOST_OF_A_REMARK))
         if part not in asked:
             peer, session = (cut(defuse(name), _MOST_OF_A_NAME) for name in (passage.peer, passage.session))
-            origin = f"{peer or 'somebody'} in {session or 'a session'}"
+            said = of_part(part, passage.text, passage.trust) == Trust.SAID
+            carried = "" if said else "quoted by "
+            origin = f"{carried}{peer or 'somebody'} in {session or 'a session'}"
             yield Remark(part, str(day(passage.said_at, now)), origin)
 
 

@@ -8,6 +8,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from mnemon.domain.trust import Trust
+
 USER = "user"
 AI = "ai"
 
@@ -20,6 +22,7 @@ class Passage(Struct, frozen=True):
     session: str
     text: str
     said_at: datetime
+    trust: Trust = Trust.SAID
 
 
 class Portrait(Struct, frozen=True):

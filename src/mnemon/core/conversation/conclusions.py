@@ -52,6 +52,9 @@ FIELDS = {
 }
 
 
+TOGETHER = '{"together":true}'
+"""The metadata of what follows from several messages together, and goes with any of them."""
+
 _TELL_OF_ALL = frozenset((CONCLUSIONS["deductive"], CONCLUSIONS["inductive"]))
 """What tells in one text what several conclusions say: it is outdated with any of them."""
 
@@ -232,14 +235,12 @@ def _stated_as(desk: Desk, stated: Stated) -> str:
     if not stated.sources:
         return trust.KINDS[own]
     read = [(source, opener.text(source)) for source in stated.sources]
-    least = min(own, trust.of_fact(stated.text, [(_trust(line, text), text) for line, text in read]))
+    least = min(own, trust.of_fact(stated.text, [(_class_of(line, text), text) for line, text in read]))
     return CONCLUSIONS["deductive"] if least is Trust.SAID else trust.KINDS[least]
 
 
-def _trust(line: SealedLine, text: str) -> Trust:
-    if line.kind in KINDS:
-        return trust.of_conclusion(line.kind)
-    return trust.of_message(line.kind, decode_metadata(line.metadata), text)
+def _class_of(line: SealedLine, text: str) -> Trust:
+    return trust.of_line(line.kind, decode_metadata(line.metadata), text)
 
 
 def list_views(

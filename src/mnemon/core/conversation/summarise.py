@@ -10,9 +10,9 @@ from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.place import Changes, Opener, sessions_room, write_line
 from mnemon.core.desk import Desk
 from mnemon.domain.line import SUMMARY
+from mnemon.domain.orders import reads_like_orders
 from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import Errand, Task
-from mnemon.domain.trust import reads_like_orders
 from mnemon.ports.book import Turns
 from mnemon.ports.reasoner import Turn
 

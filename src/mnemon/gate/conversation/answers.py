@@ -53,6 +53,8 @@ class Message(Answer, frozen=True, omit_defaults=True):
     token_count: int
     explanation: Explanation | None = None
     """Why a search found it, if that was asked for."""
+    kind: str | None = None
+    """'document' if it is part of a file: its peer carried it, and did not say it."""
 
 
 class Conclusion(Answer, frozen=True):

@@ -16,6 +16,7 @@ from mnemon.core.conversation.place import Changes
 from mnemon.core.conversation.search import Found
 from mnemon.domain.audit import Row
 from mnemon.domain.content import check_characters, decode_metadata, encode_metadata
+from mnemon.domain.line import MESSAGE
 from mnemon.domain.moments import to_datetime
 from mnemon.domain.register import Entry
 from mnemon.errors import InvalidInput
@@ -110,6 +111,7 @@ def message(one: Message, why: Explanation | None = None) -> a.Message:
         line.room.workspace,
         line.tokens or 0,
         why,
+        None if line.kind == MESSAGE else line.kind,
     )
 
 

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from mnemon.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
+from mnemon.domain.trust import named, quoted
 from mnemon.errors import InvalidInput
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
@@ -91,7 +92,8 @@ def get(
 
 def _recalled(line: m.RecalledLine) -> str:
     when = (line.occurred_at or line.created_at).astimezone().date().isoformat()
-    told = f"{when}  [{line.namespace}]  {line.text}{'' if line.matched else '   (newest, not matched)'}"
+    text = quoted(named(line.trust), line.text)
+    told = f"{when}  [{line.namespace}]  {text}{'' if line.matched else '   (newest, not matched)'}"
     return told if line.explanation is None else f"{told}\n{_explained(line.explanation)}"
 
 
@@ -150,7 +152,8 @@ def line(shell: Shell, line_id: str) -> None:
         replaced = f"\nreplaced by {answer.invalidated_by}" if answer.invalidated_by else ""
         replaces = f"\nreplaces {answer.supersedes}" if answer.supersedes else ""
         when = f"{answer.created_at.astimezone():%Y-%m-%d %H:%M}"
-        return f"{when}  [{answer.namespace}]  {answer.text}{replaces}{replaced}"
+        said = quoted(named(answer.trust), answer.text)
+        return f"{when}  [{answer.namespace}]  {said}{replaces}{replaced}"
 
     shell.show(answer, text)
 

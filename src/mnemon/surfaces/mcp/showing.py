@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+from mnemon.domain.line import MESSAGE
 from mnemon.domain.pattern import pattern
+from mnemon.domain.trust import Trust, named, of_message, of_part, quoted
 from mnemon.gate import messages as m
 from mnemon.gate.conversation import answers as a
 from mnemon.surfaces.mcp import results as r
@@ -30,6 +32,12 @@ def text_of(stored: str, about: Sequence[str] = (), most: int = MOST_EXCERPT_CHA
     return defuse(excerpt(clean(stored), about, most))
 
 
+def _marked(stored: str, trust: Trust, about: Sequence[str], most: int) -> str:
+    """That part, marked if it is not the word of whose line it is."""
+    text = text_of(stored, about, most)
+    return quoted(of_part(text, stored, trust), text) if text else ""
+
+
 def name_of(stored: str) -> str:
     return cut(defuse(stored), _MOST_NAME_CHARS)
 
@@ -47,7 +55,7 @@ def line(
         stored.id,
         day_of(stored.occurred_at or stored.created_at),
         stored.kind,
-        text_of(stored.text, about, most),
+        _marked(stored.text, named(stored.trust), about, most),
         None if session is None else name_of(session),
     )
 
@@ -58,8 +66,10 @@ def message(
     return r.Cited(
         stored.id,
         day_of(stored.created_at),
-        "message",
-        text_of(stored.content, about, most),
+        MESSAGE,
+        _marked(
+            stored.content, of_message(stored.kind or MESSAGE, stored.metadata, stored.content), about, most
+        ),
         name_of(stored.session_id),
         None if stored.peer_id == person else name_of(stored.peer_id),
     )
