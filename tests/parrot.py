@@ -48,7 +48,7 @@ class Parrot:
             told.pop(0)
         return "\n".join(told)
 
-    def answer(self, question, statements, about, effort=None, search=None):
+    def answer(self, question, statements, about, effort=None, search=None, at=None):
         self._think()
         asked = set(question.lower().split())
         found = [one for one in statements if asked & set(one.text.lower().rstrip(".").split())]

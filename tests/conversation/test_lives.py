@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import count, permutations
 
+import msgspec
 import pytest
 
 from conversation.world import staged
 from mnemon.adapters.reason.extractive import Extractive
+from mnemon.gate.conversation import operations as o
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,9 @@ def tell(play):
         ("My girlfriend Ana is a nurse.", "Ana moved out. She broke up with me."),
         ("My wife Ana is a nurse.", "Ana left me last month."),
         ("I work at Acme.", "Bad news: they laid me off today."),
+        ("My husband Mark is a cook.", "Long story but Mark and I split up."),
+        ("My girlfriend Ana is a cook.", "Me and Ana broke up last week."),
+        ("We have a hamster called Bisou.", "Bisou passed away, the kids are devastated."),
         ("I start at Acme in June.", "The Acme job fell through."),
         ("I start at Acme in June.", "The job at Acme fell through, so I'm still looking."),
     ],
@@ -53,6 +58,11 @@ def tell(play):
 )
 def test_an_end_is_of_the_only_one_who_was_named_right_before(tell, story):
     assert tell(*story).card() == []
+
+
+def test_a_plain_no_ends_what_was_asked_for(tell):
+    owner = tell("I live in Berlin. I work at Acme.", ("bot", "Do you still live in Berlin?"), "no")
+    assert owner.card() == ["Works at: Acme"]
 
 
 def test_whom_the_end_means_is_told_with_it(tell):
@@ -194,6 +204,7 @@ def test_nor_is_what_only_sounds_like_a_change_taken_for_one_there(tell, said):
     [
         ("I have a dog named Rex.", "Not Rex, Max.", "Pet: Max (dog)"),
         ("I live in Porto.", "Sorry, I meant Lisbon.", "Lives in: Lisbon"),
+        ("My birthday is on the 12th of June.", "sorry typo, i meant 21st of June", "Birthday: 21st of June"),
         ("I work at Google.", "I said Google but I meant Meta.", "Works at: Meta"),
     ],
 )
@@ -233,3 +244,51 @@ def test_what_is_said_in_play_is_on_no_card_until_the_play_is_over(tell):
         "OK, stop the roleplay. I live in Ghent.",
     )
     assert owner.card() == ["Lives in: Ghent"]
+
+
+def test_who_starts_somewhere_later_works_where_they_did_until_they_say_so(tell):
+    life = ["I work at Bosch.", "I start at Siemens on 1 March."]
+    owner = tell(*life)
+    assert owner.card() == ["Works at: Bosch", "Starts at: Siemens (from 2026-03-01)"]
+    assert owner.chat("Where do I work?") == "Bosch: alice works at Bosch (2026-01-01)."
+    assert "Siemens" in owner.chat("When do I start at Siemens?")
+
+
+def test_who_works_where_they_were_to_start_has_started(tell):
+    owner = tell("I work at Bosch.", "I start at Siemens on 1 March.", "I work at Siemens now.")
+    assert owner.card() == ["Works at: Siemens"]
+
+
+def test_who_leaves_their_work_still_starts_where_they_said(tell):
+    owner = tell("I work at Bosch.", "I accepted the offer from Siemens.", "I quit my job.")
+    assert owner.card() == ["Starts at: Siemens"]
+
+
+def test_a_long_play_is_on_no_card_though_it_has_left_the_last_few_turns(play, tell):
+    said = [("bot", "Aye!"), "We need more rum."] * 4
+    owner = tell("You are a pirate and I am the captain.")
+    for minute, one in enumerate([*said, "I live in Tortuga. My brother Hook is a pirate."]):
+        peer, text = ("alice", one) if isinstance(one, str) else one
+        owner.say("s", text, peer=peer, created_at=f"2026-01-01T12:{minute + 1:02}:00Z")
+    owner.say("s", "Ok, back to reality. My wife Ana is a nurse.", created_at="2026-01-01T13:00:00Z")
+    play.rest()
+    assert owner.card() == ["Wife: Ana"]
+
+
+def test_what_is_denied_of_one_of_several_in_another_namespace_still_holds_of_the_others(play):
+    workspace = f"life-{next(_numbers)}"
+    said = {
+        "health": "I'm allergic to peanuts and shellfish.",
+        "home": "I'm not allergic to shellfish after all.",
+    }
+    for day, (namespace, text) in enumerate(said.items(), 1):
+        message = {"peer_id": "alice", "content": text, "created_at": f"2026-01-{day:02}T12:00:00Z"}
+        told = {
+            "workspace_id": workspace,
+            "session_id": namespace,
+            "namespace": namespace,
+            "messages": [message],
+        }
+        play.world.call(o.ADD_MESSAGES, play.owner_cap, msgspec.convert(told, o.ADD_MESSAGES.request))
+        play.rest()
+    assert play.speaker(workspace=workspace).card() == ["Allergy: peanuts"]

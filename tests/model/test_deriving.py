@@ -7,7 +7,7 @@ import pytest
 from gate.world import TOKENS
 from mnemon.errors import ModelUnusable
 from model.stand_in import Says
-from model.world import Thinker, fact, facts
+from model.world import Thinker, fact, facts, turns
 
 QUILTS = "My aunt taught me how to sew quilts."
 
@@ -214,3 +214,57 @@ def test_json_is_found_whatever_stands_around_it(thinker, endpoint, around):
     told = '{"facts": [{"text": "ann was taught to sew quilts", "sources": ["t1"], "card": null}]}'
     endpoint.plays(around.replace("{{}}", "it").replace("{}", told))
     assert "ann was taught to sew quilts" in thinker.derived(QUILTS)
+
+
+def test_characters_that_nobody_sees_are_left_out_of_a_fact_and_its_line_on_a_card(thinker, endpoint):
+    endpoint.plays(facts(fact("ann has a \u202ewhippet\x00, Rex", "t1", card="Pet: Re\u202ex")))
+    [found] = thinker.facts("Round here lives Rex, a whippet that I have.")
+    assert (found.text, found.trait) == ("ann has a whippet, Rex", "Pet: Rex")
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "card"),
+    [
+        ("My boss lives in Rome", "ann's boss lives in Rome", "Lives in: Rome"),
+        ("I used to live in Rome", "ann used to live in Rome", "Lives in: Rome"),
+        ("In Rome I lived for years", "ann lived in Rome for years", "Lives in: Rome"),
+        ("In May I will start to work at Google", "ann will work at Google", "Works at: Google"),
+        ("Not allergic to nuts, not I", "ann is not allergic to nuts", "Allergy: nuts"),
+        ("Maybe I will study law", "ann might study law", "Studies: law"),
+    ],
+)
+def test_a_card_has_only_what_is_so_of_the_peer_by_now(thinker, endpoint, said, told, card):
+    endpoint.plays(facts(fact(told, "t1", card=card)))
+    found = thinker.facts(said)
+    assert told in [one.text for one in found]
+    assert card not in [one.trait for one in found]
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "card"),
+    [
+        ("Olives are nothing that I like", "ann likes no olives, nothing", "Dislikes: olives"),
+        ("To learn Dutch is what I want", "ann wants to learn Dutch", "Goal: learn Dutch"),
+        ("Born in Rome I was, yes", "ann was born in Rome", "From: Rome"),
+        ("For ten years I've lived in Rome", "ann has lived in Rome for ten years", "Lives in: Rome"),
+        ("Rex, my dog, is a beagle", "ann's dog Rex is a beagle", "Pet: Rex"),
+    ],
+)
+def test_a_card_has_what_is_so_in_other_words(thinker, endpoint, said, told, card):
+    endpoint.plays(facts(fact(told, "t1", card=card)))
+    assert card in [one.trait for one in thinker.facts(said)]
+
+
+def test_a_memory_holds_at_least_what_it_holds_without_a_model(thinker, endpoint):
+    said = "I ran the Oslo marathon in May 2019. I visited Kyoto in 2018 with Tom."
+    by_rule = thinker.model.plain.derive(turns(said), "ann")
+    assert len(by_rule) == 2
+    endpoint.plays(facts())
+    assert thinker.facts(said) == by_rule
+    endpoint.plays(facts(fact("ann finished a marathon in Oslo in May 2019", "t1")))
+    assert thinker.derived(said) == ["ann finished a marathon in Oslo in May 2019", by_rule[1].text]
+
+
+def test_where_it_is_wished_what_to_note_the_model_chooses(thinker, endpoint):
+    endpoint.plays(facts())
+    assert thinker.derived("I ran the Oslo marathon in May 2019.", wishes="Only what ann eats.") == []

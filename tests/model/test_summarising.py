@@ -67,3 +67,19 @@ def test_more_than_a_prompt_has_room_for_is_summarised_in_steps(endpoint, tmp_pa
     assert len(endpoint.asked) > 2
     assert all(TOKENS.count(asked.text) + asked.body["max_tokens"] <= 2300 for asked in endpoint.asked)
     assert all("summary" in asked.quoted[0][0] for asked in endpoint.asked[1:])
+
+
+def test_where_no_sentence_of_the_model_is_short_enough_the_rules_summarise_and_say_so(thinker, endpoint):
+    said = "We sew quilts on Monday. " + "And on Friday all of us bake bread, " * 20 + "we do."
+    endpoint.plays(
+        "On Friday all of us bake bread, " + "and on Friday all of us bake bread, " * 20 + "we do."
+    )
+    told = thinker.summary(said, most=40)
+    assert "quilts" in told
+    assert TOKENS.count(told) <= 40
+    assert "longer than it may be" in thinker.complaints[0]
+
+
+def test_characters_that_nobody_sees_are_left_out_of_a_summary(thinker, endpoint):
+    endpoint.plays("ann sews\u202e quilts on\x00 Monday.")
+    assert thinker.summary(*SAID) == "ann sews quilts on Monday."

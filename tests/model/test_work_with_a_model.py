@@ -165,3 +165,17 @@ def test_without_a_model_nothing_is_different(stage, owner, endpoint):
     stage.rest(worker)
     assert owner.held() == ["alice lives in Lisbon"]
     assert endpoint.asked == []
+
+
+@pytest.mark.parametrize("reply", ["I'm sorry, but I can't help with that.", "not json"])
+def test_a_model_that_refuses_or_talks_nonsense_is_told_of_until_it_is_well(
+    stage, owner, endpoint, thinker, reply
+):
+    endpoint.plays(reply)
+    owner.say("s", SAID)
+    stage.rest()
+    assert thinker.model.standing("w").trouble.startswith("derive: the model")
+    endpoint.plays(GOOD)
+    stage.clock.advance(seconds=10)
+    stage.rest()
+    assert thinker.model.standing("w").trouble == ""

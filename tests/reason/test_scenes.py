@@ -1,11 +1,11 @@
-"""A scene that somebody sets holds for a few turns, or until somebody ends it."""
+"""A scene that somebody sets holds until somebody ends it, or for as long as people play in one go."""
 
 from __future__ import annotations
 
 import pytest
 
 from mnemon.adapters.reason.extractive import Extractive
-from mnemon.adapters.reason.scenes import LASTS
+from mnemon.adapters.reason.scenes import LASTS, LASTS_ANYHOW, PAUSE_MS
 from mnemon.ports.reasoner import Turn
 from reason.utterances import SAID_AT
 
@@ -32,6 +32,10 @@ def concluded(*said, before=()):
         "Do you want to start an adventure?",
         "Be my dungeon master.",
         "Please stay in character.",
+        "You are a pirate and I am the captain.",
+        "You be the waiter, I'll be the guest.",
+        "Can you act as an interviewer? I'll be the candidate.",
+        "I'll play the king and you play the queen.",
     ],
 )
 def test_what_is_said_in_a_scene_holds_of_nobody(scene):
@@ -47,6 +51,11 @@ def test_what_is_said_in_a_scene_holds_of_nobody(scene):
         "Let's play chess!",
         "My children role-play a lot.",
         "Let's pretend nothing happened.",
+        "You are a nutritionist. I am a runner.",
+        "You're the best and I'm the luckiest!",
+        "You're an angel and I'll be the godmother of your son.",
+        "Act as my doctor.",
+        "I'll be the driver tonight.",
     ],
 )
 def test_what_only_speaks_of_play_sets_no_scene(said):
@@ -56,6 +65,27 @@ def test_what_only_speaks_of_play_sets_no_scene(said):
 def test_a_scene_ends_when_somebody_ends_it():
     said = ["Let's roleplay.", "bot: Who are you?", "OK, stop the roleplay. I live in Ghent."]
     assert concluded(*said) == ["ann lives in Ghent"]
+
+
+@pytest.mark.parametrize(
+    "end", ["Ok, back to reality.", "ok stop.", "Stop playing now.", "Enough!", "Joking aside.", "Game over."]
+)
+def test_a_scene_ends_in_whatever_words(end):
+    assert concluded("Let's roleplay.", "bot: Who are you?", f"{end} I live in Ghent.") == [
+        "ann lives in Ghent"
+    ]
+
+
+def test_a_scene_ends_when_people_came_back_to_it_after_hours():
+    def told(after_ms, turns):
+        said = ["Let's roleplay.", *["bot: Hm."] * turns]
+        talk = [Turn(str(at), "bot", text, SAID_AT) for at, text in enumerate(said)]
+        last = Turn("last", "ann", HERO, SAID_AT + after_ms)
+        return [fact.text for fact in Extractive().derive([*talk, last], "ann")]
+
+    assert told(PAUSE_MS - 1, LASTS_ANYHOW) == []
+    assert told(PAUSE_MS, LASTS_ANYHOW) == ["ann lives in Camelot"]
+    assert told(PAUSE_MS, LASTS_ANYHOW - 1) == []
 
 
 def test_nobody_is_in_a_scene_for_ever():

@@ -84,6 +84,21 @@ def test_a_moment_outside_of_every_calendar_leaves_a_day_as_it_was_said(said_at)
         ("Do you have any allergies?", "peanuts", "Allergy: peanuts"),
         ("Do you have any allergies?", "No", None),
         ("What's your favorite color?", "Blue!", "Favorite color: Blue"),
+        ("Are you vegetarian?", "yes", "Diet: vegetarian"),
+        ("Are you vegetarian?", "Yes, since 2015.", "Diet: vegetarian"),
+        ("Are you vegetarian?", "yes but only at home", None),
+        ("Are you vegetarian or vegan?", "yes", None),
+        ("Do you eat meat?", "No, not since 2015", "Does not eat: meat"),
+        ("Do you like your job?", "yes", "Likes: their job"),
+        ("Do you have siblings?", "one sister, Leyla", "Sister: Leyla"),
+        ("Do you love me?", "yes", None),
+        ("Do you like the new design of the page?", "yes", None),
+        ("Do you have any questions?", "no", None),
+        ("Are you sure?", "yes", None),
+        ("Do you like it?", "yes", None),
+        ("Do you want to live in Rome?", "yes", None),
+        ("Any kids?", "two girls, 3 and 5", "Children: two girls"),
+        ("Do you have any pets?", "yes, two cats", "Pet: two cats"),
         ("What's your name?", "why?", None),
         ("What's your name?", "not telling", None),
         ("Where do you live? Never mind.", "Lisbon", None),
@@ -156,6 +171,23 @@ def test_a_reply_is_told_with_the_question_that_it_answers(question, reply, expe
     found = facts(reply, before=[Turn("q", "bot", question, SAID_AT)])
     assert [fact.text for fact in found] == expected
     assert all(fact.sources == ("q", "0") for fact in found)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "expected"),
+    [
+        ("Do you still live in Berlin?", "No.", ["ann does not live in Berlin"]),
+        ("Are you allergic to nuts?", "nope", ["ann is not allergic to nuts"]),
+        ("Do you have a dog?", "No, not anymore", ["ann does not have a dog"]),
+        ("Do you have a dog?", "no but two cats", []),
+        ("Are you ready?", "no", []),
+        ("Do you want me to stop?", "no", []),
+        ("Do you like tea or coffee?", "no", []),
+    ],
+)
+def test_a_plain_no_denies_what_a_card_would_say(question, reply, expected):
+    found = facts(reply, before=[Turn("q", "bot", question, SAID_AT)])
+    assert [(fact.text, fact.trait) for fact in found] == [(text, None) for text in expected]
 
 
 def test_nobody_answers_their_own_question():

@@ -209,6 +209,8 @@ TELLING = [
     ("I'm allergic to peanuts.", [("ann is allergic to peanuts", "Allergy: peanuts")]),
     ("I have a peanut allergy", [("ann has a peanut allergy", "Allergy: peanut")]),
     ("I have an allergy to cats", [("ann has an allergy to cats", "Allergy: cats")]),
+    ("I have no allergy to nuts", [("ann has no allergy to nuts", None)]),
+    ("I have no nut allergy", [("ann has no nut allergy", None)]),
     ("I'm lactose intolerant.", [("ann is lactose intolerant", "Allergy: lactose intolerant")]),
     ("I'm vegan.", [("ann is vegan", "Diet: vegan")]),
     (
@@ -568,10 +570,39 @@ TELLING = [
     ("I got the job at Spotify!", [("ann got the job at Spotify", "Works at: Spotify")]),
     (
         "I start my new job at Siemens in March.",
-        [("ann starts their new job at Siemens in March", "Works at: Siemens")],
+        [("ann starts their new job at Siemens in March", "Starts at: Siemens (from 2027-03)")],
     ),
-    ("I start at Siemens in March.", [("ann starts at Siemens in March", "Works at: Siemens")]),
-    ("I accepted the job offer from Nokia.", [("ann accepted the job offer from Nokia", "Works at: Nokia")]),
+    (
+        "I start at Siemens in March.",
+        [("ann starts at Siemens in March", "Starts at: Siemens (from 2027-03)")],
+    ),
+    (
+        "I'll be starting at Siemens on the 1st of December.",
+        [
+            (
+                "ann will be starting at Siemens on the 1st of December",
+                "Starts at: Siemens (from 2026-12-01)",
+            )
+        ],
+    ),
+    ("I accepted the job offer from Nokia.", [("ann accepted the job offer from Nokia", "Starts at: Nokia")]),
+    ("I accepted the offer from Nokia.", [("ann accepted the offer from Nokia", "Starts at: Nokia")]),
+    ("I accepted the offer from Audi in 2010.", [("ann accepted the offer from Audi in 2010", None)]),
+    (
+        "I accepted the offer from Carvana for my car.",
+        [("ann accepted the offer from Carvana for their car", None)],
+    ),
+    (
+        "I joined Siemens as a test engineer.",
+        [("ann joined Siemens as a test engineer", "Works at: Siemens")],
+    ),
+    (
+        "I joined Siemens as an engineer in 1998.",
+        [("ann joined Siemens as an engineer in 1998", None)],
+    ),
+    ("I joined Facebook.", [("ann joined Facebook", None)]),
+    ("I might start at Siemens in May.", []),
+    ("I don't start at Siemens in May.", [("ann does not start at Siemens in May", None)]),
     ("I was hired by Lufthansa.", [("ann was hired by Lufthansa", "Works at: Lufthansa")]),
     ("My new job is at Bosch.", [("ann's new job is at Bosch", "Works at: Bosch")]),
     (
@@ -639,4 +670,47 @@ TELLING = [
     ("My dogs name is bella", [("ann's dogs name is bella", "Pet: bella (dog)")]),
     ("My time zone is CET.", [("ann's time zone is CET", "Time zone: CET")]),
     ("Hola, soy Carmen, encantada.", [('ann said: "Hola, soy Carmen, encantada"', "Name: Carmen")]),
+    # Said in passing, or with more than the value.
+    (
+        "My favourite band is actually Radiohead.",
+        [("ann's favourite band is actually Radiohead", "Favourite band: Radiohead")],
+    ),
+    (
+        "I speak both Polish and English fluently.",
+        [("ann speaks both Polish and English fluently", "Speaks: Polish and English")],
+    ),
+    ("Staying with my cousin Ken this week.", [("Ken is ann's cousin", "Cousin: Ken")]),
+    ("Visiting my ex-wife Ana tomorrow.", []),
+    ("School run with my kids Tim and Ana today.", []),
+    ("Rest in peace, my cat Mia, RIP.", []),
+    (
+        "I take metformin for type 2 diabetes.",
+        [("ann takes metformin for type 2 diabetes", "Health: type 2 diabetes")],
+    ),
+    ("I take pills for my mom's asthma.", [("ann takes pills for their mom's asthma", None)]),
+    ("I take it for granted.", []),
+    # Listed below a heading.
+    (
+        "About me:\n- 34 years old\n- from Wales\n- software developer\n- two cats, Miso and Nori\n- Berlin",
+        [
+            ("ann is 34 years old", "Age: 34"),
+            ("ann is from Wales", "From: Wales"),
+            ("ann is a software developer", "Works as: software developer"),
+            ("ann has two cats, Miso and Nori", "Pet: Miso and Nori (cats)"),
+        ],
+    ),
+    ("About my sister:\n- 34 years old\n- from Wales", []),
+    ("Write a bio about me:\n- 34 years old\n- from Wales", []),
+    ("Shopping list:\n- two cats\n- nurse shoes", []),
+    # In other languages.
+    ("Ich bin Lehrerin in Köln.", [('ann said: "Ich bin Lehrerin in Köln"', "Works as: Lehrerin")]),
+    ("Soy enfermera.", [('ann said: "Soy enfermera"', "Works as: enfermera")]),
+    ("Je suis infirmière à Lyon.", [('ann said: "Je suis infirmière à Lyon"', "Works as: infirmière")]),
+    ("Ik ben kapper.", [('ann said: "Ik ben kapper"', "Works as: kapper")]),
+    ("Eu sou professora.", [('ann said: "Eu sou professora"', "Works as: professora")]),
+    ("Mia moglie si chiama Giulia.", [('ann said: "Mia moglie si chiama Giulia"', "Wife: Giulia")]),
+    ("Ich bin kein Lehrer.", []),
+    ("Ich bin Lehrer gewesen.", []),
+    ("Mein Mann ist Bäcker.", []),
+    ("Si yo soy abogado, gano.", []),
 ]

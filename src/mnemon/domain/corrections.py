@@ -41,7 +41,8 @@ _MEANT = pattern(
     re.IGNORECASE,
 )
 _NAMES_NO_WRONG = pattern(
-    r"(?:(?:sorry|oops|no|wait|oh|ah|actually)[\s,:;.!—–-]*)*(?:(?:i meant(?: to say| to write)?|correction:?"
+    r"(?:(?:sorry|oops|no|wait|oh|ah|actually|(?:my )?typo|my bad|my mistake)"
+    r"[\s,:;.!—–-]*)*(?:(?:i meant(?: to say| to write)?|correction:?"
     r"|\*|typo:?|make that|should be|(?:sorry|oops)[,:]? (?:it's|his name is|her name is|its name is))\s*)"
     rf"{_AT}(?P<right>{_VALUE}){_END}|\*?(?P<marked>[^\s,;:.!?*\"]{{2,30}})\*$",
     re.IGNORECASE,

@@ -86,7 +86,7 @@ _CUES = {
         rf"|{_NO_MORE} (?:live|lives|living|based) (?:\S+ )?@|moved (?:away|out)(?: (?:from|of))? @"
         r"|left @ for good"
     ),
-    **dict.fromkeys(("works as", "works at", "works in"), pattern(_WORK)),
+    **dict.fromkeys(("works as", "works at", "works in", "starts at"), pattern(_WORK)),
     "studies": pattern(
         rf"(?:{_NO_MORE}|{_NOT}) (?:stud(?:y|ies|ying) )?@ {_END}|(?:quit|dropped(?: out of)?) @ {_END}"
     ),

@@ -15,8 +15,9 @@ from mnemon.domain.pointed import pointed_out, points
 from mnemon.domain.trust import own_words
 
 _LEAD = (
-    r"(?:(?:sadly|unfortunately|so|well|btw|by the way|update|sad news|bad news|also|and|but|hi|hey|today"
-    r"|yesterday|last (?:week|night|month|year)|this (?:morning|week|month)|actually|(?:good|great) news)\b"
+    r"[^\w\"“”'‘’«»>]{0,9}(?:(?:sadly|unfortunately|so|well|btw|by the way|update|sad news|bad news|also|and"
+    r"|but|hi|hey|today|long story(?: short)?|anyway|yesterday|last (?:week|night|month|year)"
+    r"|this (?:morning|week|month)|actually|(?:good|great) news)\b"
     r"[\s,:;—–-]*)*"
 )
 _ADVERBS = (
@@ -61,21 +62,22 @@ _AWAY = (
 _TAIL = (
     r"(?:,? (?:last|yesterday|today|this|in|on|at|of|from|after|when|two|three|four|five|six|a few|a couple"
     r"|\d+|because|again|recently|suddenly|peacefully|unexpectedly|over|now|and|so|but|for good|to cancer)\b"
-    r"[^\"“”?]{0,80})?"
+    r"[^\"“”?]{0,80}|[,;] [^\"“”?]{3,80})?"
 )
 _OPENING = pattern(_LEAD, re.IGNORECASE)
 _ENDING = pattern(
     rf"(?:(?:{_NAME}|[\w'-]+) {_ADVERBS}(?:{_GONE}|{_AGAIN})|we(?:'ve|'re)? {_ADVERBS}{_PARTED}"
+    rf"|(?:{_NAME} and i|(?:me and|i and) {_NAME})(?: are|'ve)? {_ADVERBS}{_PARTED}"
     rf"|(?:i|we) {_ADVERBS}{_HAD_TO}{_AWAY}|(?:i|we)(?:'ve|'re|'m)? {_ADVERBS}{_GOT_BACK}"
     rf"|{_LAID_OFF}|{_FELL_THROUGH}|{_NAME} is (?:now )?my {_EX}){_TAIL}[\s.!…:(]*$|my {_EX} {_NAME}\b",
     re.IGNORECASE,
 )
 _SENTENCE = pattern(r"[^.!?\n…]+[.!?…]*")
 _NOT_SO = pattern(
-    r"\b(?:if|would|could|might|almost|nearly|dream\w*|nightmare|imagine|pretend|movie|film|book|novel|game"
-    r"|show|series|episode|season|chapter|story|anime|manga|scene|song|band|character|joking|kidding|jk|lol"
-    r"|said|says|told me|lyrics|jokes?|laugh\w*|funny|hilarious|played|roleplay|battery|phone|laptop"
-    r"|server|pc)\b",
+    r"\b(?:if|would|could|might|almost|nearly|dream\w*|nightmare|imagine|pretend|movie|film|cartoon|book|novel"
+    r"|game|show|series|episode|season|chapter|(?<!long )story|anime|manga|scene|song|band|character|joking"
+    r"|kidding|jk|lol|said|says|told me|lyrics|jokes?|laugh\w*|funny|hilarious|played|roleplay"
+    r"|battery|phone|laptop|server|pc)\b",
     re.IGNORECASE,
 )
 _HINT = pattern(

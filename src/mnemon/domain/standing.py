@@ -28,7 +28,7 @@ from mnemon.domain.wording import plain
 _ONES = """
 name, age, birthday, born, pronouns, diet, relationship, email, phone, studies, partner, children,
 grandchildren, goes by,
-lives in, works as, works at, time zone, father, mother
+lives in, works as, works at, starts at, time zone, father, mother
 """
 _ONE_AT_A_TIME = frozenset(one.strip() for one in _ONES.split(",")) | PARTNERS
 _SAME_LABEL = {
@@ -50,6 +50,7 @@ _SEVERAL = pattern(
 _ONE_OF_THEM = ("a ", "an ")
 _ALONE = {"single": PARTNERS, "divorced": WED, "widowed": WED, "separated": WED}
 """With whom somebody is not together who is that."""
+_AT_WORK = frozenset(["works at", "works as"])
 _LONGEST_LABEL = 40
 _KEPT = 1 << 10
 """How many labels and values are kept in mind: the same few come again and again."""
@@ -134,6 +135,7 @@ def outdated(stands: Iterable[Stand]) -> dict[str, str]:
             if not claim.agrees(claims[-1]):
                 found[claim.source] = claims[-1].source
     _part(traits, found)
+    _begin(traits, found)
     against = _in_order(stand for stand in newest.values() if stand.denies or stand.instead is not None)
     known_as = [_Known(stand) for stand in _in_order(traits) if against]
     ends = {one.source for one in against if one.instead is None and not read(one.text).final}
@@ -219,6 +221,17 @@ def _part(traits: Iterable[Stand], found: dict[str, str]) -> None:
             if label in apart:
                 earlier, later = sorted((single, stand), key=attrgetter("when"))
                 found.setdefault(earlier.source, later.source)
+
+
+def _begin(traits: Iterable[Stand], found: dict[str, str]) -> None:
+    """Note that who works by now where they were to start has started."""
+    known = [(stand, label_of(stand.text)) for stand in traits]
+    working = [stand for stand, label in known if label in _AT_WORK]
+    for ahead in [stand for stand, label in known if label == "starts at"]:
+        where = f" {name_of(value_of(ahead.text))} "
+        for stand in working:
+            if stand.when > ahead.when and where in f" {plain(value_of(stand.text))} ":
+                found.setdefault(ahead.source, stand.source)
 
 
 class _Known:

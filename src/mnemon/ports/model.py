@@ -70,7 +70,7 @@ class Standing(Struct, frozen=True):
     """What was spent on the account of the workspace."""
     allowance_here: Allowance
     trouble: str = ""
-    """Why the model is not asked for now; nothing if it is."""
+    """Why the model is not asked for now, or why what it said last was of no use; nothing if all is well."""
 
 
 class Model(Protocol):

@@ -34,6 +34,8 @@ class Fact(Struct, frozen=True):
     sources: tuple[str, ...]
     trait: str | None = None
     """What a card would say of it, e.g. 'Name: Ann'; None for what belongs on no card."""
+    together: bool = False
+    """Whether it follows from all of these turns together, and from none of them alone."""
 
 
 class Entry(Struct, frozen=True):
@@ -138,9 +140,11 @@ class Reasoner(Protocol):
         about: str | None,
         effort: Effort = Effort(),  # noqa: B008 - it can't be changed
         search: Callable[[str], Sequence[Statement]] = nothing_more,
+        at: int | None = None,
     ) -> Told:
         """What the statements, best first, say to the question; an empty text if nothing.
 
-        `search` gives more of them, as often as the effort allows; a reasoner may do without.
+        `search` gives more of them, as often as the effort allows; a reasoner may do without. `at` is what
+        clocks on the wall show when it is asked, in milliseconds; without it 'this weekend' is no time.
         """
         ...

@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from mnemon.adapters.model import shape
 from mnemon.adapters.model.asking import Asking
+from mnemon.adapters.model.holding import Evidence
 from mnemon.adapters.model.marks import Marks
 from mnemon.adapters.model.prompting import fenced, prompt, quote
-from mnemon.adapters.model.readings import in_words, is_refusal, parsed
+from mnemon.adapters.model.readings import in_words, is_refusal, parsed, visible
 from mnemon.adapters.model.support import Ground, day, days
 from mnemon.adapters.model.wire import Call, Message, Prompt, Reply
 from mnemon.domain.shapes import settled
@@ -92,6 +93,11 @@ class Desk:
         noted = {label: one.source for label, one in self.card.items()}
         found = (said.get(label) or noted.get(label) for label in labels)
         return tuple(dict.fromkeys(one for one in found if one is not None))
+
+    def said(self, cited: Sequence[str], labels: Sequence[str]) -> list[str]:
+        """The texts of what is cited, and of the marked lines of the card."""
+        known = [one.text for one in self.known.values() if one.id in cited]
+        return [*known, *(one.text for label, one in self.card.items() if label in labels)]
 
     def unmarked(self, text: str) -> tuple[str, ...]:
         """The statements that a text without marks plainly rests on."""
@@ -196,7 +202,7 @@ class Answering:
         told: list[str] = []
         while True:
             try:
-                piece = marks.add(next(words))
+                piece = marks.add(visible(next(words)))
             except StopIteration as end:
                 reply: Reply = end.value
                 break
@@ -222,16 +228,19 @@ class Answering:
         cited = self._desk.cited(labels)
         if not cited and not from_card:
             cited = self._desk.unmarked(text)
-        known = [one.text for one in self._desk.known.values()]
-        moments = [self._inquiry.asked_at, *(one.said_at for one in self._desk.known.values())]
-        names = " ".join(one.peer or "" for one in self._desk.known.values())
-        also = f"{self._inquiry.question} {self._inquiry.about or ''} {names} {days(moments)}"
-        ground = Ground([*known, *(one.text for one in self._desk.card.values())], also)
-        if (cited or from_card) and ground.names(text):
+        if (cited or from_card) and self._evidence_at_hand().holds(text, self._desk.said(cited, labels)):
             return self._told(text, cited)
         if not self._inquiry.streamed:
             raise ModelUnusable("the model's answer rests on nothing")
         return self._told(text, cited, lacking=UNSUPPORTED)
+
+    def _evidence_at_hand(self) -> Evidence:
+        known = self._desk.known.values()
+        names = " ".join(one.peer or "" for one in known)
+        moments = [self._inquiry.asked_at, *(one.said_at for one in known)]
+        card = [one.text for one in self._desk.card.values()]
+        about = self._inquiry.about or ""
+        return Evidence(known, card, self._inquiry.question, about, f"{names} {days(moments)}")
 
     def _told(self, text: str, cited: tuple[str, ...], lacking: str = "") -> Told:
         return Told(text, cited, by=self._name, searched=tuple(self._searched), lacking=lacking)

@@ -9,10 +9,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.adapters.model.asking import Asking
+from mnemon.adapters.model.denying import denies
 from mnemon.adapters.model.prompting import fenced, prompt, quote
-from mnemon.adapters.model.readings import CUT_OFF
+from mnemon.adapters.model.readings import CUT_OFF, visible
+from mnemon.adapters.model.replying import asked_and_said, is_short
 from mnemon.adapters.model.sieve import own_words
+from mnemon.adapters.model.subject import claimed
 from mnemon.adapters.model.support import Ground, day, days, supports
+from mnemon.adapters.model.tense import ENDED, NOW, PAST, PERFECT
 from mnemon.adapters.model.wire import Prompt
 from mnemon.adapters.reason.days import dated
 from mnemon.adapters.reason.stems import content_stems
@@ -53,8 +57,15 @@ _LONGEST_ASIDE = 500
 _LONGEST_LINE = 6000
 _MOST_WISHES = 2000
 """How many tokens what is wished to be noted may have; less where the model's window is small."""
-_SHORT_REPLY = 6
+_CONTEXT_TURNS = 4
+"""How many turns a model is shown before those that it reads."""
 _ALIKE = 0.8
+_MUCH = 0.5
+_OF_TASTE = frozenset(["Likes", "Dislikes", "Prefers", "Diet", "Goal", "Goes by", "Pronouns"])
+"""The labels of what may be wished, or not wished."""
+_OF_THEIRS = frozenset(["Pet", "Partner", "Children"])
+_STATES = frozenset(["be", "have", "own", "live", "work", "study", "speak"])
+"""Verbs that tell in the past what is no longer so."""
 _SOMEBODY = ("the user ", "user ", "the person ", "the speaker ")
 
 
@@ -76,10 +87,19 @@ class _Shown(Struct, frozen=True):
     text: str
 
 
+class _Spoken(Struct, frozen=True):
+    """A line of the peer's with what it says, and the turns that say it."""
+
+    shown: _Shown
+    grounds: list[str]
+    turns: tuple[Turn, ...]
+
+
 def derive(
     asking: Asking, turns: Sequence[Turn], about: str, before: Sequence[Turn], wishes: str = ""
 ) -> list[Fact]:
     """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
+    before = before[-_CONTEXT_TURNS:]
     shown = _shown(turns, about, before)
     if not any(one.turn.peer == about for one in shown[len(before) :]):
         return []
@@ -90,25 +110,33 @@ def derive(
         if any(one.turn.peer == about and one.text for one in stretch):
             for fact in _derived(asking, stretch, about, context, wishes):
                 found.setdefault(" ".join(words(fact.text)), fact)
-        context = stretch[-len(before) or -4 :]
+        context = stretch[-len(before) or -_CONTEXT_TURNS :]
     return list(found.values())
 
 
-def joined(facts: Sequence[Fact], by_rule: Sequence[Fact]) -> list[Fact]:
-    """The facts with those that rules found and that belong on a card, where none of them says the same.
+def joined(facts: Sequence[Fact], by_rule: Sequence[Fact], about: str, *, wished: bool) -> list[Fact]:
+    """The facts with those that rules found, where none of them says the same.
 
-    So a card says with a model what it says without one, and maybe more.
+    So a memory holds with a model what it holds without one, and maybe more. Where it is `wished` what to
+    note, that is for the model to choose, but for what belongs on a card.
     """
     kept = list(facts)
     for fact in by_rule:
+        at = next((at for at, one in enumerate(kept) if _alike(one, fact) and not one.together), None)
         if fact.trait is None:
-            continue
-        at = next((at for at, one in enumerate(kept) if _alike(one, fact)), None)
-        if at is None:
+            if not wished and at is None and not _told_by(facts, fact, about):
+                kept.append(fact)
+        elif at is None:
             kept.append(fact)
         else:
             kept[at] = replace(kept[at], trait=fact.trait)
     return kept
+
+
+def _told_by(facts: Sequence[Fact], fact: Fact, about: str) -> bool:
+    """Whether facts of the same turns together say much of what a fact says."""
+    others = [one.text for one in facts if not set(one.sources).isdisjoint(fact.sources)]
+    return Ground(others).share(fact.text, about) >= _MUCH
 
 
 def _alike(one: Fact, other: Fact) -> bool:
@@ -218,23 +246,51 @@ def _row(shown: _Shown) -> dict[str, str]:
 
 
 def _fact(item: _Item, given: Mapping[str, _Shown], fresh: set[str], about: str) -> Fact | None:
-    """The fact, if its sources are among those given, are the peer's own, and say it."""
-    text = _about(" ".join(item.text.split()).strip(" .*-"), about)
+    """The fact, if its sources are among those given, are the peer's own, and say it; with those that do."""
+    text = _about(" ".join(visible(item.text).split()).strip(" .*-"), about)
     labels = list(dict.fromkeys(item.sources))
     if text is None or not labels or not set(labels) <= set(given) or fresh.isdisjoint(labels):
         return None
-    sources = [given[label] for label in labels]
-    own = [one for one in sources if one.turn.peer == about and one.text]
-    if not any(one.label in fresh for one in own):
+    every = list(given.values())
+    own = [one for one in every if one.label in labels and one.turn.peer == about and one.text]
+    borne = _bearing([_spoken(one, every, labels, text) for one in own], text, about)
+    together = len(borne) > 1 and not _bear(borne[:1], text, about)
+    old = [one for one in borne if one.shown.label not in fresh]
+    if not borne or len(old) == len(borne) or (together and old):
         return None
-    grounds = [one.text for one in own]
-    if all(len(words(ground)) <= _SHORT_REPLY for ground in grounds):
-        grounds += [one.text.replace("?", ".") for one in sources if one.turn.peer != about]
-    moments = [one.turn.said_at for one in sources]
-    if not supports(grounds, text, about, also=days(moments)):
-        return None
-    told = dated(text, own[-1].turn.said_at, None)
-    return Fact(told, tuple(one.turn.id for one in sources), _trait(item.card, text))
+    told = dated(text, borne[-1].shown.turn.said_at, None)
+    ids = dict.fromkeys(turn.id for one in borne for turn in one.turns)
+    trait = None if together else _trait(visible(item.card or ""), text, about)
+    return Fact(told, tuple(ids), trait, together)
+
+
+def _spoken(one: _Shown, every: Sequence[_Shown], labels: Sequence[str], text: str) -> _Spoken:
+    """A line of the peer's, if it is a short reply with the question that it answers, where that is named."""
+    said = every[: every.index(one)]
+    asked = next((other for other in reversed(said) if other.turn.peer != one.turn.peer), None)
+    if asked is None or asked.label not in labels or not is_short(one.text):
+        return _Spoken(one, [one.text], (one.turn,))
+    grounds = asked_and_said(asked.text, one.text, text)
+    return _Spoken(one, grounds, (asked.turn, one.turn) if len(grounds) > 1 else (one.turn,))
+
+
+def _bear(spoken: Sequence[_Spoken], text: str, about: str) -> bool:
+    grounds = [ground for one in spoken for ground in one.grounds]
+    moments = [turn.said_at for one in spoken for turn in one.turns]
+    return supports(grounds, text, about, also=days(moments))
+
+
+def _bearing(spoken: Sequence[_Spoken], text: str, about: str) -> list[_Spoken]:
+    """The lines that each say the fact; if none does, those that it needs together; none if they do not."""
+    if alone := [one for one in spoken if _bear([one], text, about)]:
+        return alone
+    if not _bear(spoken, text, about):
+        return []
+    needed = list(spoken)
+    for one in spoken:
+        rest = [other for other in needed if other is not one]
+        needed = rest if rest and _bear(rest, text, about) else needed
+    return needed
 
 
 def _about(text: str, about: str) -> str | None:
@@ -247,11 +303,26 @@ def _about(text: str, about: str) -> str | None:
     return text if named and len(about) < len(text) <= _LONGEST_FACT else None
 
 
-def _trait(card: str | None, text: str) -> str | None:
-    """The card's line, if its label is one of ours and the fact itself says its value."""
-    label, colon, value = (card or "").partition(":")
+def _trait(card: str, text: str, about: str) -> str | None:
+    """The card's line, if its label is one of ours and the fact itself says its value, and that it is so."""
+    label, colon, value = card.partition(":")
     known = next((one for one in LABELS if one.casefold() == label.strip().casefold()), None)
     value = " ".join(value.split()).strip(" .")
     if known is None or not colon or not words(value) or Ground([text]).share(value) < 1:
         return None
-    return f"{known}: {value}"[:_LONGEST_TRAIT]
+    return f"{known}: {value}"[:_LONGEST_TRAIT] if _is_so(known, text, about) else None
+
+
+def _is_so(label: str, text: str, about: str) -> bool:
+    """Whether a fact says of the peer that something is so by now, as a line of a card does."""
+    claim = claimed(text, about)
+    if denies(text) and label not in _OF_TASTE:
+        return False
+    if claim is None or claim.verb is None:
+        return True
+    if claim.theirs and label not in _OF_THEIRS:
+        return False
+    lemma, tense = claim.verb
+    if tense == PAST:
+        return lemma not in _STATES or "born" in text.split()
+    return tense in (NOW, PERFECT) or (tense != ENDED and label in _OF_TASTE)

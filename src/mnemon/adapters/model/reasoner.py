@@ -14,7 +14,7 @@ from mnemon.adapters.model.asking import Asking
 from mnemon.adapters.model.endpoint import Endpoint
 from mnemon.adapters.model.purse import Purse
 from mnemon.domain.spending import Spent
-from mnemon.errors import ModelBudgetSpent, ModelUnavailable
+from mnemon.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable
 from mnemon.ports.model import ANSWER, DERIVE, SUMMARISE, Inquiry, Standing, Telling
 from mnemon.ports.observer import MODEL, Observer
 from mnemon.ports.reasoner import Effort, Entry, Fact, Reasoner, Statement, Told, Turn, nothing_more
@@ -42,6 +42,7 @@ class ModelReasoner:
         self._report = report
         self._lock = Lock()
         self._told: dict[str, str] = {}
+        self._unusable: dict[str, str] = {}
         self._observer: Observer | None = None
         self.plain = plain
         self.tasks: Mapping[str, str] = {task: one.model for task, one in endpoints.items()}
@@ -74,7 +75,7 @@ class ModelReasoner:
             self._purse.whole,
             here,
             self._purse.each,
-            trouble or next(filter(None, resting), ""),
+            trouble or next(filter(None, resting), "") or self._failing(),
         )
 
     def note(self, task: str, error: ModelUnavailable) -> None:
@@ -85,9 +86,20 @@ class ModelReasoner:
             self._told[task] = error.detail
         self._report(f"{task} without the model: {error.detail}")
 
+    def failed(self, task: str, error: ModelUnavailable) -> None:
+        """Keep in mind what can't be used of what the model says for a task, until something can."""
+        if isinstance(error, ModelUnusable):
+            with self._lock:
+                self._unusable[task] = error.detail
+
+    def _failing(self) -> str:
+        with self._lock:
+            return "; ".join(f"{task}: {detail}" for task, detail in self._unusable.items())
+
     def well(self, task: str) -> None:
         with self._lock:
             self._told.pop(task, None)
+            self._unusable.pop(task, None)
 
     def observe(self, observer: Observer) -> None:
         self._observer = observer
@@ -121,8 +133,11 @@ class Engaged:
         except ModelBudgetSpent as error:
             self._model.note(DERIVE, error)
             return by_rule
+        except ModelUnavailable as error:
+            self._model.failed(DERIVE, error)
+            raise
         self._model.well(DERIVE)
-        return deriving.joined(found, by_rule)
+        return deriving.joined(found, by_rule, about, wished=bool(wishes.strip()))
 
     def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
         return self._model.plain.card(entries, news, most)
@@ -140,6 +155,12 @@ class Engaged:
         except ModelBudgetSpent as error:
             self._model.note(SUMMARISE, error)
             return plain
+        except ModelUnavailable as error:
+            self._model.failed(SUMMARISE, error)
+            raise
+        if not summary:
+            self._model.note(SUMMARISE, ModelUnusable("the model's summary is longer than it may be"))
+            return plain
         self._model.well(SUMMARISE)
         return summary
 
@@ -150,9 +171,10 @@ class Engaged:
         about: str | None,
         effort: Effort = Effort(),  # noqa: B008 - it can't be changed
         search: Callable[[str], Sequence[Statement]] = nothing_more,
+        at: int | None = None,
     ) -> Told:
         """The answer to a question that nobody waits for."""
-        asked_at = _newest(statements)
+        asked_at = _newest(statements) if at is None else at
         telling = self.tell(Inquiry(question, statements, about, asked_at, effort=effort, search=search))
         while True:
             try:

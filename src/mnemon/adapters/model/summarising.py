@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from mnemon.adapters.model.asking import Asking
 from mnemon.adapters.model.prompting import fenced, prompt
-from mnemon.adapters.model.readings import in_words
+from mnemon.adapters.model.readings import in_words, visible
 from mnemon.adapters.model.support import Ground, day, days
 from mnemon.adapters.model.wire import Prompt
 from mnemon.adapters.reason.sentences import split
@@ -28,13 +28,15 @@ Count = Callable[[str], int]
 def summarise(
     asking: Asking, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Count
 ) -> str:
-    """In steps, if there is more to read than a prompt has room for.
+    """In steps, if there is more to read than a prompt has room for; nothing if no sentence is short enough.
 
     Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable.
     """
     summary = earlier
     for stretch in _stretches(asking, turns, most_tokens):
         summary = _summarised(asking, summary, stretch, most_tokens, count)
+        if not summary:
+            return ""
     return summary or ""
 
 
@@ -73,7 +75,7 @@ def _summarised(
             tokens=tokens,
         )
     )
-    sentences = _sentences(in_words(reply))
+    sentences = _sentences(visible(in_words(reply)))
     if reply.truncated:
         sentences = sentences[:-1]
     names = " ".join(turn.peer for turn in turns)

@@ -33,6 +33,7 @@ from mnemon.adapters.reason.relations import put_by_id, put_by_name, two_steps
 from mnemon.adapters.reason.span import span
 from mnemon.adapters.reason.statements import day_of
 from mnemon.adapters.reason.stems import content_stems, stem
+from mnemon.adapters.reason.timely import in_time
 from mnemon.adapters.reason.whom import speaks_of_self, tells_of_another, tells_of_them
 from mnemon.domain.denial import is_denial
 from mnemon.domain.pattern import pattern
@@ -44,6 +45,8 @@ _ENOUGH = 0.33
 _NEAR_BEST = 0.5
 _NEAR_RELATED = 0.75
 _RELATED = 0.6
+_RELATED_AT_ALL = 0.3
+"""What the label counts of a line without what the question names beside it, where another has that."""
 _CUED = 0.15
 _IN_CONTEXT = 0.5
 """What a word counts that stands in the sentence before."""
@@ -80,8 +83,13 @@ class _Found(NamedTuple):
         return one_at_a_time(self.label) and not self.candidate.of_another
 
 
-def answer(question: str, statements: Sequence[Statement], about: str | None, effort: Effort) -> Told:
-    """The statements that speak to the question, as short sentences; nothing if none does."""
+def answer(
+    question: str, statements: Sequence[Statement], about: str | None, effort: Effort, at: int | None = None
+) -> Told:
+    """The statements that speak to the question, as short sentences; nothing if none does.
+
+    `at` is what clocks show when it is asked, if times are to be compared.
+    """
     if about is not None:
         question = put_by_id(question, statements, about)
     if two_steps(question):
@@ -101,6 +109,7 @@ def answer(question: str, statements: Sequence[Statement], about: str | None, ef
     candidates = gathered(statements, asked, names, about)
     if not asked.asks_back:
         candidates = as_changed(candidates)
+    candidates = in_time(candidates, question, at)
     found = _matching(asked, _of_whom(asked, about, candidates), history=effort.history)
     found = _newest_first(_as_it_stands(asked, found, candidates))
     found = _with_denials(asked, found, candidates, names)
@@ -176,15 +185,20 @@ def _matching(asked: Asked, candidates: Sequence[Candidate], *, history: bool) -
         for term in asked.terms
     }
     total = sum(weights.values()) or 1.0
+    beside = asked.beside - asked.whom
+    named = bool(beside) and any(beside <= candidate.stems for candidate in candidates)
     found: list[_Found] = []
     for candidate in candidates:
         own = sum(weights[term] for term in asked.terms & candidate.stems)
         nearby = sum(weights[term] for term in asked.terms & candidate.context - candidate.stems)
         covered = (own + _IN_CONTEXT * nearby) / total
         related, cued = _is_related(asked, candidate), asked.cued(candidate.text)
-        if related or (covered >= _ENOUGH and _says_more(asked, candidate, cued)):
+        speaks = covered >= _ENOUGH and _names_it(asked, candidate) and _says_more(asked, candidate, cued)
+        if related or speaks:
             cued += candidate.tells_of_them
-            found.append(_Found(candidate, covered + (_RELATED if related else 0.0) + _CUED * cued))
+            at_all = named and beside.isdisjoint(candidate.stems | candidate.context)
+            telling = (_RELATED_AT_ALL if at_all else _RELATED) if related else 0.0
+            found.append(_Found(candidate, covered + telling + _CUED * cued))
     if asked.asks_before:
         found = [one for one in found if not _holds(asked, one, found)]
     return _best(asked, _own_before_carried(asked, found), history=history) if found else []
@@ -198,6 +212,17 @@ def _is_related(asked: Asked, candidate: Candidate) -> bool:
     if not beside or not beside.isdisjoint(candidate.stems | candidate.context):
         return True
     return len(beside) < FEW and not (asked.yes_or_no and candidate.label in _ONE_OF_MANY)
+
+
+def _names_it(asked: Asked, candidate: Candidate) -> bool:
+    """Whether it holds a name that is asked about; and what a time, a place or a number is asked of.
+
+    'I sold my bike in May' is no answer to when the car was sold.
+    """
+    held = candidate.stems | candidate.context
+    if asked.proper and asked.proper.isdisjoint(held):
+        return False
+    return not asked.cues or not asked.things or not asked.things.isdisjoint(held)
 
 
 def _says_more(asked: Asked, candidate: Candidate, cued: int) -> bool:

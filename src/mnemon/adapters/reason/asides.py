@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from mnemon.adapters.reason.edges import opened
-from mnemon.adapters.reason.household import kin
+from mnemon.adapters.reason.household import kin, named_in
 from mnemon.adapters.reason.lexicon import ACQUAINTANCES, PETS, RELATIVES, VERBS, base_of_past, word_set
 from mnemon.adapters.reason.person import they
 from mnemon.adapters.reason.shapes import either
@@ -50,6 +51,12 @@ _PARTED = pattern(
     r"(?P<did>broke up|broken up|split up|separated|got divorced|divorced|no longer together)"
     r"(?=$|[,;.!]| (?:last|in|on|after|this|yesterday|recently|because|but|and|two|three|for good)\b)"
 )
+_NO_MORE = pattern(
+    r"\b(?:died|dead|passed|miss|missing|missed|lost|losing|rip|r\.i\.p|memory|memories|funeral|grave|buried|grieving"
+    r"|goodbye|left|broke|split|ex|divorc\w+|was|were|used to|late|remember\w*|put)\b",
+    re.IGNORECASE,
+)
+"""What is said of somebody who may be theirs no longer."""
 _UNSURE = pattern(r"\b(?:if|would|could|might|maybe|should|wish|imagine|you|your)\b")
 
 
@@ -62,6 +69,8 @@ def by_the_way(sentence: str, about: str, dated: Callable[[str], str]) -> Iterat
         if noun in PETS or noun in RELATIVES or noun in ACQUAINTANCES or noun == "pig":
             text = f"{mine['name']} is {about}'s {mine['kind']}{noun}"
             yield text, kin(noun, kind=mine["kind"], names=mine["name"])
+    if not _NO_MORE.search(sentence) and not _UNSURE.search(sentence):
+        yield from ((said.format(about), trait) for said, trait in named_in(sentence) if trait)
     if (parted := _PARTED.match(opened(sentence))) and not _UNSURE.search(sentence):
         did = parted["did"].replace("broken", "broke").replace("no longer", "are no longer")
         yield (

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mnemon.adapters.reason.asked_labels import LABEL_WORDS, labels_asked
-from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.asked_labels import LABEL_WORDS, asks_abroad, labels_asked
+from mnemon.adapters.reason.lexicon import VERBS, word_set
 from mnemon.adapters.reason.order import ORDERING, end_asked
 from mnemon.adapters.reason.span import ASKS_WHEN
 from mnemon.adapters.reason.stems import content_stems, stem
@@ -79,6 +79,19 @@ _NOBODY = frozenset(
         """
     )
 )
+_NAMES = frozenset(["name", "goes by"])
+"""Who asks for the name of somebody is told it by the label of what they are."""
+_SMALL_WORDS_ABROAD = frozenset(
+    stem(word)
+    for word in word_set(
+        """
+        wo wie was wer welche ich denn eigentlich als von dónde donde qué cómo como quién quien yo ahora
+        de en où est ce que qu'est-ce quoi comment je moi quel quelle métier chez dove come che chi cosa
+        io di da onde qual quem eu que o a waar wat hoe ik nu mijn op dans à
+        """
+    )
+)
+"""Words of questions in other languages that name nothing."""
 _TIMES = frozenset(map(stem, word_set("today tonight yesterday tomorrow week month year")))
 _ASKING = word_set("what where when who whom whose which how why tell")
 _BEFORE = pattern(
@@ -88,6 +101,8 @@ _BEFORE = pattern(
 """Whether a question in small letters asks for what is no longer so."""
 _OF_BEFORE = frozenset(map(stem, word_set("before use used previous previously former formerly past back")))
 _PAST = pattern(r"\b(?:did|was|were|had|ever)\b")
+_PROPER = pattern(r"(?<=[\w,'’] )[A-ZÀ-Þ][\w-]+")
+_VERBS = frozenset(map(stem, VERBS))
 _YES_OR_NO = pattern(
     r"^\W*(?:and |so |but )?(?:do|does|did|am|is|are|was|were|have|has|had|can|will|would)\b"
 )
@@ -110,11 +125,18 @@ class Asked(NamedTuple):
     """All the stems of somebody else whom it is about."""
     cues: tuple[re.Pattern[str], ...] = ()
     """What a line has that tells what is asked for: a time, a number, a place, somebody."""
+    proper: frozenset[str] = frozenset()
+    """The stems of names in it, of anybody and anything but the peer."""
 
     @property
     def rest(self) -> frozenset[str]:
         """The words beside those of whom it is about."""
         return self.terms - self.whom - WEAK
+
+    @property
+    def things(self) -> frozenset[str]:
+        """Of these, what is no verb."""
+        return self.rest - _VERBS
 
     @property
     def beside(self) -> frozenset[str]:
@@ -145,6 +167,8 @@ def read(said: str, about: str | None) -> Asked:
         terms -= _OF_BEFORE
     if end_asked(said):
         terms = terms - ORDERING or terms
+    if asks_abroad(question):
+        terms -= _SMALL_WORDS_ABROAD
     if "since when" in question:
         terms -= {stem("since")}
     subjects = list(_SUBJECT.finditer(question))
@@ -161,8 +185,19 @@ def read(said: str, about: str | None) -> Asked:
         named,
         others | named | frozenset(map(stem, theirs)),
         tuple(cue for asks, cue in _CUES if asks.search(question)),
+        (_proper(said) - names) & terms,
     )
-    return asked._replace(wanted=asked.wanted - theirs) if asked.rest else asked
+    if asked.rest:
+        asked = asked._replace(wanted=asked.wanted - theirs)
+    return asked._replace(wanted=asked.wanted | theirs) if asked.wanted & _NAMES else asked
+
+
+def _proper(said: str) -> frozenset[str]:
+    """The stems of the names in a question; none where most of it is written like one."""
+    found = _PROPER.findall(said)
+    if 2 * len(found) > len(said.split()):
+        return frozenset()
+    return frozenset(stem(name.lower()) for name in found if not TIME.search(name))
 
 
 def with_their_names(asked: Asked, statements: Sequence[Statement]) -> Asked:

@@ -18,11 +18,28 @@ _PARTNERS = word_set(
     "partner relationship spouse husband wife boyfriend girlfriend fiance fiancé fiancee fiancée"
 )
 _FOOD = frozenset(["diet", "does not eat", "does not drink", "allergy"])
-_WORK = frozenset(["works as", "works at", "works in"])
+_WORK = frozenset(["works as", "works at", "works in", "starts at"])
+_HOME = frozenset(["lives in"])
+_ABOUT_ABROAD = [
+    (
+        word_set("wohne wohnst wohnt vivo vives moro mora habite habites j'habite abito abiti woon woont"),
+        _HOME,
+    ),
+    (
+        word_set(
+            "beruf arbeite arbeitest trabajo trabajas trabalho trabalha travaille travailles lavoro lavori"
+            " werk werkt"
+        ),
+        _WORK,
+    ),
+    (word_set("heiße heisse llamo chamo m'appelle appelle chiamo heet"), frozenset(["name", "goes by"])),
+    (word_set("allergisch alérgico alérgica allergique allergico allergica"), frozenset(["allergy"])),
+]
+_ABROAD = frozenset[str]().union(*(asked for asked, _ in _ABOUT_ABROAD))
 _ABOUT = [
     (
         word_set("live lives living reside home city town country located location based address"),
-        frozenset(["lives in"]),
+        _HOME,
     ),
     (word_set("from hometown origin originally nationality grow grew"), frozenset(["from", "nationality"])),
     (word_set("born birthday birth"), frozenset(["birthday", "born", "from"])),
@@ -62,12 +79,18 @@ _ABOUT = [
     (word_set("language languages speak speaks"), frozenset(["speaks"])),
     (word_set("instruction instructions style tone"), frozenset(["instruction"])),
     (word_set("goal goals dream dreams aim aims ambition ambitions"), frozenset(["goal"])),
+    *_ABOUT_ABROAD,
 ]
 """The words of a question, and the labels of a card that it is about then."""
 LABEL_WORDS = frozenset(stem(word) for words_asked, _ in _ABOUT for word in words_asked)
 _DOES = pattern(r"\b(?:does|do) (?:\w+ ){1,3}do\b|\bdo for\b")
 _HOW_TO_ANSWER = pattern(r"\bshould (?:i|you|we) (?:answer|respond|reply|write|talk)\b")
 _STAND = "can't stand"
+
+
+def asks_abroad(question: str) -> bool:
+    """Whether it asks for a label in another language."""
+    return not _ABROAD.isdisjoint(words(question))
 
 
 def labels_asked(question: str) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from mnemon.adapters.reason.asked import TALK, Asked
@@ -12,10 +13,12 @@ from mnemon.adapters.reason.days import dated
 from mnemon.adapters.reason.lexicon import base_of_third
 from mnemon.adapters.reason.pointing import names as names_thing
 from mnemon.adapters.reason.referents import NOUNS, meant, pointed_out
+from mnemon.adapters.reason.replies import label_replied
 from mnemon.adapters.reason.sentences import prose, split
 from mnemon.adapters.reason.statements import as_said
 from mnemon.adapters.reason.stems import content_stems, stem
 from mnemon.adapters.reason.substance import telling_words
+from mnemon.adapters.reason.tongues import spoken
 from mnemon.adapters.reason.traits import label_of, trait_of
 from mnemon.adapters.reason.verbs import ADVERBS
 from mnemon.domain.denial import is_denial
@@ -31,9 +34,11 @@ BRACKETED = pattern(r"\((?:week of |weekend of |about )?\d{4}(?:-\d\d){0,2}\)")
 """A day that was worked out."""
 _MOST_CHARS = 300
 _MOST_SENTENCES = 100
-_HALF = 0.5
+_HALF, _MORE_THAN_HALF = 0.5, 0.75
+_MOST_ITEMS = 8
 _TELLING = frozenset(map(stem, ("said", "quoted")))
 _SAID = pattern(r'^\S{1,512} said: "(.*)"$', re.DOTALL)
+_REPLIED = pattern(r'^\S{1,512} said: "(?P<said>[^"]*)", asked "(?P<asked>[^"]*)"$')
 _TOGETHER = pattern(r"and their (?=\w)")
 _NAME = r"[A-ZÀ-Þ][\w-]*"
 _OF_SELF = pattern(r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've)\b", re.IGNORECASE)
@@ -46,6 +51,14 @@ _OF_ANOTHER = pattern(
     r"(?=(?:,| and| but) (?:[A-Z]|he\b|she\b|my\b)|$)"
 )
 """What is told of somebody else."""
+_HAS_A_SUBJECT = pattern(
+    r"\b(?i:i|i'm|i've|i'll|i'd|my|our|we|he|she|they|it|you|there|this|that|who)\b"
+    r"|^[A-ZÀ-Þ]\w+ (?:is|was|has|had)\b"
+)
+_AGED = pattern(
+    rf"\b(?:({NOUNS}) )?({_NAME}|{NOUNS}),? (?:\(|who is |aged? )?\d{{1,3}}(?=\)|,| and\b|$| years)"
+    rf"|\b\d{{1,2}}[ -](?:years?|yr)[ -]old ({NOUNS})(?: ({_NAME}))?"
+)
 _NAMED = pattern(r"\d|(?<=[a-z,] )[A-ZÀ-Þ]|[^\x00-\x7f]")
 
 
@@ -109,6 +122,10 @@ def _as_cited(order: int, statement: Statement, asked: Asked, about: str | None)
         said = _in_own_words(text, about)
         label, of_another = _labelled(said, asked)
         stems = frozenset(content_stems(text))
+        if asked.wanted and (reply := _REPLIED.match(text)):
+            label, of_another = label_replied(reply["asked"], reply["said"]), False
+            if label and label not in asked.wanted:
+                stems = frozenset(content_stems(reply["said"]))
         return Candidate(
             order,
             statement,
@@ -156,8 +173,6 @@ def _chosen(sentences: Sequence[_Sentence], asked: Asked) -> tuple[_Sentence, st
         of_them = [sentence for sentence in telling if asked.whom & sentence.stems]
         return (_joined(of_them or telling[:1]), "", False)
     labelled = [(one, *_labelled(one.said, asked, one.meant)) for one in telling]
-    if len(labelled) == 1:
-        return labelled[0]
     theirs = frozenset(map(stem, asked.theirs))
 
     def says(one: tuple[_Sentence, str, bool]) -> float:
@@ -167,13 +182,29 @@ def _chosen(sentences: Sequence[_Sentence], asked: Asked) -> tuple[_Sentence, st
             + _HALF * len(asked.terms & sentence.context - sentence.stems)
             + (1.0 if label in asked.wanted else 0.0)
             + (1.0 if theirs & sentence.stems else 0.0)
-            + _HALF * asked.cued(sentence.said)
+            + _MORE_THAN_HALF * asked.cued(sentence.said)
             + _HALF * _tells_of_them(sentence.said, asked, sentence.meant)
             + (0.1 if label else 0.0)
             + min(len(sentence.stems), 9) / 100
         )
 
-    return max(labelled, key=says)
+    best = max(labelled, key=says)
+    return _with_the_next(best[0], sentences, asked), best[1], best[2]
+
+
+def _with_the_next(one: _Sentence, sentences: Sequence[_Sentence], asked: Asked) -> _Sentence:
+    """With the list that it announces; or with the words after it that go on without a subject, where only
+    they tell when, where or how many.
+    """
+    if one.said.rstrip().endswith(":"):
+        at = next(at for at, other in enumerate(sentences) if other is one)
+        return _joined(sentences[at : at + 1 + _MOST_ITEMS])
+    if not asked.cues or asked.cued(one.said):
+        return one
+    after = next((later for before, later in pairwise(sentences) if before is one), None)
+    if after is None or not asked.cued(after.said) or _asks(after.said) or _HAS_A_SUBJECT.search(after.said):
+        return one
+    return _joined([one, after])
 
 
 def _tells(sentence: _Sentence, asked: Asked) -> bool:
@@ -300,10 +331,18 @@ def _labelled(said: str, asked: Asked, meant: frozenset[str] = frozenset()) -> t
     label = _label(said)
     if label in asked.wanted or not asked.whom:
         return label, False
+    if "age" in asked.wanted and _tells_an_age(said, asked):
+        return "age", True
     for other in _of_them(said, asked, meant):
         if (theirs := _label(_as_if_own(other))) in asked.wanted:
             return theirs, True
     return label, False
+
+
+def _tells_an_age(said: str, asked: Asked) -> bool:
+    """Whether how old somebody is of whom is asked stands right beside them: 'Leo (6)'."""
+    aged = (_stems(*found.groups()) for found in _AGED.finditer(said[:_MOST_CHARS]))
+    return any(asked.whom & stems for stems in aged)
 
 
 def _tells_of_them(said: str, asked: Asked, meant: frozenset[str] = frozenset()) -> bool:
@@ -328,10 +367,11 @@ def _stems(*said: str | None) -> frozenset[str]:
 
 
 def _label(sentence: str) -> str:
-    for clause in clauses(sentence[:_MOST_CHARS]):
+    said = sentence[:_MOST_CHARS]
+    for clause in clauses(said):
         if trait := trait_of(clause):
             return label_of(trait)
-    return ""
+    return next((label_of(trait) for _, trait in spoken(said, said.lower().split())), "")
 
 
 def _first_person(text: str, about: str | None) -> str:

@@ -22,7 +22,7 @@ _ORDER = (
     frozenset(["allergy", "health", "diet", "does not eat", "does not drink"]),
     frozenset(["instruction"]),
     frozenset(["lives in", "time zone"]),
-    frozenset(["works as", "works at", "works in", "studies"]),
+    frozenset(["works as", "works at", "works in", "starts at", "studies"]),
     RELATIVES | {"relationship", "children", "child", "grandchildren"},
     frozenset(["age", "birthday", "born", "from", "nationality", "speaks"]),
     frozenset(["pet", "best friend"]),

@@ -1,4 +1,7 @@
-"""Where somebody works by what happened: 'I got the job at Spotify', 'I start at Siemens on Monday'."""
+"""Where somebody works by what happened: 'I got the job at Spotify'; or will: 'I start at Siemens on Monday'.
+
+Who has yet to begin somewhere still works where they did: the two have labels of their own.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,13 @@ import re
 
 from mnemon.adapters.reason import values
 from mnemon.adapters.reason.clauses import Clause
+from mnemon.adapters.reason.days import dated
 from mnemon.adapters.reason.lexicon import TRADES
 from mnemon.adapters.reason.values import line
+from mnemon.domain.moments import to_datetime
 from mnemon.domain.pattern import pattern
+
+_STARTS = "Starts at"
 
 _STARTED = pattern(
     r"(?:at|(?:(?:an?|my|the) (?:new )?(?:job|position|role)|work|working)(?: as an? (?:[\w-]+ ){1,3}?)? ?"
@@ -18,7 +25,36 @@ _GOT_WORK = pattern(
     r"(?:(?:the|a|my|that|this) (?:new |dream )?(?:job|position|role)|hired)"
     r"(?: as an? (?P<trade>(?:[\w-]+ ){1,3}?)| )(?:at|with|by|from) (?P<where>.+)"
 )
-_OFFERED = pattern(r"(?:the|an?|my|their) (?:(?:new )?job offer|job|position|role) (?:at|with|from) (.+)")
+_OFFERED = pattern(
+    r"(?:the|an?|my|their|this|that) (?:(?:new )?job offer|offer|job|position|role) (?:at|with|from) (.+)"
+)
+_JOINED = pattern(r"(?:the (?:[\w-]+ ){0,2}?team (?:at|of) )?(?P<where>.+)")
+_AS_A = pattern(
+    r" as (?:an?|the|their) (?:new )?(?P<trade>(?:[\w-]+ ){0,3}?[\w-]+)"
+    r"(?=$|[,.;!]| (?:and|in|on|last|this)\b)"
+)
+_AHEAD = frozenset(["now", "going", "future"])
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_DAY = r"(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"
+_ON_A_DAY = pattern(
+    rf"\b(?:in|on|from) (?:the )?(?:{_DAY.format('before')} (?:of )?)?(?P<month>{'|'.join(_MONTHS)})\b"
+    rf"(?: (?:the )?{_DAY.format('after')}(?!\d))?(?:,? (?P<year>20\d\d))?",
+    re.IGNORECASE,
+)
+_WORKED_OUT = pattern(r" \((?P<day>(?:week of |about )?\d{4}(?:-\d\d){0,2})\)")
 _HIRED = pattern(r"hired (?:by|at) (.+)")
 _NO_WORKPLACE = pattern(
     r"\b(?:Uni|University|College|School|Academy|Gym|Kindergarten|Church|Yoga|Fitness|Club)\b"
@@ -31,29 +67,60 @@ LATELY = pattern(
     re.IGNORECASE,
 )
 """What follows where it is so by now: of 'in 2010' or 'when I was 16' that is not said."""
+_SOON = pattern(
+    r"$|[,.;!]| (?:tomorrow|soon|next|this|on|in|from|after|at the (?:end|beginning|start)|as|and|so|but)\b",
+    re.IGNORECASE,
+)
+"""What follows where it will be so."""
+_LONG_AGO = pattern(
+    r"\b(?:(?:19|20)\d\d|(?:years|decades|a year) ago|when i was|back (?:in|then))\b", re.IGNORECASE
+)
 _AND_LEFT = pattern(r"\b(?:left|quit|fired|resigned|laid off|let go|sacked)\b")
 
 
 def employer(text: str) -> str | None:
     """Where somebody works by now who got to work there."""
-    found = values.named_place(text)
-    if found is None or _NO_WORKPLACE.search(found) or _AND_LEFT.search(text):
-        return None
-    if not LATELY.match(text[len(found) :]):
+    text = _WORKED_OUT.sub("", text)
+    found = _workplace(text)
+    if found is None or not LATELY.match(text[len(found) :]) or _LONG_AGO.search(text):
         return None
     return line("Works at", found)
 
 
+def _workplace(text: str) -> str | None:
+    found = values.named_place(text)
+    if found is None or _NO_WORKPLACE.search(found) or _AND_LEFT.search(text):
+        return None
+    return found
+
+
+def _begun(clause: Clause, where: str) -> str | None:
+    """The line of where they work by now, or will; None if neither is said."""
+    if clause.happened:
+        return employer(where)
+    found = _workplace(where) if clause.tense in _AHEAD and not clause.group.negated else None
+    return line(_STARTS, found) if found and _SOON.match(where[len(found) :]) else None
+
+
 def started(clause: Clause) -> str | None:
-    """'I started at Stripe', 'I start my new job at Siemens on Monday'."""
-    begun = clause.happened or (clause.tense in ("now", "going") and not clause.group.negated)
-    at = _STARTED.match(clause.rest) if begun else None
-    return employer(at[1]) if at else None
+    """'I started at Stripe', or who has yet to: 'I start my new job at Siemens on Monday'."""
+    at = _STARTED.match(clause.rest)
+    return _begun(clause, at[1]) if at else None
+
+
+def joined(clause: Clause) -> str | None:
+    """'I joined Siemens as an engineer': who only joined it may be a member, or have an account there."""
+    at, trade = _JOINED.match(clause.rest), _AS_A.search(clause.rest)
+    if at is None or trade is None or trade["trade"].rpartition(" ")[2].lower() not in TRADES:
+        return None
+    return _begun(clause, at["where"])
 
 
 def accepted(clause: Clause) -> str | None:
-    offered = _OFFERED.match(clause.rest) if clause.happened else None
-    return employer(offered[1]) if offered else None
+    """'I accepted the offer from Nokia': to work there, for nothing else is said of it."""
+    offered = _OFFERED.match(clause.rest) if clause.happened and clause.subject != "we" else None
+    where = employer(offered[1]) if offered else None
+    return line(_STARTS, where.partition(": ")[2]) if where else None
 
 
 def work_got(clause: Clause) -> str | None:
@@ -68,3 +135,26 @@ def work_got(clause: Clause) -> str | None:
 def hired_by(rest: str) -> str | None:
     hired = _HIRED.match(rest)
     return employer(hired[1]) if hired else None
+
+
+def with_its_day(trait: str | None, said: str, said_at: int) -> str | None:
+    """The line of where somebody starts with the day from which, if that is said; any other as it is."""
+    if trait is None or not trait.startswith(f"{_STARTS}: "):
+        return trait
+    worked_out = _WORKED_OUT.search(dated(said, said_at, False))
+    day = worked_out["day"] if worked_out else _month(said, said_at)
+    return f"{trait} (from {day})" if day else trait
+
+
+def _month(said: str, said_at: int) -> str | None:
+    """The month that is named, or a day in it, where it comes next."""
+    named = _ON_A_DAY.search(said)
+    if named is None:
+        return None
+    month, day = 1 + _MONTHS.index(named["month"].lower()), named["before"] or named["after"]
+    try:
+        now = to_datetime(said_at)
+    except OverflowError:
+        return None
+    year = int(named["year"] or now.year + (month < now.month))
+    return f"{year:04d}-{month:02d}" + (f"-{int(day):02d}" if day else "")

@@ -47,7 +47,8 @@ class Extractive:
         about: str | None,
         effort: Effort = Effort(),  # noqa: B008 - it can't be changed
         search: Callable[[str], Sequence[Statement]] = nothing_more,
+        at: int | None = None,
     ) -> Told:
         from mnemon.adapters.reason import pursuit
 
-        return pursuit.pursued(question, statements, about, effort, search)
+        return pursuit.pursued(question, statements, pursuit.Pursuit(about, effort, search, at))

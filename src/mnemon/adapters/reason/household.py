@@ -118,9 +118,14 @@ def everybody(clause: Clause) -> Iterator[tuple[str, str | None]]:
     if clause.lemma == "have" and not clause.group.negated and clause.tense == "now":
         for one in _AND_ONE.finditer(clause.rest):
             yield f"{one['names']} is {{}}'s {one['noun']}", kin(one["noun"], names=one["names"])
-    for own in _MY_OWN.finditer(clause.text):
+    yield from named_in(clause.text)
+
+
+def named_in(said: str) -> Iterator[tuple[str, str | None]]:
+    """Everyone of theirs who is named in these words, each with the statement that says so of {}."""
+    for own in _MY_OWN.finditer(said):
         name = own["name"].removesuffix("'s").rstrip("'")
-        if "," in own[0]:
+        if "," in own[0] or own["noun"] not in PETS | RELATIVES:
             continue
         if not OF_ANOTHER.search(own["kind"]) and not _FORMER.match(own["kind"] + own["noun"]):
             yield f"{name} is {{}}'s {own['kind']}{own['noun']}", kin(own["noun"], names=name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from mnemon.adapters.reason.answer import answer
 from mnemon.adapters.reason.asked import Asked, is_general, read
@@ -27,35 +28,42 @@ _MOST_BESIDE = 6
 """Who writes more than so many words beside a name tells something: the name leads nowhere."""
 _TOLD_DAYS = pattern(r"\s*\((?:said )?\d{4}-\d\d-\d\d\)")
 
-Search = Callable[[str], Sequence[Statement]]
+
+class Pursuit(NamedTuple):
+    """Of whom is asked, how hard, with what, and when."""
+
+    about: str | None
+    effort: Effort
+    search: Callable[[str], Sequence[Statement]]
+    at: int | None
+
+    def told(self, question: str, statements: Sequence[Statement]) -> Told:
+        return answer(question, statements, self.about, self.effort, self.at)
 
 
-def pursued(
-    question: str, statements: Sequence[Statement], about: str | None, effort: Effort, search: Search
-) -> Told:
+def pursued(question: str, statements: Sequence[Statement], pursuit: Pursuit) -> Told:
     """What the statements say, and what further searches find, as far as the effort goes.
 
     To what an agent relays: what answers the person, or else, if the agent wants to know it, who they are.
     """
     wanted, wrote = relayed.taken_apart(question)
-    told = _in_parts(wrote, statements, about, effort, search)
+    told = _in_parts(wrote, statements, pursuit)
     if told.text or not wanted:
         return told
+    about = pursuit.about
     who = (part for part in taken_apart(wanted) if is_general(read(part, about), about))
-    return next((answer(part, statements, about, effort) for part in who), told)
+    return next((pursuit.told(part, statements) for part in who), told)
 
 
-def _in_parts(
-    question: str, statements: Sequence[Statement], about: str | None, effort: Effort, search: Search
-) -> Told:
+def _in_parts(question: str, statements: Sequence[Statement], pursuit: Pursuit) -> Told:
     parts = taken_apart(question)
     if len(parts) < 2:
-        return _followed(question, statements, about, effort, search)
+        return _followed(question, statements, pursuit)
     answers = []
     for number, part in enumerate(parts):
-        alone = number < effort.parts
-        known = _together(search(part), statements) if alone else statements
-        told = _followed(part, known, about, effort, search)
+        alone = number < pursuit.effort.parts
+        known = _together(pursuit.search(part), statements) if alone else statements
+        told = _followed(part, known, pursuit)
         answers.append(Told(told.text, told.cited, searched=(*([part] if alone else []), *told.searched)))
     lines = dict.fromkeys(line for told in answers for line in told.text.split("\n") if line)
     cited = dict.fromkeys(one for told in answers for one in told.cited)
@@ -71,19 +79,18 @@ def taken_apart(question: str) -> list[str]:
     return [f"{part}?" for part in parts[:_MOST_PARTS]]
 
 
-def _followed(
-    question: str, statements: Sequence[Statement], about: str | None, effort: Effort, search: Search
-) -> Told:
+def _followed(question: str, statements: Sequence[Statement], pursuit: Pursuit) -> Told:
     known, searched = list(statements), list[str]()
-    told = answer(question, known, about, effort)
-    while len(searched) < effort.leads:
-        lead = next((one for one in _leads(question, told, known, about) if one not in searched), None)
+    told = pursuit.told(question, known)
+    while len(searched) < pursuit.effort.leads:
+        leads = _leads(question, told, known, pursuit.about)
+        lead = next((one for one in leads if one not in searched), None)
         if lead is None:
             break
         searched.append(lead)
-        found = _together(search(lead), known)
+        found = _together(pursuit.search(lead), known)
         if len(found) > len(known):
-            known, told = found, answer(question, found, about, effort)
+            known, told = found, pursuit.told(question, found)
     return Told(told.text, told.cited, searched=tuple(searched))
 
 

@@ -24,14 +24,14 @@ from mnemon.domain.words import STOP_WORDS, words
 _SHE = word_set(
     """
     aunt daughter daughter-in-law fiancee fiancée girlfriend goddaughter godmother granddaughter grandma
-    grandmother granny mom mother mother-in-law mum niece sister sister-in-law stepdaughter stepmom
+    grandmother granny mama mom mother mother-in-law mum niece sister sister-in-law stepdaughter stepmom
     stepmother stepsister wife
     """
 )
 _HE = word_set(
     """
     boyfriend brother brother-in-law dad father father-in-law fiance fiancé godfather godson grandad
-    granddad grandfather grandpa grandson husband nephew son son-in-law stepbrother stepdad stepfather
+    granddad grandfather grandpa grandson husband nephew papa son son-in-law stepbrother stepdad stepfather
     stepson uncle
     """
 )
@@ -49,6 +49,12 @@ _THEIRS = pattern(
 _ALONE = pattern(
     rf"(?:^|\b(?:and|with|met|visited|saw|called|meet|visit|see) |, )({_NAME})(?=(?: ([a-z']+))|'s|[,.!?;]|$)"
 )
+_AT_HOME = pattern(
+    r"(?:^|\b(?:and|with|met|visited|saw|called|meet|visit|see|that|but|so) |, )"
+    r"([Mm]um|[Mm]om|[Mm]ama|[Dd]ad|[Pp]apa|[Gg]randma|[Gg]randpa|[Gg]ranny|[Gg]randad)"
+    r"(?= [a-z]|'s |[,.!?;]|$)"
+)
+"""Who is called by what they are to everyone at home."""
 _PRONOUN = pattern(
     r"\b([Hh]e|[Ss]he|[Tt]hey|[Hh]is|[Hh]im|[Hh]er|[Tt]heir|[Tt]hem)\b(?:'(?:s|ll|d|ve|re)\b)?"
 )
@@ -133,6 +139,9 @@ def _named(sentence: str) -> list[Somebody]:
         taken.update(called)
         if whose.endswith("'s"):
             taken.add(one["whose"].removesuffix("'s"))
+    for one in _AT_HOME.finditer(sentence):
+        found.append((one.start(1), Somebody(one[1], _stems([one[1]]), _goes_by(one[1].lower(), many=False))))
+        taken.add(one[1])
     for one in _ALONE.finditer(sentence):
         name, does = one[1], one[2]
         if name in taken or name.lower() in STOP_WORDS or name.lower() in NOT_A_NAME:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from mnemon.adapters.reason.shapes import either
 from mnemon.domain.pattern import pattern
 from mnemon.ports.reasoner import Turn
 
-LASTS = 4
+LASTS = 24
 """For how many turns a scene that was set holds, if nobody ends it: no more are seen before a turn."""
+LASTS_ANYHOW = 4
+"""For how many it holds after whatever silence."""
+_LOOKED_AT = 2000
+"""In how much of a message a scene is set or ended: what is longer is no talk."""
+PAUSE_MS = 3 * 60 * 60 * 1000
+"""After such a silence nobody plays on for longer."""
 
 _INVITES = (
     r"let's|lets|let us|can we|could we|shall we|do you want to|you wanna|would you like to|we could|we'll"
@@ -25,9 +32,29 @@ _SET = pattern(
     r"|\b(?:be|you're|you are) (?:my|our|the) (?:dungeon|game) master\b",
     re.IGNORECASE,
 )
+_NO_ROLE = (
+    r"(?!(?:best|one|only|first|last|next|same|boss|man|reason|worst|greatest|happiest|coolest|judge|luckiest"
+    r"|lucky|person|people)\b)"
+)
+_ROLE = rf"(?:an?|the|my|your) {_NO_ROLE}"
+_YOU_BE = rf"\b(?:you(?: be| play|'ll be|'ll play| will be| will play)|act as|pretend to be) {_ROLE}"
+_I_BE = rf"(?:i'll be|i will be|i'll play|i will play|i'm playing|i play|i be) {_ROLE}"
+_AND = r"[^.!?\n]{1,60}?(?:[,.;!?]|\band\b|\bwhile\b)\s*(?:and )?"
+_CAST = pattern(
+    rf"{_YOU_BE}{_AND}(?:{_I_BE}|(?:i'm|im|i am) (?:the|your) {_NO_ROLE})\w"
+    rf"|\byou(?:'re| are) {_ROLE}{_AND}(?:i'm|im|i am) (?:the|your) {_NO_ROLE}\w"
+    rf"|\b{_I_BE}{_AND}{_YOU_BE}\w"
+)
+"""Where both are given a part: who only says what the other is to be speaks for themselves."""
 _ENDED = pattern(
     r"\b(?:out of character|ooc|(?:stop|end|pause|quit|leave|drop|enough of) (?:the |this |our )?"
-    r"(?:role-? ?play(?:ing)?|rp|game|scene|act)|back to (?:reality|real life)|in real life|irl)\b",
+    r"(?:role-? ?play(?:ing)?|playing|rp|game|scene|act)|back to (?:reality|real life|normal)|in real life"
+    r"|irl|(?:no more|enough) (?:role-? ?play(?:ing)?|playing|pretending|games)|game over"
+    r"|(?:let's|lets) (?:stop|end|leave) (?:it )?(?:here|there|now))\b"
+    r"|^\s*(?:(?:ok|okay|alright|all right|haha|lol|thanks|thank you|well|so)[\s,.!]+)*"
+    r"(?:stop|enough|the end|end scene|fin)(?=\s*(?:$|[,.!;:-])| (?:it|that|now|for now)\b)"
+    r"|^\s*(?:(?:ok|okay|alright|all right|haha|lol|well|so|but|no)[\s,.!]+)*"
+    r"(?:for real|seriously|joking aside|jokes aside)(?: now| though)?\s*[,.:!]",
     re.IGNORECASE,
 )
 _HINTS = (
@@ -42,6 +69,12 @@ _HINTS = (
     "character",
     "master",
     "campaign",
+    "act as",
+    "you are ",
+    "you're ",
+    "you be ",
+    "you'll be ",
+    "you will ",
 )
 
 _RECITED = either(
@@ -80,25 +113,39 @@ _CHARACTER = pattern(
 _AS_ONE = pattern(r"(?:i'm|i am|i live|my name)\b", re.IGNORECASE)
 
 
-def in_play(before: Iterable[Turn]) -> int:
-    """For how many more turns a scene holds that was set in these, the last that came before a turn."""
-    left = 0
-    for turn in before:
-        left = after(turn, left)
-    return left
+class Scene(NamedTuple):
+    """A scene that somebody may have set."""
+
+    left: int = 0
+    """For how many more turns it holds at most."""
+    at: int = 0
+    """When the last turn of it was said."""
+
+    def holds_in(self, turn: Turn) -> bool:
+        """Whether that turn, the next, is said in it."""
+        if self.left <= 0 or _ENDED.search(turn.text[:_LOOKED_AT]):
+            return False
+        return turn.said_at - self.at < PAUSE_MS or self.left > LASTS - LASTS_ANYHOW
+
+    def after(self, turn: Turn) -> Scene:
+        """What is left of it after that turn, which may set another."""
+        if _sets_one(turn.text[:_LOOKED_AT].lower()):
+            return Scene(LASTS, turn.said_at)
+        return Scene(self.left - 1, turn.said_at) if self.holds_in(turn) else Scene()
 
 
-def after(turn: Turn, left: int) -> int:
-    """For how many more turns a scene holds after that one, where it held for so many."""
-    text = turn.text.lower()
-    if any(hint in text for hint in _HINTS) and _SET.search(text):
-        return LASTS
-    return 0 if ends(turn) else max(0, left - 1)
+def set_in(turns: Iterable[Turn]) -> Scene:
+    """The scene that holds after these turns."""
+    scene = Scene()
+    for turn in turns:
+        scene = scene.after(turn)
+    return scene
 
 
-def ends(turn: Turn) -> bool:
-    """Whether a turn ends the scene that it is said in."""
-    return _ENDED.search(turn.text) is not None
+def _sets_one(text: str) -> bool:
+    if not any(hint in text for hint in _HINTS):
+        return False
+    return _SET.search(text) is not None or _CAST.search(text) is not None
 
 
 def recited(text: str) -> bool:

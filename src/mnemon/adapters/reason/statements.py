@@ -11,13 +11,15 @@ from mnemon.adapters.reason.asides import by_the_way
 from mnemon.adapters.reason.clauses import ELIDED, Clause, clauses
 from mnemon.adapters.reason.days import dated
 from mnemon.adapters.reason.edges import SELVES, opened
+from mnemon.adapters.reason.employment import with_its_day
 from mnemon.adapters.reason.exchange import answered
 from mnemon.adapters.reason.instructions import asked
 from mnemon.adapters.reason.joined import joined
 from mnemon.adapters.reason.person import quoted, rewritten, unquoted
 from mnemon.adapters.reason.pointing import leaves_open, names_own
-from mnemon.adapters.reason.replies import replied
-from mnemon.adapters.reason.scenes import after, ends, in_play
+from mnemon.adapters.reason.profile import heads, listed, may_be_listed
+from mnemon.adapters.reason.replies import denied, replied
+from mnemon.adapters.reason.scenes import set_in
 from mnemon.adapters.reason.sentences import plain, sentences
 from mnemon.adapters.reason.telling import tells
 from mnemon.adapters.reason.tongues import spoken
@@ -55,9 +57,9 @@ def derive(turns: Sequence[Turn], about: str, before: Sequence[Turn] = ()) -> li
     """The facts of that peer's own turns, in order; one said twice names both turns."""
     found: dict[str, Fact] = {}
     previous = before[-1] if before else None
-    play = in_play(before)
+    scene = set_in(before)
     for turn in turns:
-        played, play = play > 0 and not ends(turn), after(turn, play)
+        played, scene = scene.holds_in(turn), scene.after(turn)
         if turn.peer == about and not played:
             for fact in _facts(turn, previous, about):
                 key = fact.text.casefold()
@@ -78,6 +80,9 @@ def _facts(turn: Turn, previous: Turn | None, about: str) -> list[Fact]:
         question, said, trait = reply
         text = f'{quoted(said, about)}, asked "{unquoted(question)}"'
         return [Fact(text, (previous.id, turn.id), trait)]
+    if not facts and (clause := denied(previous.text, turn.text)) is not None:
+        text, _ = _fact(clause, "", turn.said_at, about)
+        return [Fact(text, (previous.id, turn.id))]
     exchange = answered(
         previous.text, turn.text, about, lambda text: dated(text, turn.said_at, None), silent=not facts
     )
@@ -87,8 +92,13 @@ def _facts(turn: Turn, previous: Turn | None, about: str) -> list[Fact]:
 def told(text: str, said_at: int, about: str) -> Iterator[tuple[str, str | None]]:
     """Each statement of a message as a fact's text and its line on a card."""
     before = ""
+    listing = False
     for sentence in sentences(text):
-        yield from _told(sentence, before, said_at, about)
+        found = list(_told(sentence, before, said_at, about))
+        listing = heads(sentence) or (listing and may_be_listed(sentence))
+        if listing and not any(trait for _, trait in found) and (clause := listed(sentence)):
+            found = [_fact(clause, "", said_at, about)]
+        yield from found
         before = sentence
 
 
@@ -150,7 +160,7 @@ def _fact(clause: Clause, before: str, said_at: int, about: str) -> tuple[str, s
     said = f"{clause.prefix} {clause.text}".strip()
     whole = _with_what_it_is(said, before)
     text = rewritten(clause, about, day) if whole is None else None
-    return text or quoted(day(whole or said), about), trait_of(clause)
+    return text or quoted(day(whole or said), about), with_its_day(trait_of(clause), clause.rest, said_at)
 
 
 def _further(

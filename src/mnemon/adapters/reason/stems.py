@@ -38,9 +38,11 @@ def stem(word: str) -> str:
     if word.endswith("'s"):
         word = word[:-2]
     word = _SPELLINGS.get(word, word)
-    if len(word) < 4 or not word.isascii():
+    if not word.isascii():
         return word
     base = base_of_past(word) or base_of_participle(word)
+    if base is None and len(word) < 4:
+        return word
     if base is not None:
         word = base
     elif word.endswith("ies") and len(word) > 4:

@@ -375,6 +375,13 @@ def _have(clause: Clause) -> bool:
     return specific(clause)
 
 
+def _take(clause: Clause) -> bool:
+    """'I take sumatriptan for migraines'; what else is taken is told as anything that is done."""
+    if clause.tense == "now" and " for " in clause.rest:
+        return substance(clause.rest) > 1
+    return _BY_TENSE[clause.tense](clause)
+
+
 def _get(clause: Clause) -> bool:
     if clause.tense == "now":
         return often(clause) or clause.rest.startswith("up at")
@@ -483,6 +490,7 @@ _BY_LEMMA: dict[str, Judge] = {
     **dict.fromkeys(["like", "love", "enjoy", "adore", "hate", "prefer", "dislike"], _like),
     **dict.fromkeys(["want", "plan", "hope", "aim", "intend", "dream", "save"], _aim),
     "need": _need,
+    "take": _take,
     "look": _look,
     "think": _think,
     "try": _try,

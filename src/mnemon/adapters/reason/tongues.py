@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.shapes import either
+from mnemon.adapters.reason.trades_abroad import TRADES_ABROAD
 from mnemon.adapters.reason.values import line
 from mnemon.domain.pattern import pattern
 
@@ -22,14 +24,20 @@ _TRADE = (
     r"(?P<trade>[\w'’-]{4,30}(?: (?:de|im|in der) [\w'’-]{3,30})?)"
     r"(?=$|[,.;!]| (?:in|im|bei|en|à|chez|y|und|et)\b)"
 )
+_GOES_ON = either(
+    """
+    in, im, bei, am, an der, und, aber, seit, en, y, pero, desde, de profesión, à, au, chez, dans, et, mais,
+    depuis, a, e, di, aus, uit, van, ma, da, em, mas, no, na, bij, sinds, op, maar
+    """
+)
 _START = r"(?:^|(?<=[,;:!¡] )|(?<=\by )|(?<=\be )|(?<=\bund )|(?<=\bet )|(?<=\ben ))"
 _KIN = {
-    **dict.fromkeys(("mann", "ehemann", "marido", "esposo", "mari"), "Husband"),
-    **dict.fromkeys(("frau", "ehefrau", "esposa", "mujer", "femme"), "Wife"),
-    **dict.fromkeys(("sohn", "hijo", "fils"), "Son"),
-    **dict.fromkeys(("tochter", "hija", "fille"), "Daughter"),
-    **dict.fromkeys(("bruder", "hermano", "frère"), "Brother"),
-    **dict.fromkeys(("schwester", "hermana", "sœur", "soeur"), "Sister"),
+    **dict.fromkeys(("mann", "ehemann", "marido", "esposo", "mari", "marito", "echtgenoot"), "Husband"),
+    **dict.fromkeys(("frau", "ehefrau", "esposa", "mujer", "femme", "moglie", "vrouw"), "Wife"),
+    **dict.fromkeys(("sohn", "hijo", "fils", "figlio", "filho", "zoon"), "Son"),
+    **dict.fromkeys(("tochter", "hija", "fille", "figlia", "filha", "dochter"), "Daughter"),
+    **dict.fromkeys(("bruder", "hermano", "frère", "fratello", "irmão", "broer"), "Brother"),
+    **dict.fromkeys(("schwester", "hermana", "sœur", "soeur", "sorella", "irmã", "zus"), "Sister"),
     **dict.fromkeys(("妻子", "老婆", "太太", "妻"), "Wife"),
     **dict.fromkeys(("丈夫", "老公", "夫"), "Husband"),
     **dict.fromkeys(("儿子", "息子"), "Son"),
@@ -38,8 +46,13 @@ _KIN = {
     **dict.fromkeys(("姐姐", "妹妹", "姉", "妹"), "Sister"),
 }
 _PETS = {
-    **dict.fromkeys(("hund", "hündin", "perro", "perra", "chien", "chienne", "狗", "犬"), "dog"),
-    **dict.fromkeys(("katze", "kater", "gato", "gata", "chat", "chatte", "猫"), "cat"),
+    **dict.fromkeys(
+        ("hund", "hündin", "perro", "perra", "chien", "chienne", "cane", "cachorro", "hond", "狗", "犬"),
+        "dog",
+    ),
+    **dict.fromkeys(
+        ("katze", "kater", "gato", "gata", "chat", "chatte", "gatto", "gatta", "kat", "猫"), "cat"
+    ),
 }
 _THEIRS = (
     "(?P<kin>" + "|".join(sorted(one for one in (*_KIN, *_PETS) if one.isascii() or one[0] < "一")) + ")"
@@ -84,13 +97,19 @@ _FORMS = [
         rf"(?i:(?:hola|buenas|buenos días|bonjour|salut|coucou|ciao|salve|oi|olá),? "
         rf"(?:soy|je suis|moi c'est|sono|(?:eu )?sou(?: [oa])?))\s+{_NAME}(?=$|[,.;!]| (?:y|et|e)\b)",
     ),
+    ("Works as", rf"(?:{TRADES_ABROAD})(?!['’-])(?=$|[,.;!]| (?i:{_GOES_ON})\b)"),
     ("Works as", rf"(?i:(?:ich )?arbeite als|trabajo como|trabajo de|je travaille comme)\s+{_TRADE}"),
     ("Works at", rf"(?i:ich arbeite bei|ich arbeite für|trabajo en|je travaille chez)\s+{_NAME}(?!\w)"),
-    ("", rf"(?i:meine?|mi|mon|ma)\s(?i:{_THEIRS})\s(?i:hei(?:ß|ss)t|se llama|s'appelle)\s+{_NAME}(?!\w)"),
     (
         "",
-        rf"(?i:ich habe|tengo|j'ai)\s(?i:eine?n?|un|une|una)\s(?i:{_THEIRS})\s"
-        rf"(?i:namens|der|die|llamad[oa]|que se llama|qui s'appelle)\s+{_NAME}(?!\w)",
+        rf"(?i:meine?|mi|mon|ma|(?:il )?mio|(?:la )?mia|(?:o )?meu|(?:a )?minha|mijn)\s(?i:{_THEIRS})\s"
+        rf"(?i:hei(?:ß|ss)t|se llama|s'appelle|si chiama|se chama|heet)\s+{_NAME}(?!\w)",
+    ),
+    (
+        "",
+        rf"(?i:(?:ich )?habe|tengo|j'ai|ho|(?:eu )?tenho|(?:ik )?heb)\s(?i:eine?n?|un|une|una|uma?|een)\s"
+        rf"(?i:{_THEIRS})\s(?i:namens|der|die|llamad[oa]|que se llama|qui s'appelle|di nome|chamad[oa]"
+        rf"|genaamd)\s+{_NAME}(?!\w)",
     ),
 ]
 _SHAPES = [(label, pattern(_START + form)) for label, form in _FORMS]
@@ -99,11 +118,13 @@ _HINTS = word_set(
     llamo nombre chamo chamo-me nome vivo moro heiße heisse name wohne lebe komme m'appelle nom j'habite
     vis viens chiamo abito heet naam woon soy sou tengo tenho bin j'ai ho jag jeg nazywam trabajo arbeite
     travaille suis ernähre llama s'appelle heißt heisst mudé mudado sono mudei ben c'est
+    chiama chama faccio mijn habe heb
     """
 )
 """One of these words is in every form above."""
 _UNREAL = pattern(
-    r"\b(?:si|se(?! (?:llama|chama))|wenn|falls|als ob|imagina|imagine|imaginez|stell dir)\b", re.IGNORECASE
+    r"\b(?:si(?! chiama)|se(?! (?:llama|chama))|wenn|falls|als ob|imagina|imagine|imaginez|stell dir)\b",
+    re.IGNORECASE,
 )
 _NEGATED = pattern(r"\b(?:no|não|nicht|kein\w*|ne|n'|nem|pas|non|niet)\b", re.IGNORECASE)
 _HEARD = word_set(

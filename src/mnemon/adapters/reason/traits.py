@@ -7,7 +7,15 @@ from collections.abc import Callable
 
 from mnemon.adapters.reason import values
 from mnemon.adapters.reason.clauses import Clause
-from mnemon.adapters.reason.employment import LATELY, accepted, employer, hired_by, started, work_got
+from mnemon.adapters.reason.employment import (
+    LATELY,
+    accepted,
+    employer,
+    hired_by,
+    joined,
+    started,
+    work_got,
+)
 from mnemon.adapters.reason.household import MANY, OF_ANOTHER, everybody, kin, owned, somebody
 from mnemon.adapters.reason.lexicon import (
     LANGUAGES,
@@ -67,8 +75,10 @@ _ANY = pattern(r"(?:any|much)\s+")
 _ARTICLE = pattern(r"(?:an?|the|my|our|their|some)\s+", re.IGNORECASE)
 _A_OR_TO = pattern(r"(?:an?|to) ")
 _BY_NAME = pattern(r"by (?:the name )?(.+)")
-_ALLERGY_TO = pattern(r"(?:an? )?(?:\w+ )?allerg(?:y|ies) to (.+)")
-_SOME_ALLERGY = pattern(rf"(?:{MANY} )?(?:severe |bad |mild |terrible )?(\w+(?: \w+)?) allergy\b")
+_ALLERGY_TO = pattern(r"(?:an? )?(?:(?!no\b|zero\b|any\b)\w+ )?allerg(?:y|ies) to (.+)")
+_SOME_ALLERGY = pattern(
+    rf"(?:{MANY} )?(?:severe |bad |mild |terrible )?((?!no\b|zero\b)\w+(?: \w+)?) allergy\b"
+)
 _VEHICLE = pattern(
     r"(?:(?:an?|my|two|the|old|new|used|red|blue|black|white|green|grey|gray|silver|electric|vintage|\d{4})\s)+"
     r"(?P<what>(?:(?i:"
@@ -103,9 +113,10 @@ _AILMENT = pattern(
     r"(?:(?:an?|some|severe|mild|chronic|bad|slight) )*((?:type [12] )?diabetes|asthma"
     r"|(?:celiac|coeliac) disease|epilepsy|adhd|autism|dyslexia|migraines|high blood pressure|hypertension"
     r"|arthritis|ibs|crohn's(?: disease)?|heart (?:condition|disease)|pacemaker|depression|ocd|ptsd|lupus"
-    r"|tinnitus|hypothyroidism|eczema|psoriasis)(?=$|[,.;!]| (?:and|so|but|since|because)\b)",
+    r"|tinnitus|hypothyroidism|eczema|psoriasis)(?=$|[,.;!]| (?:and|so|but|since|because|every|twice)\b)",
     re.IGNORECASE,
 )
+_TAKEN_FOR = pattern(r"[^,;]{2,60}? (?:for|because of) (?:my )?(?=\w)")
 _DIAGNOSED = pattern(
     r"diagnosed (?:with|as) (?:an? )?((?:type [12] )?diabet(?:es|ic)|asthma|(?:celiac|coeliac)(?: disease)?"
     r"|epilepsy|adhd|autism|dyslexia|migraines|hypertension|high blood pressure|arthritis|ibs"
@@ -154,6 +165,11 @@ _NOT_ONE = pattern(r"(?:former|ex|aspiring|would-be|wannabe|future|failed|wanna-
 _IN_JEST = pattern(r" of (?:life|change|growth|chaos|fate|love|sorts|the universe|my own|their own)\b")
 _AFTER_A_NAME = pattern(r"$|[,.;(!]|and |from |- ")
 _FAVOURITE = pattern(r"(?:all[- ]time |absolute )?(favou?rite [\w' -]{2,40})$")
+_HOW_WELL = pattern(r" (?:fluently|natively|perfectly|(?:very |pretty )?well)$", re.IGNORECASE)
+_IN_PASSING = pattern(
+    r"(?:(?:actually|definitely|still|now|currently|by far|honestly|obviously|of course|hands down),? )+",
+    re.IGNORECASE,
+)
 _WHOSE_NAME = pattern(r"(?:[\w-]+ ){0,4}?([\w-]+?)'?s name$")
 _CALLED = pattern(r"(?:named|called) (.+)")
 _EMAIL = pattern(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
@@ -281,9 +297,10 @@ def _speak(clause: Clause) -> str | None:
     spoken = {word.strip(",.").lower() for word in clause.rest.split()}
     if clause.tense not in ("now", "can") or clause.group.negated or LANGUAGES.isdisjoint(spoken):
         return None
-    first, comma, more = clause.rest.partition(", ")
+    first, comma, more = clause.rest.removeprefix("both ").partition(", ")
     listed = comma and more.partition(" ")[0].strip(",.").lower() in LANGUAGES
-    return line("Speaks", phrase(f"{first} and {more}" if listed else first))
+    value = phrase(f"{first} and {more}" if listed else first)
+    return line("Speaks", _HOW_WELL.sub("", value) if value else None)
 
 
 def _turn(clause: Clause) -> str | None:
@@ -320,6 +337,13 @@ def _have(clause: Clause) -> str | None:
     if ailment := _AILMENT.match(clause.rest):
         return line("Health", ailment[1])
     return _drive(clause) or owned(clause)
+
+
+def _take(clause: Clause) -> str | None:
+    """'I take metformin for type 2 diabetes'."""
+    taken = _TAKEN_FOR.match(clause.rest) if _present(clause) else None
+    ailment = _AILMENT.match(clause.rest, taken.end()) if taken else None
+    return line("Health", ailment[1]) if ailment else None
 
 
 def _acquire(clause: Clause) -> str | None:
@@ -446,7 +470,7 @@ def _of_theirs(clause: Clause) -> str | None:
     if rule := _OWN_RULES.get(what):
         return rule(clause.rest)
     if favourite := _FAVOURITE.match(what):
-        return line(favourite[1].capitalize(), phrase(clause.rest))
+        return line(favourite[1].capitalize(), phrase(_IN_PASSING.sub("", clause.rest, 1)))
     if whose := _WHOSE_NAME.match(what):
         found = values.any_name(clause.rest)
         return kin(whose[1], names=found) if found else None
@@ -528,10 +552,12 @@ _RULES: dict[str, Rule] = {
     "turn": _turn,
     "go": _go,
     "use": _use,
+    "take": _take,
     "have": _have,
     **dict.fromkeys(["drive", "own"], _have),
     **dict.fromkeys(["adopt", "get", "buy", "land"], _acquire),
-    "start": started,
+    **dict.fromkeys(["start", "begin"], started),
+    "join": joined,
     "accept": accepted,
     "become": _become,
     "change": _change,

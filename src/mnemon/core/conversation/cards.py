@@ -21,7 +21,7 @@ from mnemon.core.desk import Desk
 from mnemon.domain.line import CARD, SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.shapes import settled
-from mnemon.domain.standing import Stand, left_of, outdated, renamed
+from mnemon.domain.standing import Stand, holding, left_of, outdated, renamed
 from mnemon.errors import Tampered
 from mnemon.ports.book import Views
 from mnemon.ports.reasoner import Entry
@@ -52,7 +52,7 @@ class _Kept(_Card, frozen=True):
 def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
     """What the cards of every namespace say, by namespace, nothing twice; None if there never was one.
 
-    What is outdated by something that was said in another namespace is left out.
+    What is outdated by something that was said in another namespace is left out, in part if it is in part.
 
     Raises: Tampered.
     """
@@ -64,11 +64,12 @@ def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
     cards = [kept.entries for kept in found if kept.entries is not None]
     if not cards:
         return None
-    old = outdated(chain.from_iterable(kept.stands for kept in found))
+    old, left = holding([stand for kept in found for stand in kept.stands])
     together: dict[str, Entry] = {}
     for entry in chain.from_iterable(cards):
         if entry.source not in old:
-            together.setdefault(entry.text, entry)
+            text = left.get(entry.source or "", entry.text)
+            together.setdefault(text, Entry(text, entry.source))
     return list(together.values())
 
 

@@ -1,8 +1,9 @@
 """Cascade: what rests on nothing any more once some lines are gone, goes too.
 
-What was concluded rests on messages. What was reasoned further tells of several conclusions in one text, so
-it goes with any of them, and a dream makes anew what still follows. A line put by hand, whose id its maker
-may choose, is no ground of anything, even if it goes under the id of a message or a conclusion.
+What was concluded rests on messages, and goes with the last of them, or with any if it follows from all of
+them together. What was reasoned further tells of several conclusions in one text, so it goes with any of
+them, and a dream makes anew what still follows. A line put by hand, whose id its maker may choose, is no
+ground of anything, even if it goes under the id of a message or a conclusion.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Collection, Iterable
 import msgspec
 
 from mnemon.core.conversation import cards, directory
-from mnemon.core.conversation.conclusions import EXPLICIT, KINDS
+from mnemon.core.conversation.conclusions import EXPLICIT, KINDS, TOGETHER
 from mnemon.core.conversation.place import Changes
 from mnemon.core.desk import Desk
 from mnemon.domain.line import Place
@@ -109,7 +110,10 @@ def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:
 
 
 def _resting_on(desk: Desk, gone: Collection[str], weakened: dict[tuple[Room, str], set[str]]) -> list[Place]:
-    """The lines that followed from these and now follow from nothing; whose still do is noted as weakened."""
+    """The lines that followed from these and do no longer; whose still do is noted as weakened.
+
+    What follows from several together follows no longer without one of them.
+    """
     workspace = desk.scope.workspace
     resting = desk.tx.lines.citing(workspace, gone)
     desk.tx.lines.uncite(workspace, gone)
@@ -119,7 +123,7 @@ def _resting_on(desk: Desk, gone: Collection[str], weakened: dict[tuple[Room, st
         line = desk.tx.lines.get(room, line_id)
         if line is None:
             continue
-        if line_id not in still:
+        if line_id not in still or line.metadata == TOGETHER:
             found.append(line)
         elif line.about is not None:
             weakened[room, line.about] |= set()

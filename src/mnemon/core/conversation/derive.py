@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.cards import add_news, stands_in, unmet_in
-from mnemon.core.conversation.conclusions import Whose, conclude, likeness, newest_views
+from mnemon.core.conversation.conclusions import TOGETHER, Whose, conclude, likeness, newest_views
 from mnemon.core.conversation.directory import Stay, was_there
 from mnemon.core.conversation.dream import owe_rest
 from mnemon.core.conversation.messages import said_at
@@ -28,7 +28,7 @@ from mnemon.domain.content import decode_metadata
 from mnemon.domain.corrections import amendment, corrected, correction, looks_like, owns_up, takes_back
 from mnemon.domain.denial import is_denial
 from mnemon.domain.endings import endings
-from mnemon.domain.line import SealedLine
+from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.register import PEER
 from mnemon.domain.shapes import settled
 from mnemon.domain.standing import Stand, holding, kind_in, label_of, one_at_a_time, outdated, value_of
@@ -38,7 +38,8 @@ from mnemon.errors import Tampered
 from mnemon.ports.book import Turns
 from mnemon.ports.reasoner import Fact, Reasoner, Turn
 
-_CONTEXT_TURNS = 4
+_CONTEXT_TURNS = 24
+"""How many turns before a passage are read with it: a scene that was set there may still be played."""
 _RIGHT_BEFORE = 2
 """How many turns back what is amended without being named may lie: the author's last, before an answer."""
 _AFTER_ALL = "~"
@@ -223,7 +224,10 @@ class _Hearer:
         found = trust.of_fact(
             f"{fact.text} {fact.trait or ''}", [(passage.trusts[turn.id], turn.text) for turn in turns]
         )
-        line_id = self._stored(fact, trust.KINDS[found], turns[-1].said_at, fresh)
+        if fact.together and found != Trust.SAID:
+            return
+        kind = CONCLUSIONS["deductive"] if fact.together else trust.KINDS[found]
+        line_id = self._stored(fact, kind, turns[-1].said_at, fresh)
         if found != Trust.SAID or not (fact.trait or instead or is_denial(fact.text)):
             return
         if instead is None and fact.trait is not None and takes_back(turns[-1].text):
@@ -265,6 +269,7 @@ class _Hearer:
             said_at=at,
             likeness=mark,
             kind=kind,
+            metadata=TOGETHER if fact.together else "{}",
         )
         desk.tx.lines.cite(keys.room, line.id, fact.sources)
         self._changes.add(line)

@@ -81,6 +81,7 @@ def _by_rule(case: Case, request: Ask) -> Outcome:
             question.observed,
             effort,
             lambda words: _searched(case, request, words, gathered),
+            case.desk.tools.local(case.desk.now),
         )
 
     def answer(row: Row) -> a.Told:

@@ -1,0 +1,122 @@
+"""Whether an answer keeps to the statements that it was given: in words, numbers, addresses and denial.
+
+1. It is words, and no JSON.
+2. Every name and address in it stands in the statements or the question; so does every number but a count
+   of no more than there are statements, and a span of time.
+3. Of each sentence's content words that the question has not, half stand in what is cited and in the
+   statement that it shares most with.
+4. No clause of it denies what a statement says in the same words, or says what one denies.
+
+`docs/howto/use-a-model.md` says the same for readers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from mnemon.adapters.model.denying import denies
+from mnemon.adapters.model.support import Ground, numbers_in, parts
+from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.sentences import split
+from mnemon.adapters.reason.stems import content_stems, stem
+from mnemon.domain.pattern import pattern
+from mnemon.domain.words import words
+from mnemon.ports.reasoner import Statement
+
+_SHARE = 0.5
+_FEW = 2
+"""So many words in common make two clauses tell of the same, unless they are all of one."""
+_DIGITS = 4
+_ADDRESS = pattern(
+    r"\b(?:https?://|www\.)[^\s<>\"')\]]+|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", re.IGNORECASE
+)
+_LISTED = pattern(r"^[ \t]*(?:\d{1,3}[.)]|[-*•#]+)[ \t]+", re.MULTILINE)
+_SPAN = pattern(
+    r"\b(?:\d+|[a-z]+) (?:seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|months?|years?|times?)\b"
+    r"(?! old\b)",
+    re.IGNORECASE,
+)
+_FENCE = pattern(r"\A```\w*\n?|\n?```\Z")
+_OF_TALK = frozenset(
+    map(
+        stem,
+        word_set(
+            """
+            statement statements record records memory memories mention mentions mentioned information
+            evidence answer question known know knows based according seem seems appear appears likely
+            probably currently recently latest newest earlier previously ago roughly around told stated
+            noted note conversation
+            """
+        ),
+    )
+)
+"""What an answer says of itself."""
+
+
+class Evidence:
+    """What an answer may rest on."""
+
+    def __init__(
+        self, statements: Collection[Statement], card: Collection[str], question: str, about: str, also: str
+    ) -> None:
+        self._texts = [*(one.text for one in statements), *card]
+        self._ground = Ground(self._texts, f"{question} {about} {also}")
+        self._whole = "\n".join([*self._texts, question]).casefold()
+        self._about = frozenset(stem(word) for word in words(about))
+        self._asked = frozenset(content_stems(question)) | self._about | _OF_TALK
+        self._stems = [frozenset(content_stems(text)) for text in self._texts]
+        self._clauses = [
+            (frozenset(content_stems(clause)) - self._about, denies(clause))
+            for one in statements
+            if one.outdated_by is None
+            for clause in parts(one.text)
+        ]
+
+    def holds(self, answer: str, cited: Sequence[str]) -> bool:
+        """Whether an answer that cites these texts says nothing that is not said there."""
+        if _is_data(answer) or not self._ground.names(answer):
+            return False
+        said = frozenset(one for text in cited for one in content_stems(text))
+        told = _LISTED.sub("", answer)
+        return all(self._holds(one, said) for line in told.splitlines() for one in split(line))
+
+    def _holds(self, sentence: str, said: frozenset[str]) -> bool:
+        addresses = (found[0].rstrip(".,;:!?").casefold() for found in _ADDRESS.finditer(sentence))
+        if not all(address in self._whole for address in addresses):
+            return False
+        counted = _SPAN.sub("", sentence)
+        if not all(self._counts(number) for number in numbers_in(counted)):
+            return False
+        new = [one for one in content_stems(_ADDRESS.sub("", counted)) if one not in self._asked]
+        nearest = max(self._stems, key=lambda stems: len(stems.intersection(new)), default=frozenset[str]())
+        if new and sum(one in said or one in nearest for one in new) < _SHARE * len(new):
+            return False
+        return not any(self._contradicts(clause) for clause in parts(sentence))
+
+    def _counts(self, number: str) -> bool:
+        few = len(number) <= _DIGITS and int(number) <= len(self._texts)
+        return few or self._ground.numbers(number)
+
+    def _contradicts(self, clause: str) -> bool:
+        stems = frozenset(content_stems(clause)) - self._about
+        alike = [denied for said, denied in self._clauses if stems and _tell_the_same(stems, said)]
+        return bool(alike) and denies(clause) not in alike
+
+
+def _tell_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return one <= other and (len(one) >= _FEW or one == other)
+
+
+def _is_data(answer: str) -> bool:
+    """Whether it is JSON, as a whole or in a block of code."""
+    text = _FENCE.sub("", answer.strip()).strip()
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text.startswith(('{"', "[{"))
+    return True
