@@ -331,6 +331,10 @@ class TestHolding:
             ("Does ann have a car?", "The statements do not mention a car [s2]."),
             ("How many pets has ann?", "She has 1 dog [s2]."),
             ("Is ann vegetarian?", "She doesn't eat meat, so she is likely vegetarian [s3]."),
+            (
+                "What does ann do?",
+                "She works as a nurse at St. Mary's [s4]. Let me know if you would like more details.",
+            ),
         ],
     )
     def test_an_answer_that_keeps_to_them_in_other_words_is_given(self, thinker, endpoint, question, reply):

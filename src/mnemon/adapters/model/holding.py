@@ -3,8 +3,8 @@
 1. It is words, and no JSON.
 2. Every name and address in it stands in the statements or the question; so does every number but a count
    of no more than there are statements, and a span of time.
-3. Of each sentence's content words that the question has not, half stand in what is cited and in the
-   statement that it shares most with.
+3. Of its content words that the question has not, half stand in what is cited or, sentence by sentence, in
+   the statement that it shares most with: the rest is how it puts and concludes it.
 4. No clause of it denies what a statement says in the same words, or says what one denies.
 
 `docs/howto/use-a-model.md` says the same for readers.
@@ -80,21 +80,27 @@ class Evidence:
         if _is_data(answer) or not self._ground.names(answer):
             return False
         said = frozenset(one for text in cited for one in content_stems(text))
-        told = _LISTED.sub("", answer)
-        return all(self._holds(one, said) for line in told.splitlines() for one in split(line))
+        told = [one for line in _LISTED.sub("", answer).splitlines() for one in split(line)]
+        if not all(self._keeps_to(one) for one in told):
+            return False
+        held = [shown for one in told for shown in self._shown(one, said)]
+        return sum(held) >= _SHARE * len(held)
 
-    def _holds(self, sentence: str, said: frozenset[str]) -> bool:
+    def _keeps_to(self, sentence: str) -> bool:
+        """Whether every address and number in it stands in the statements, and none says the opposite."""
         addresses = (found[0].rstrip(".,;:!?").casefold() for found in _ADDRESS.finditer(sentence))
         if not all(address in self._whole for address in addresses):
             return False
-        counted = _SPAN.sub("", sentence)
-        if not all(self._counts(number) for number in numbers_in(counted)):
-            return False
-        new = [one for one in content_stems(_ADDRESS.sub("", counted)) if one not in self._asked]
-        nearest = max(self._stems, key=lambda stems: len(stems.intersection(new)), default=frozenset[str]())
-        if new and sum(one in said or one in nearest for one in new) < _SHARE * len(new):
+        if not all(self._counts(number) for number in numbers_in(_SPAN.sub("", sentence))):
             return False
         return not any(self._contradicts(clause) for clause in parts(sentence))
+
+    def _shown(self, sentence: str, said: frozenset[str]) -> list[bool]:
+        """Of each word that the question has not, whether it stands in what is cited, or nearest."""
+        plain = _ADDRESS.sub("", _SPAN.sub("", sentence))
+        new = [one for one in content_stems(plain) if one not in self._asked]
+        nearest = max(self._stems, key=lambda stems: len(stems.intersection(new)), default=frozenset[str]())
+        return [one in said or one in nearest for one in new]
 
     def _counts(self, number: str) -> bool:
         few = len(number) <= _DIGITS and int(number) <= len(self._texts)
