@@ -10,19 +10,19 @@ import re
 
 from mnemon.adapters.model.denying import denies
 from mnemon.adapters.model.support import Ground, parts
+from mnemon.adapters.reason.consent import NO, YES
 from mnemon.adapters.reason.sentences import split
 from mnemon.domain.pattern import pattern
 from mnemon.domain.words import words
 
 _SHORT_REPLY = 6
 _YES = pattern(
-    r"\W*(?:(?:oh|well|haha|hm+)\W+)?(?:(?:yes|yess+|yeah|yep|yup|yea|sure|indeed|correct|absolutely|definitely"
-    r"|certainly|exactly|right|true|of course|i do|i am|i have|i did|we do|we are|we have|ja|jawohl|sí|si"
-    r"|claro|oui|sim|да)(?!\w)|[是对對嗯]|はい|うん|ええ|네|예|응|👍)",
+    rf"\W*(?:(?:oh|well|haha|hm+)\W+)?(?:(?:{YES}|sure|certainly|exactly|right|true|i have|i did|we do|we are"
+    r"|we have|ja|jawohl|sí|si|claro|oui|sim|да)(?!\w)|[是对對嗯]|はい|うん|ええ|네|예|응|👍)",
     re.IGNORECASE,
 )
 _NO = pattern(
-    r"\W*(?:(?:oh|well|haha|hm+)\W+)?(?:(?:no|nope|nah|nein|nee|non|não|нет)(?!\w)|[不没沒]|いいえ|いや|아니)",
+    rf"\W*(?:(?:oh|well|haha|hm+)\W+)?(?:(?:{NO}|nein|nee|non|não|нет)(?!\w)|[不没沒]|いいえ|いや|아니)",
     re.IGNORECASE,
 )
 _NO_ANSWER = pattern(

@@ -12,8 +12,9 @@ from mnemon.adapters.reason.clauses import Clause
 from mnemon.adapters.reason.days import dated
 from mnemon.adapters.reason.lexicon import TRADES
 from mnemon.adapters.reason.values import line
-from mnemon.domain.moments import to_datetime
+from mnemon.domain.moments import day
 from mnemon.domain.pattern import pattern
+from mnemon.domain.when import spans
 
 _STARTS = "Starts at"
 
@@ -34,26 +35,8 @@ _AS_A = pattern(
     r"(?=$|[,.;!]| (?:and|in|on|last|this)\b)"
 )
 _AHEAD = frozenset(["now", "going", "future"])
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-_DAY = r"(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"
-_ON_A_DAY = pattern(
-    rf"\b(?:in|on|from) (?:the )?(?:{_DAY.format('before')} (?:of )?)?(?P<month>{'|'.join(_MONTHS)})\b"
-    rf"(?: (?:the )?{_DAY.format('after')}(?!\d))?(?:,? (?P<year>20\d\d))?",
-    re.IGNORECASE,
-)
+_LENGTHS = {"day": len("2026-11-17"), "month": len("2026-11")}
+"""How much of a date is told where a day is named, or a month."""
 _WORKED_OUT = pattern(r" \((?P<day>(?:week of |about )?\d{4}(?:-\d\d){0,2})\)")
 _HIRED = pattern(r"hired (?:by|at) (.+)")
 _NO_WORKPLACE = pattern(
@@ -142,19 +125,13 @@ def with_its_day(trait: str | None, said: str, said_at: int) -> str | None:
     if trait is None or not trait.startswith(f"{_STARTS}: "):
         return trait
     worked_out = _WORKED_OUT.search(dated(said, said_at, False))
-    day = worked_out["day"] if worked_out else _month(said, said_at)
-    return f"{trait} (from {day})" if day else trait
+    start = worked_out["day"] if worked_out else _named(said, said_at)
+    return f"{trait} (from {start})" if start else trait
 
 
-def _month(said: str, said_at: int) -> str | None:
-    """The month that is named, or a day in it, where it comes next."""
-    named = _ON_A_DAY.search(said)
-    if named is None:
-        return None
-    month, day = 1 + _MONTHS.index(named["month"].lower()), named["before"] or named["after"]
-    try:
-        now = to_datetime(said_at)
-    except OverflowError:
-        return None
-    year = int(named["year"] or now.year + (month < now.month))
-    return f"{year:04d}-{month:02d}" + (f"-{int(day):02d}" if day else "")
+def _named(said: str, said_at: int) -> str | None:
+    """The first day or month that is named, if it is yet to come."""
+    for span in spans(said, said_at):
+        if span.grain in _LENGTHS and span.start_ms > said_at:
+            return day(span.start_ms)[: _LENGTHS[span.grain]]
+    return None

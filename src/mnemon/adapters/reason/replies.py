@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from mnemon.adapters.reason import values
 from mnemon.adapters.reason.clauses import Clause, clauses
+from mnemon.adapters.reason.consent import NO, YES
 from mnemon.adapters.reason.edges import SELVES, opened
 from mnemon.adapters.reason.household import MANY
 from mnemon.adapters.reason.lexicon import TRADES, word_set
@@ -72,13 +73,13 @@ _ASKS_WHETHER = pattern(
 _SAYS_I = {"are you": "I am", "do you": "I", "have you got": "I have"}
 _SAYS_I_NOT = {"are you": "I am not", "do you": "I don't", "have you got": "I don't have"}
 _YES = pattern(
-    r"(?:oh |haha )?(?:yes|yeah|yep|yup|yea|ya|indeed|correct|absolutely|definitely|of course|sure am|sure do"
-    r"|i am|i do)(?:[,.! ]+(?:i am|i do|i have|we do|absolutely|definitely|of course|always|for sure"
+    rf"(?:oh |haha )?(?:{YES}|sure am|sure do)"
+    r"(?:[,.! ]+(?:i am|i do|i have|we do|absolutely|definitely|of course|always|for sure"
     r"|sir|ma'am|thanks|please|since .{2,30}|for .{2,30}))*[.!]*$",
     re.IGNORECASE,
 )
 _NO = pattern(
-    r"(?:no|nope|nah|never)(?:[,.! ]+(?:i'm not|i am not|i don't|i do not|never|not at all|not any ?more"
+    rf"(?:{NO})(?:[,.! ]+(?:i'm not|i am not|i don't|i do not|never|not at all|not any ?more"
     r"|not since .{2,30}|thanks|sorry))*[.!]*$",
     re.IGNORECASE,
 )
