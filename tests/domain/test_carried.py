@@ -6,6 +6,7 @@ import pytest
 
 from mnemon.domain.carried import is_carried
 from mnemon.domain.line import DOCUMENT, MESSAGE
+from mnemon.domain.trust import Trust, named
 
 ELSEWHERE = [
     {"role": "tool"},
@@ -61,3 +62,16 @@ def test_a_kind_says_it_too(kind):
 @pytest.mark.parametrize("kind", [MESSAGE, "memory", "profile", "note", "preference"])
 def test_other_kinds_say_nothing(kind):
     assert not is_carried(kind, {})
+
+
+@pytest.mark.parametrize(
+    ("told", "meant"),
+    [
+        ("said", Trust.SAID),
+        ("suspect", Trust.SUSPECT),
+        ("", Trust.SAID),
+        ("hearsay", Trust.QUOTED),
+    ],
+)
+def test_a_class_that_another_version_tells_is_understood_with_care(told, meant):
+    assert named(told) == meant

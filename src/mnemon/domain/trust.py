@@ -78,8 +78,8 @@ def of_line(kind: str, metadata: Mapping[str, Any], text: str) -> Trust:
 
 
 def named(name: str) -> Trust:
-    """The class of that name; what a server does not know of classes answers is taken as said."""
-    return Trust[name.upper()] if name else Trust.SAID
+    """The class of that name: said if an older server tells none, quoted if a newer one tells another."""
+    return Trust.__members__.get(name.upper(), Trust.QUOTED) if name else Trust.SAID
 
 
 def of_part(part: str, text: str, whole: Trust) -> Trust:
