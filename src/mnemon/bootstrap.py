@@ -279,7 +279,9 @@ def _furnished(
         from mnemon.gate.workshop import Workshop
 
         secret = partial(_webhook_secret, settings)
-        return Workshop(book=book, clock=clock, tools=tools, secret=secret, report=_report, bell=bell)
+        return Workshop(
+            book=book, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, lull=gate.lull
+        )
 
     later = Later(workshop), Later(reception)
     meaning, model = tools.meaning, tools.model

@@ -58,20 +58,36 @@ class Station:
 def waited(known, *, near=True, turn=1, **settings):
     """For how long the turn waited for its second layer."""
     station = Station(known, near=near)
-    configuration = configured(recall_wait=PATIENCE, **settings)
+    configuration = configured(**{"recall_wait": PATIENCE, **settings})
     told = Recall(station, configuration, SEAT, Live(0)).background("What does Ann play?", turn)
     assert ("bassoon" in told) == (known is TOLD)
     return station.second.waited
 
 
-def test_where_the_first_layer_told_something_memory_in_this_process_is_not_waited_for_again():
-    assert waited(TOLD) == 0
+@pytest.mark.parametrize(
+    "more", [{}, {"near": False, "recall_wait": None}], ids=["in this process", "far away"]
+)
+def test_where_the_first_layer_told_something_memory_is_not_waited_for_again(more):
+    assert waited(TOLD, **more) == 0
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_the_second_layer_is_asked_for_once_the_first_is_there(near):
+    station, happened = Station(TOLD, near=near), []
+    first, ask = station.first.result, station.ask
+    station.first.result = lambda timeout=None: happened.append("the first is there") or first(timeout)
+    station.ask = lambda seat, question, patience=None: (
+        happened.append("asked for the second" if patience is None else "asked for the first")
+        or ask(seat, question, patience)
+    )
+    Recall(station, configured(), SEAT, Live(0)).background("What does Ann play?", 1)
+    assert happened == ["asked for the first", "the first is there", "asked for the second"]
 
 
 @pytest.mark.parametrize(
     "known, more",
     [(Known(), {}), (TOLD, {"near": False}), (TOLD, {"first_turn_dialectic_wait": PATIENCE})],
-    ids=["nothing was told", "memory is elsewhere", "waiting was asked for"],
+    ids=["nothing was told", "a wait for what is far away was chosen", "one for the first turn was chosen"],
 )
 def test_otherwise_a_turn_waits_as_long_as_it_may(known, more):
     assert PATIENCE / 2 < waited(known, **more) <= PATIENCE

@@ -51,6 +51,7 @@ from mnemon.errors import (
 from mnemon.gate.admission import Credentials, Porter, home_of
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation.rights import Rights
+from mnemon.gate.lull import Lull
 from mnemon.gate.messages import Request
 from mnemon.gate.operation import Operation
 from mnemon.gate.rate import RateLimit
@@ -93,6 +94,8 @@ class Gate:
         self._porter = Porter(keyring)
         self._rate = RateLimit(tools.limits.requests_per_minute)
         self.junk = 0
+        self.lull = Lull()
+        """What is done behind the requests waits for it."""
         self.bell: Bell | None = None
         """Rung when a request left work behind."""
         self._observer: Observer | None = None
@@ -178,10 +181,11 @@ class Gate:
 
         Raises: MnemonError; whatever the cap allowed or refused is in the audit log by then.
         """
-        if self._observer is None:
-            return self._call(operation, credentials, request)
-        with self._observer.watch(OPERATION, operation.name) as watched:
-            return self._call(operation, credentials, request, watched)
+        with self.lull.broken():
+            if self._observer is None:
+                return self._call(operation, credentials, request)
+            with self._observer.watch(OPERATION, operation.name) as watched:
+                return self._call(operation, credentials, request, watched)
 
     def call_all(
         self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]
@@ -206,7 +210,7 @@ class Gate:
         for first in order[:1]:
             every[first].ahead = dict.fromkeys(filter(None, questions))
         outcomes: dict[int, Outcome | MnemonError] = {}
-        with self._book.read(chain.grant.workspace) as tx:
+        with self.lull.broken(), self._book.read(chain.grant.workspace) as tx:
             for at in order:
                 outcomes[at] = self._looked_up(tx, every[at], calls[at][1])
         found = [(asked, outcomes[at]) for at, asked in enumerate(every)]

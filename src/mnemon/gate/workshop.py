@@ -38,6 +38,7 @@ from mnemon.domain.register import WEBHOOK
 from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, IDLE, REASONING, SUMMARISE, Task
 from mnemon.errors import MnemonError, ModelUnavailable, ModelUnusable, Unavailable
+from mnemon.gate.lull import Lull
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.courier import Parcel, Undelivered
@@ -60,6 +61,8 @@ _LOOK_SECONDS = 1.0
 """How often it looks for work that nobody rings for."""
 _HEARING_SECONDS = 30.0
 """How often it looks where everybody rings: in case that a ring was lost."""
+_LULL_SECONDS, _LULL_TIMES = 0.1, 5
+"""Called after a rest, it begins once nobody has asked for so long, and after so many times whoever asks."""
 _COURIERS = 4
 
 
@@ -86,6 +89,7 @@ class Workshop:
         secret: Callable[[], bytes],
         report: Callable[[str], None],
         bell: Bell | None = None,
+        lull: Lull | None = None,
     ) -> None:
         self._book = book
         self._clock = clock
@@ -97,6 +101,7 @@ class Workshop:
         self._after = ""
         """The workspace that work was last done for: the others come first."""
         self._couriers = ThreadPoolExecutor(_COURIERS, "mnemon-courier")
+        self._lull = lull or Lull()
         self.bell = bell or Bell()
         """Rung when there may be work."""
         self.hears = False
@@ -121,8 +126,8 @@ class Workshop:
             except MnemonError as error:
                 self._report(f"the work waits: {error.detail}")
                 found = False
-            if not found:
-                self.bell.wait(self._rest())
+            if not found and self.bell.wait(self._rest()):
+                self._lull.wait(_LULL_SECONDS, _LULL_TIMES, stopped)
         self._couriers.shutdown()
 
     def look_round(self) -> None:

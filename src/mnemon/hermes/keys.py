@@ -339,7 +339,8 @@ KEYS: tuple[Key, ...] = (
         kind=kinds.seconds(),
         section=_PACE,
         default="as recallWait",
-        says="How long the first turn waits for the answer about the user.",
+        says="How long the first turn waits for the answer about the user. Where memory has told something "
+        "and no wait is set, that answer comes with the next turn.",
     ),
 )
 

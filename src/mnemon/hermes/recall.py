@@ -64,16 +64,13 @@ class Recall:
             return ""
         message = self._outward(message)
         looked_up = self._look_up(message, waits.patience) if turn.refresh else None
-        earlier = self._earlier(number)
-        asks, warm, near = turn.ask and live.supplement is None, live.known is not None, self._station.near
-        if asks and not near:
-            self._ask(message, number, warm=warm)
+        earlier, warm = self._earlier(number), live.known is not None
         known = self._base(looked_up, number, waits.base_until) if turn.base else None
         base = "" if known is None else self._rendered(known, message)
         waits_on = True
-        if asks and near:
+        if turn.ask and live.supplement is None:
             self._ask(message, number, warm=warm)
-            waits_on = self._waits_near(number, known)
+            waits_on = self._waits_on(number, known)
         supplement = self._supplement(waits.supplement_until if waits_on else 0.0) or earlier
         return inject(self._configuration, base, supplement)
 
@@ -123,15 +120,18 @@ class Recall:
         since = began if chosen else time.monotonic()
         return since if self._station.ready(since + wait - time.monotonic()) else None
 
-    def _waits_near(self, number: int, known: Known | None) -> bool:
-        """Whether a turn waits for the second layer where both are made by this very process.
+    def _waits_on(self, number: int, known: Known | None) -> bool:
+        """Whether a turn waits for the second layer, which is asked for once the first is there.
 
-        What it would say by rule is what the first layer tells already: it comes with the next turn, unless
-        there was nothing to tell, or waiting was asked for.
+        Asked for together they would keep each other waiting. By rule it says what the first tells already,
+        and a model takes longer than a turn usually waits: it comes with the next turn, unless there was
+        nothing to tell, or somebody chose to wait.
         """
         told = known is not None and bool(known.user.view or known.passages)
-        asked_for = number <= 1 and self._configuration.first_turn_dialectic_wait is not None
-        return not told or asked_for
+        configuration = self._configuration
+        of_first_turn = number <= 1 and configuration.first_turn_dialectic_wait is not None
+        chosen = of_first_turn or (configuration.recall_wait is not None and not self._station.near)
+        return not told or chosen
 
     def _look_up(self, message: str, patience: float) -> Future[Known] | None:
         return self._station.ask(self._seat, lambda memory: memory.known(message), patience)

@@ -1,0 +1,140 @@
+"""The work behind the requests lets those go first who wait for an answer."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from gate.world import World
+from mnemon.adapters.inmemory.index import ReferenceIndex
+from mnemon.gate.lull import Lull
+from mnemon.gate.workshop import Workshop
+
+
+class Moments:
+    """A bell that is waited for without time passing; at some of the times something happens."""
+
+    def __init__(self, *happening):
+        self.happening = [*happening, *[None] * 99]
+        self.waited = 0
+
+    def wait(self, seconds):
+        happens = self.happening[self.waited]
+        self.waited += 1
+        return happens is not None and happens() is STOPPED
+
+
+STOPPED = object()
+
+
+def asks(lull):
+    def happens():
+        with lull.broken():
+            pass
+
+    return happens
+
+
+def test_work_begins_after_a_moment_in_which_nobody_asked():
+    moments = Moments()
+    Lull().wait(0.1, 5, moments)
+    assert moments.waited == 1
+
+
+def test_work_lets_those_go_first_who_asked_meanwhile():
+    lull = Lull()
+    moments = Moments(asks(lull), asks(lull))
+    lull.wait(0.1, 5, moments)
+    assert moments.waited == 3
+
+
+def test_work_waits_for_the_last_answer():
+    lull = Lull()
+    first, second = ExitStack(), ExitStack()
+    for one in (first, second):
+        one.enter_context(lull.broken())
+    moments = Moments(None, first.close, second.close)
+    lull.wait(0.1, 5, moments)
+    assert moments.waited == 3
+
+
+def test_a_question_that_fails_is_over_too():
+    lull = Lull()
+    with pytest.raises(ZeroDivisionError), lull.broken():
+        raise ZeroDivisionError
+    moments = Moments()
+    lull.wait(0.1, 5, moments)
+    assert moments.waited == 1
+
+
+def test_work_waits_no_more_often_than_it_may():
+    lull, moments = Lull(), Moments()
+    with lull.broken():
+        lull.wait(0.1, 5, moments)
+    assert moments.waited == 5
+
+
+def test_who_is_stopped_waits_no_longer():
+    lull, moments = Lull(), Moments(lambda: STOPPED)
+    with lull.broken():
+        lull.wait(0.1, 5, moments)
+    assert moments.waited == 1
+
+
+class Noted(Lull):
+    """A lull that notes who breaks it and who waits for it."""
+
+    def __init__(self, happened):
+        super().__init__()
+        self.happened = happened
+
+    @contextmanager
+    def broken(self):
+        self.happened.append("asked")
+        with super().broken():
+            yield
+        self.happened.append("answered")
+
+    def wait(self, seconds, times, stopped):
+        if not stopped.is_set():
+            self.happened.append("waits")
+
+
+class Index(ReferenceIndex):
+    """An index that is kept up where there is nothing else to do, and tells when."""
+
+    def __init__(self, happened):
+        self.happened = happened
+        self.kept_up = threading.Semaphore(0)
+
+    def keep_up(self, book):
+        self.happened.append("works")
+        self.kept_up.release()
+
+
+def test_a_workshop_that_rests_waits_for_a_lull_when_it_is_called():
+    happened, stopped = [], threading.Event()
+    index = Index(happened)
+    world = World(index=index)
+    world.gate.lull = Noted(happened)
+    shop = Workshop(
+        book=world.book,
+        clock=world.clock,
+        tools=world.tools,
+        secret=bytes,
+        report=lambda told: None,
+        lull=world.gate.lull,
+    )
+    shop.hears = True
+    world.put(world.issue(), "hotel in Chengdu")
+    running = threading.Thread(target=shop.run, args=(stopped,))
+    running.start()
+    index.kept_up.acquire()
+    shop.bell.set()
+    index.kept_up.acquire()
+    stopped.set()
+    shop.bell.set()
+    running.join()
+    assert happened == ["asked", "answered", "works", "waits", "works"]
