@@ -246,7 +246,7 @@ def test_what_is_said_in_play_is_on_no_card_until_the_play_is_over(tell):
     assert owner.card() == ["Lives in: Ghent"]
 
 
-def test_who_starts_somewhere_later_works_where_they_did_until_they_say_so(tell):
+def test_who_starts_somewhere_later_works_where_they_did_until_then(tell):
     life = ["I work at Bosch.", "I start at Siemens on 1 March."]
     owner = tell(*life)
     assert owner.card() == ["Works at: Bosch", "Starts at: Siemens (from 2026-03-01)"]

@@ -151,6 +151,20 @@ _UNSEEN = pattern(
 )
 """What is not seen, and the dot that a capital I with a dot leaves behind in lower case."""
 _BETWEEN = pattern(r"[\s*_~`\"“”|\\/-]+")
+_RUIN = pattern(
+    r"\b(?:delet|wip|eras|destroy|dropp?|shredd?|overwrit)(?:e|es|s|ing)?\b[^.;]{0,40}"
+    r"\b(?:files?|data|databases?|disks?|drives?|backups?|tables|repos?|repositor(?:y|ies)|servers?|partitions?"
+    r"|accounts?)\b"
+    rf"|\b(?:send|forward|post|upload|e-?mail|leak|transmit)(?:e|es|s|ing)?\b[^.;]{{0,40}}"
+    rf"\b{_SECRETS}\b",
+    re.IGNORECASE,
+)
+"""What nobody's taste is that matters, and what is no order only by the words before it."""
+
+
+def may_be_an_order(taste: str) -> bool:
+    """Whether what somebody is said to like or to aim at would do harm, were it taken for an order."""
+    return _RUIN.search(taste) is not None
 
 
 def reads_like_orders(text: str) -> bool:

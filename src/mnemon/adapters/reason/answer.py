@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,8 +12,8 @@ from mnemon.adapters.reason.asked import (
     TIME,
     WEAK,
     Asked,
+    asks_nothing,
     is_general,
-    only_greets,
     read,
     stems_of,
     with_their_names,
@@ -26,7 +27,8 @@ from mnemon.adapters.reason.candidates import (
     gathered,
     plain_stems,
 )
-from mnemon.adapters.reason.changes import as_changed
+from mnemon.adapters.reason.changes import as_begun, as_changed
+from mnemon.adapters.reason.conditions import only_possible
 from mnemon.adapters.reason.lexicon import word_set
 from mnemon.adapters.reason.order import by_time, end_asked
 from mnemon.adapters.reason.relations import put_by_id, put_by_name, two_steps
@@ -41,7 +43,6 @@ from mnemon.domain.standing import one_at_a_time
 from mnemon.ports.reasoner import Effort, Statement, Told
 
 _MORE_IN_GENERAL = 3
-_ENOUGH = 0.33
 _NEAR_BEST = 0.5
 _NEAR_RELATED = 0.75
 _RELATED = 0.6
@@ -63,6 +64,13 @@ _AS_GOOD_AS = {
     "works at": frozenset(map(stem, word_set("start join hire employ job run own manage teach office"))),
 }
 """Words of lines that may tell what has a label, without its form."""
+_FAVORITE = stem("favorite")
+_TASTE = pattern(
+    r"\b(?:favou?rites?|lov(?:e[ds]?|ing)|like[ds]?|prefer\w*|best|ador(?:e[ds]?|ing)|enjoy\w*|fan|into|top"
+    r"|obsessed|beats)\b",
+    re.IGNORECASE,
+)
+"""What a line has that tells what somebody likes best."""
 _DENYING = frozenset(map(stem, word_set("actually after any anymore longer more never really turn turned")))
 """Words by which something is denied, beside 'not'."""
 _ONE_OF_MANY = frozenset(["likes", "prefers", "dislikes", "speaks", "pet", "goal"])
@@ -98,7 +106,7 @@ def answer(
             return Told("", ())
         question = by_name
     asked, names = read(question, about), stems_of(about)
-    if only_greets(asked):
+    if asks_nothing(asked, about):
         return Told("", ())
     if is_general(asked, about):
         found = _newest_first(_everything(statements, names, about))
@@ -108,7 +116,7 @@ def answer(
     asked = with_their_names(asked, statements)
     candidates = gathered(statements, asked, names, about)
     if not asked.asks_back:
-        candidates = as_changed(candidates)
+        candidates = as_begun(as_changed(candidates), at)
     candidates = in_time(candidates, question, at)
     found = _matching(asked, _of_whom(asked, about, candidates), history=effort.history)
     found = _newest_first(_as_it_stands(asked, found, candidates))
@@ -139,9 +147,9 @@ def _of_whom(asked: Asked, about: str | None, candidates: Sequence[Candidate]) -
         return _of_theirs(asked, candidates)
     if of_them := [one for one in candidates if (asked.others | asked.named) & one.stems]:
         return of_them
-    if about is None or not asked.wanted:
+    if about is None or not (asked.wanted or asked.of_peer):
         return candidates
-    if asked.named and _has_a_name(about, candidates):
+    if asked.named and asked.wanted and _has_a_name(about, candidates):
         return []
     if _ANYBODY.search(asked.question):
         return candidates
@@ -193,8 +201,8 @@ def _matching(asked: Asked, candidates: Sequence[Candidate], *, history: bool) -
         nearby = sum(weights[term] for term in asked.terms & candidate.context - candidate.stems)
         covered = (own + _IN_CONTEXT * nearby) / total
         related, cued = _is_related(asked, candidate), asked.cued(candidate.text)
-        speaks = covered >= _ENOUGH and _names_it(asked, candidate) and _says_more(asked, candidate, cued)
-        if related or speaks:
+        named_so = _names_it(asked, candidate) and _says_more(asked, candidate, cued)
+        if related or (named_so and covered >= asked.enough):
             cued += candidate.tells_of_them
             at_all = named and beside.isdisjoint(candidate.stems | candidate.context)
             telling = (_RELATED_AT_ALL if at_all else _RELATED) if related else 0.0
@@ -221,6 +229,10 @@ def _names_it(asked: Asked, candidate: Candidate) -> bool:
     """
     held = candidate.stems | candidate.context
     if asked.proper and asked.proper.isdisjoint(held):
+        return False
+    if not asked.may_tell(candidate.text, held):
+        return False
+    if _FAVORITE in asked.terms and not _TASTE.search(candidate.text):
         return False
     return not asked.cues or not asked.things or not asked.things.isdisjoint(held)
 
@@ -357,7 +369,9 @@ def _opening(one: _Found, asked: Asked, about: str | None, *, first: bool, earli
     if asked.wanted and not one.label and is_denial(candidate.said) and not asked.asks_back:
         return ""
     asked_for = span(asked.question, candidate.text, about)
-    return f"{asked_for}: " if asked_for else ""
+    if not asked_for or only_possible(asked_for, candidate.text, asked.question):
+        return ""
+    return f"{asked_for}: "
 
 
 def _same(stems: frozenset[str], before: frozenset[str], *, same_day: bool) -> bool:

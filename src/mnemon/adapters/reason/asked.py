@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mnemon.adapters.reason.asked_labels import LABEL_WORDS, asks_abroad, labels_asked
-from mnemon.adapters.reason.lexicon import VERBS, word_set
+from mnemon.adapters.reason.at_work import gives_work, is_of_the_world
+from mnemon.adapters.reason.lexicon import IRREGULAR, VERBS, word_set
 from mnemon.adapters.reason.order import ORDERING, end_asked
 from mnemon.adapters.reason.span import ASKS_WHEN
 from mnemon.adapters.reason.stems import content_stems, stem
@@ -52,16 +53,28 @@ TIME = pattern(
     r"|october|november|december)\b",
     re.IGNORECASE,
 )
-_NUMBER = pattern(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|both)\b", re.IGNORECASE
+_NUMBERS = (
+    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six"
+    r"|seven|eigh|nine)ty|hundred|half|dozen|couple|twice|once|both)\b"
+)
+_NUMBER = pattern(rf"\d|\b{_NUMBERS}", re.IGNORECASE)
+_AGE = pattern(
+    rf"\b(?:turn(?:s|ed|ing)?|aged?|is|was|now|i'm) (?:almost |nearly |just |only )?{_NUMBERS}(?! of\b)"
+    r"|\byears?[ -]old\b",
+    re.IGNORECASE,
 )
 _PLACE = pattern(r"\b(?:in|at|to|from|near|for) (?:the )?[A-ZÀ-Þ]")
 _SOMEBODY = pattern(
     r"\b[A-ZÀ-Þ][a-z]+\b|\b(?:sister|brother|mother|father|mom|dad|wife|husband|friend|partner|boss)\b"
 )
+_MEASURED = pattern(r"\bhow (old|long|far|tall|big|high|heavy|large|fast|deep|wide)\b")
+"""How much of something is asked for; 'my old piano' tells nobody's age."""
 _CUES = [
     (ASKS_WHEN, TIME),
-    (pattern(r"\bhow (?:many|much|old|often)\b"), _NUMBER),
+    (pattern(r"\bhow long\b"), pattern(r"\b(?:minute|hour|day|week|month|year|decade)s?\b|\bsince\b")),
+    (pattern(r"\bhow (?:many|much|often)\b"), _NUMBER),
+    (pattern(r"\bhow old\b"), _AGE),
+    (pattern(r"\bhow (?:far|tall|big|high|heavy|large|fast|deep|wide)\b"), _NUMBER),
     (pattern(r"\bwhere\b"), _PLACE),
     (pattern(r"\bwho\b|\bwhom\b|\bwhose\b"), _SOMEBODY),
 ]
@@ -102,7 +115,19 @@ _BEFORE = pattern(
 _OF_BEFORE = frozenset(map(stem, word_set("before use used previous previously former formerly past back")))
 _PAST = pattern(r"\b(?:did|was|were|had|ever)\b")
 _PROPER = pattern(r"(?<=[\w,'’] )[A-ZÀ-Þ][\w-]+")
-_VERBS = frozenset(map(stem, VERBS))
+_VERBS = frozenset(map(stem, VERBS | IRREGULAR))
+_TELLS_WHEN = pattern(
+    r"\d|\b(?:spring|summer|autumn|fall|winter|christmas|easter|noon|midnight|morning|evening|night|weekend"
+    r"|recently|lately|soon|just|when|after|before|during|while|until|every)\b",
+    re.IGNORECASE,
+)
+_ENOUGH, _MOST = 0.33, 0.6
+_ONLY_WHO = pattern(r"\b(?:when|where|how (?:many|much|old|often|long))\b")
+"""What is asked by these is no question about somebody as such."""
+_DOING = pattern(
+    r"\b(?:am|is|do|does|did|have|has|had|was|will|would|can|could) ([^\W\d_][\w-]*)(?=\s+\w|\s*\?|$)"
+)
+"""Who does what is asked."""
 _YES_OR_NO = pattern(
     r"^\W*(?:and |so |but )?(?:do|does|did|am|is|are|was|were|have|has|had|can|will|would)\b"
 )
@@ -127,6 +152,10 @@ class Asked(NamedTuple):
     """What a line has that tells what is asked for: a time, a number, a place, somebody."""
     proper: frozenset[str] = frozenset()
     """The stems of names in it, of anybody and anything but the peer."""
+    of_the_world: bool = False
+    """Whether it asks for advice, or of things at large."""
+    of_peer: bool = False
+    """Whether it asks what the peer does or is, by 'I' or by name."""
 
     @property
     def rest(self) -> frozenset[str]:
@@ -155,6 +184,22 @@ class Asked(NamedTuple):
     def yes_or_no(self) -> bool:
         return _YES_OR_NO.search(self.question) is not None
 
+    @property
+    def enough(self) -> float:
+        """How much of it a line must speak of: most, where it is asked of the world and not of somebody."""
+        return _MOST if self.of_the_world else _ENOUGH
+
+    def may_tell(self, text: str, held: frozenset[str]) -> bool:
+        """Whether a line with these stems tells how much or when, if that is asked.
+
+        It has a number or a time; or it says that it was, so that its own day tells when.
+        """
+        if _MEASURED.search(self.question):
+            return self.cued(text) > 0
+        if not ASKS_WHEN.search(self.question) or TIME.search(text) or _TELLS_WHEN.search(text):
+            return True
+        return self.rest & _VERBS <= held
+
     def cued(self, text: str) -> int:
         return sum(cue.search(text) is not None for cue in self.cues)
 
@@ -171,6 +216,8 @@ def read(said: str, about: str | None) -> Asked:
         terms -= _SMALL_WORDS_ABROAD
     if "since when" in question:
         terms -= {stem("since")}
+    if measured := _MEASURED.search(question):
+        terms -= {stem(measured[1])}
     subjects = list(_SUBJECT.finditer(question))
     others = frozenset(stem(found[found.lastindex or 0]) for found in subjects) - names - _NOBODY
     called = frozenset(stem(found[found.lastindex or 0]) for found in subjects if not found[4])
@@ -187,6 +234,10 @@ def read(said: str, about: str | None) -> Asked:
         tuple(cue for asks, cue in _CUES if asks.search(question)),
         (_proper(said) - names) & terms,
     )
+    doing = _DOING.findall(question)
+    asked = asked._replace(of_peer=any(who == "i" or stem(who) in names for who in doing))
+    if names.isdisjoint(map(stem, words(question))) and not (asked.whom or asked.proper):
+        asked = asked._replace(of_the_world=is_of_the_world(question))
     if asked.rest:
         asked = asked._replace(wanted=asked.wanted - theirs)
     return asked._replace(wanted=asked.wanted | theirs) if asked.wanted & _NAMES else asked
@@ -208,8 +259,10 @@ def with_their_names(asked: Asked, statements: Sequence[Statement]) -> Asked:
     return asked._replace(whom=asked.whom.union(*map(stems_of, names)))
 
 
-def only_greets(asked: Asked) -> bool:
-    """Whether it is a greeting or a word of thanks, with or without a name."""
+def asks_nothing(asked: Asked, about: str | None) -> bool:
+    """Whether it gives work to do, or is a greeting or a word of thanks, with or without a name."""
+    if gives_work(asked.question) and stems_of(about).isdisjoint(map(stem, words(asked.question))):
+        return True
     said = words(asked.question)
     if not said or stem(said[0]) not in TALK or "?" in asked.question or not _ASKING.isdisjoint(said):
         return False
@@ -218,6 +271,8 @@ def only_greets(asked: Asked) -> bool:
 
 def is_general(asked: Asked, about: str | None) -> bool:
     """Whether it asks about somebody as such: 'who is ann', 'what do you know about me'."""
+    if _ONLY_WHO.search(asked.question):
+        return False
     if asked.terms:
         return asked.terms <= _GENERAL
     plain = set(words(asked.question))

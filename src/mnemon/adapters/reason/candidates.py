@@ -43,6 +43,13 @@ _TOGETHER = pattern(r"and their (?=\w)")
 _NAME = r"[A-ZÀ-Þ][\w-]*"
 _OF_SELF = pattern(r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've)\b", re.IGNORECASE)
 """Not 'us': what is a joy to us all is said of everyone."""
+_OF_LISTENER = pattern(
+    r"\b(?:your|you're|you've|congrats|congratulations)\b"
+    r"|^\W*(?:(?:wow|oh|aww?|yeah|yes|cool|nice|great)\W+)*(?:that|this|those|these|it|sounds)\b[^,;]*"
+    r"\b(?:sounds?|looks?|must (?:be|feel|have))\b",
+    re.IGNORECASE,
+)
+"""What is said of whom one speaks to, or of what they told."""
 _OF_ANOTHER = pattern(
     r"(?:^|, |\band |\bbut )"
     rf"(?:(?:[Mm]y|[Oo]ur|{_NAME}'s) (?:[a-z-]+ ){{0,2}}?(?P<noun>{NOUNS})(?:,? (?P<called>{_NAME}))?"
@@ -138,7 +145,10 @@ def _as_cited(order: int, statement: Statement, asked: Asked, about: str | None)
             of_another=of_another,
             tells_of_them=_tells_of_them(said, asked),
         )
-    chosen = _chosen(_sentences(statement), asked)
+    sentences = _sentences(statement)
+    if statement.peer == about and not asked.whom:
+        sentences = [one for one in sentences if not _is_of_listener(one.said)]
+    chosen = _chosen(sentences, asked)
     if chosen is None:
         return None
     sentence, label, of_another = chosen
@@ -211,7 +221,7 @@ def _tells(sentence: _Sentence, asked: Asked) -> bool:
     """Whether it is no question, no greeting, and more than a saying, or what was guessed at right before."""
     if _asks(sentence.said) or sentence.stems <= TALK:
         return False
-    return _asks(sentence.before) or not _is_saying(sentence.said, asked.terms)
+    return _asks(sentence.before) or not _is_saying(sentence, asked)
 
 
 def _joined(sentences: Sequence[_Sentence]) -> _Sentence:
@@ -307,11 +317,18 @@ def _says(message: Candidate, stems: frozenset[str], latest: Candidate, names: f
     return plain_stems(latest, names) <= stems and is_denial(message.said) == is_denial(latest.said)
 
 
-def _is_saying(sentence: str, terms: frozenset[str]) -> bool:
+def _is_of_listener(sentence: str) -> bool:
+    return _OF_LISTENER.search(sentence) is not None and not _OF_SELF.search(sentence)
+
+
+def _is_saying(sentence: _Sentence, asked: Asked) -> bool:
     """Whether it names nobody and nothing, and says next to nothing beside the words of the question."""
-    if not terms or _OF_SELF.search(sentence) or _NAMED.search(sentence) or names_thing(sentence):
+    said, terms = sentence.said, asked.terms
+    if not terms or asked.proper & sentence.stems:
         return False
-    return sum(stem(word) not in terms for word in telling_words(sentence)) < FEW
+    if _OF_SELF.search(said) or _NAMED.search(said) or names_thing(said):
+        return False
+    return sum(stem(word) not in terms for word in telling_words(said)) < FEW
 
 
 def _clipped(text: str) -> str:

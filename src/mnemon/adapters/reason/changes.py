@@ -1,4 +1,6 @@
-"""What ends or changes something that was said before: 'I sold the Skoda', 'they moved the date to May'."""
+"""What ends or changes something that was said before: 'I sold the Skoda', 'they moved the date to May';
+and what has begun since.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from mnemon.adapters.reason.candidates import Candidate, retold, sentences_of
 from mnemon.adapters.reason.lexicon import word_set
 from mnemon.adapters.reason.stems import content_stems
 from mnemon.domain.pattern import pattern
+from mnemon.domain.when import spans
 
 _ENDED = pattern(
     r"\b(?:i|we)(?:'ve| have)? (?:just |finally |recently |also )?"
@@ -64,6 +67,28 @@ def as_changed(candidates: Sequence[Candidate]) -> list[Candidate]:
         return one._replace(outdated_by=max(later, key=_lateness).by.statement.id)
 
     return [standing(one) for one in candidates]
+
+
+def as_begun(candidates: Sequence[Candidate], at: int | None) -> list[Candidate]:
+    """The same; where somebody works is outdated by where they were to start, once that day has come."""
+    ahead = [one for one in candidates if one.label == "starts at" and not one.of_another and one.stands]
+    begun = [one for one in ahead if at is not None and _has_begun(one, at)]
+    if not begun:
+        return list(candidates)
+    start = max(begun, key=lambda one: one.statement.said_at)
+
+    def standing(one: Candidate) -> Candidate:
+        earlier = one.label == "works at" and one.statement.said_at <= start.statement.said_at
+        if one.of_another or not one.stands or not earlier:
+            return one
+        return one._replace(outdated_by=start.statement.id)
+
+    return [standing(one) for one in candidates]
+
+
+def _has_begun(one: Candidate, at: int) -> bool:
+    said_at = one.statement.said_at
+    return any(said_at < span.start_ms <= at for span in spans(one.said, said_at) if span.grain == "day")
 
 
 def _fuller(changes: Sequence[_Change]) -> dict[str, str]:

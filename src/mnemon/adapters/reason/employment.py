@@ -19,8 +19,8 @@ from mnemon.domain.when import spans
 _STARTS = "Starts at"
 
 _STARTED = pattern(
-    r"(?:at|(?:(?:an?|my|the) (?:new )?(?:job|position|role)|work|working)(?: as an? (?:[\w-]+ ){1,3}?)? ?"
-    r"(?:at|with|for)) (.+)"
+    r"(?:at|(?:(?:an?|my|the|their) (?:new )?(?:job|position|role)|work|working)"
+    r"(?: as an? (?:[\w-]+ ){1,3}?)? ?(?:at|with|for)) (.+)"
 )
 _GOT_WORK = pattern(
     r"(?:(?:the|a|my|that|this) (?:new |dream )?(?:job|position|role)|hired)"

@@ -38,6 +38,7 @@ for _entry in _IRREGULAR.split():
     for _form in _participles.split(","):
         _PARTICIPLE[_form] = _base
 
+IRREGULAR = frozenset(_PAST.values())
 _PAST_OF = {_base: _form for _form, _base in reversed(_PAST.items())}
 
 _SAME_IN_THE_PAST = word_set("beat cost cut hit hurt let put quit set shut")

@@ -27,6 +27,7 @@ from mnemon.adapters.reason.lexicon import (
 from mnemon.adapters.reason.person import they
 from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.values import line, phrase
+from mnemon.domain.orders import may_be_an_order
 from mnemon.domain.pattern import pattern
 
 _NOT_QUITE = word_set("almost nearly barely hardly")
@@ -176,6 +177,7 @@ _EMAIL = pattern(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
 
 Rule = Callable[[Clause], "str | None"]
 OwnRule = Callable[[str], "str | None"]
+_TASTE = pattern(r"(?:Likes|Dislikes|Prefers|Goal|Favou?rite [^:]*): ")
 
 
 def label_of(trait: str) -> str:
@@ -193,6 +195,8 @@ def trait_of(clause: Clause) -> str | None:
     else:
         rule = _RULES.get(clause.lemma)
         found = rule(clause) if rule else None
+    if found and _TASTE.match(found) and may_be_an_order(found):
+        return None
     return found or somebody(clause)
 
 

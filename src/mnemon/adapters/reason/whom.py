@@ -35,7 +35,7 @@ _CALLED_ALIKE = [
     (word_set("boss manager"), frozenset[str]()),
     (word_set("colleague coworker"), frozenset[str]()),
     (word_set("neighbor neighbour"), frozenset[str]()),
-    (word_set("doctor dentist dr"), frozenset[str]()),
+    (word_set("doctor dr"), frozenset[str]()),
     (_DOG, _PET),
     (_CAT, _PET),
     *((frozenset([pet]), _PET) for pet in PETS - _DOG - _CAT - _PET),
@@ -58,6 +58,7 @@ _NAMED = pattern(
 _HEAD = pattern(rf"(?:^|.* )({_ANY})s?(?:'s\b.*|((?:,? [A-ZÀ-Þ][\w'-]*)*),?)$")
 _AND = pattern(r", and |, | and ")
 _WITH_THEM = pattern(r"\b(?:me|us|them)\b")
+_BEING = word_set("is was has")
 _THIRD = pattern(r"(?:[A-ZÀ-Þ][\w-]*|[Hh]e|[Ss]he) (?:now |also |still |currently )?([a-z]+s)\b")
 
 
@@ -119,7 +120,9 @@ def tells_of_another(sentence: str, question: str) -> bool:
         subjects = [_other_subject(clause) for clause in parsed]
         return all(subject and named.isdisjoint(subject) for subject in subjects)
     third = _THIRD.match(sentence)
-    return third is not None and base_of_third(third[1]) is not None and not _OWN.search(sentence)
+    if third is None or _OWN.search(sentence):
+        return False
+    return third[1] in _BEING or base_of_third(third[1]) is not None
 
 
 def _other_subject(clause: Clause) -> frozenset[str]:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
+from mnemon.domain.begun import begun, is_ahead
 from mnemon.domain.line import CARD, SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.shapes import settled
@@ -52,25 +53,44 @@ class _Kept(_Card, frozen=True):
 def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
     """What the cards of every namespace say, by namespace, nothing twice; None if there never was one.
 
-    What is outdated by something that was said in another namespace is left out, in part if it is in part.
+    What is outdated by something that was said in another namespace is left out, in part if it is in part;
+    what was to begin by now has begun.
 
     Raises: Tampered.
     """
     lines = _lines(desk, observer, observed, desk.scope.namespaces)
     opener = Opener(desk)
     if len(lines) <= 1:
-        return next((_entries(opener, line) for line in lines.values()), None)
+        alone = next((_entries(opener, line) for line in lines.values()), None)
+        if alone is None or not any(is_ahead(entry.text) for entry in alone):
+            return alone
     found = [_opened(opener, lines[namespace]) for namespace in sorted(lines)]
     cards = [kept.entries for kept in found if kept.entries is not None]
     if not cards:
         return None
-    old, left = holding([stand for kept in found for stand in kept.stands])
+    stands = [stand for kept in found for stand in kept.stands]
+    entries = cards[0] if len(lines) == 1 else _together(cards, stands)
+    return _by_now(desk, entries, stands)
+
+
+def _together(cards: Sequence[Sequence[Entry]], stands: Sequence[Stand]) -> list[Entry]:
+    """What several cards say, without what is outdated by another of them."""
+    old, left = holding(stands)
     together: dict[str, Entry] = {}
     for entry in chain.from_iterable(cards):
         if entry.source not in old:
             text = left.get(entry.source or "", entry.text)
             together.setdefault(text, Entry(text, entry.source))
     return list(together.values())
+
+
+def _by_now(desk: Desk, entries: Sequence[Entry], stands: Sequence[Stand]) -> list[Entry]:
+    """The entries as they read today."""
+    at = {stand.text: stand.at for stand in sorted(stands, key=attrgetter("at"))}
+    said_at = {entry.text: at[entry.text] for entry in entries if entry.source and entry.text in at}
+    changed = begun([entry.text for entry in entries], said_at, desk.tools.local(desk.now))
+    shown = ((changed.get(entry.text, entry.text), entry.source) for entry in entries)
+    return [Entry(text, source) for text, source in shown if text is not None]
 
 
 def outdated_of(
@@ -255,6 +275,28 @@ def rebuild(
     after = _Kept(entries, stands, before.unmet)
     if after != before:
         _write(desk, observer, observed, namespace, after, changes)
+
+
+def hand_over(
+    desk: Desk, lines: Sequence[SealedLine], observer: str, observed: str, namespace: str, changes: Changes
+) -> None:
+    """Make what these cards keep part of the one that the observer has of that peer.
+
+    Raises: Tampered.
+    """
+    opener = Opener(desk)
+    given = [_opened(opener, line) for line in lines]
+    for line in lines:
+        desk.tx.lines.delete(line.room, (line.id,))
+        changes.lose(line.room, (line.id,))
+    every = [_kept(desk, observer, observed, namespace), *given]
+    stands = _newest(dict.fromkeys(stand for kept in every for stand in kept.stands))
+    made = [kept.entries for kept in every if kept.entries is not None]
+    entries: list[Entry] | None = list(dict.fromkeys(chain.from_iterable(made))) if made else None
+    if entries and len(made) > 1:
+        entries = _rebuilt(desk, entries, stands)
+    unmet = list(dict.fromkeys(one for kept in every for one in kept.unmet))[-_MOST_UNMET:]
+    _write(desk, observer, observed, namespace, _Kept(entries, stands, unmet), changes)
 
 
 def card_of(desk: Desk, observer: str, observed: str, namespace: str) -> list[Entry]:
