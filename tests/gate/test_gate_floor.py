@@ -27,12 +27,17 @@ class FarApart(ReferenceEmbedder):
 
 @pytest.fixture(params=KINDS)
 def make(request, tmp_path):
-    def made(embedder):
-        if request.param == "reference":
-            return World(embedder=embedder)
-        return on_sqlite(tmp_path / "book.db", embedder=embedder)
+    made = []
 
-    return made
+    def one(embedder):
+        parts = {"embedder": embedder}
+        world = on_sqlite(tmp_path / "book.db", **parts) if request.param == "sqlite" else World(**parts)
+        made.append(world)
+        return world
+
+    yield one
+    for world in made:
+        world.book.close()
 
 
 def floored(world, cap, query):

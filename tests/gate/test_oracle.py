@@ -1,4 +1,4 @@
-"""The gate against its oracle: 90 000 generated pairs of cap and request, and no difference.
+"""The gate against its oracle: 48 000 generated pairs of cap and request, and no difference.
 
 Of 240 oracles that each decide one thing otherwise, all whom these requests tell apart differ within 24 000.
 """
@@ -10,7 +10,6 @@ from collections import Counter
 from random import Random
 
 import msgspec
-import pytest
 
 from gate import oracle
 from gate.world import INSTANCE, START, FakeClock, World, fresh_key
@@ -22,8 +21,7 @@ from mnemon.errors import BodyTooLarge, InvalidInput, MnemonError
 from mnemon.gate.admission import Credentials
 from mnemon.surfaces.http.routes import ROUTES
 
-SLICES = 3
-PAIRS = 30_000
+PAIRS = 48_000
 
 REACHABLE = [route.operation for route in ROUTES]
 DECODERS = {operation.name: msgspec.json.Decoder(operation.request) for operation in REACHABLE}
@@ -371,9 +369,8 @@ def reaches_limits(facts, request, state):
     return not any(check(facts, request, state) for check in checks)
 
 
-@pytest.mark.parametrize("part", range(SLICES))
-def test_the_gate_and_its_oracle_never_differ_and_every_signed_cap_leaves_one_row(part):
-    seen, seed = Counter(), part * PAIRS
+def test_the_gate_and_its_oracle_never_differ_and_every_signed_cap_leaves_one_row():
+    seen, seed = Counter(), 0
     while seen.total() < PAIRS:
         conversation = Conversation(seed)
         told = [conversation.ask()]
@@ -383,7 +380,7 @@ def test_the_gate_and_its_oracle_never_differ_and_every_signed_cap_leaves_one_ro
         assert conversation.world.gate.junk == sum(code in JUNK for code in told)
         seen.update(told)
         seed += 1
-    assert seed - part * PAIRS > 250
+    assert seed > 400
     assert {code: seen[code] for code in EVERY_CODE if seen[code] < 5} == {}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_host.host import Store, a_host, stored
+from hermes_host.host import ODD, Store, a_host, stored
 from mnemon.surfaces.cli.demo.hermes_host import ApiServer, Host
 from mnemon.surfaces.cli.demo.hermes_model import Model, a_model
 
@@ -39,5 +39,5 @@ def store(host: Host) -> Iterator[Store]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where a test makes hosts of its own: a place whose name is no identifier."""
-    return tmp_path / "Zoë's hosts"
+    """Where a test makes hosts of its own."""
+    return tmp_path / ODD

@@ -29,6 +29,8 @@ ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
 WORKSPACE = "hermes"
 RECALLS = {"peerName": "ann", "recallWait": PATIENCE_SECONDS}
 """What the provider is told unless a test says otherwise: on a busy machine too a turn gets its memory."""
+ODD = "Zoë's hosts"
+"""A place for homes whose name is no identifier."""
 _PAGE = 100
 
 _T = TypeVar("_T")

@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from environments import client_program
-from hermes_host.host import a_host, reconfigure, stored
+from hermes_host.host import ODD, a_host, reconfigure, stored
+from mnemon.gate.messages import AuditRow
 from mnemon.hermes.setup.install import install
 from mnemon.hermes.setup.profiles import find_installation
-from mnemon.surfaces.cli.demo.hermes_model import LINE
+from mnemon.surfaces.cli.demo.hermes_host import Chatted, Host
+from mnemon.surfaces.cli.demo.hermes_model import LINE, Asked
 
 TOLD = "My trip goes to Chengdu, May 25–29."
 ASKED = "Where does my trip go?"
+TOLD_HERE = "My boat lies in Piran."
+ASKED_BOTH = "Where does my trip go, and where does my boat lie?"
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -103,6 +108,41 @@ def test_who_comes_while_the_provider_is_loaded_for_another_has_memory_too(host)
     assert told.stdout.split() == ["mnemon", "mnemon"], told.stderr
 
 
+ANOTHER_BEFORE_THE_PACKAGE_ITSELF = """
+import threading
+from importlib.machinery import SourceFileLoader
+from plugins.memory import load_memory_provider
+
+found, get_code = {}, SourceFileLoader.get_code
+
+def ask(name):
+    found[name] = load_memory_provider("mnemon")
+
+def reading(loader, name):
+    if loader.path.endswith("plugins/mnemon/__init__.py") and not found:
+        second = threading.Thread(target=ask, args=("second",))
+        second.start()
+        second.join()
+    return get_code(loader, name)
+
+SourceFileLoader.get_code = reading
+ask("first")
+print(*(getattr(found[name], "name", None) for name in ("first", "second")))
+"""
+"""What happens to whoever writes in the moment in which the host reads the plugin's own files."""
+
+
+def test_who_comes_while_the_plugin_s_own_files_are_read_has_memory_too(host):
+    told = subprocess.run(
+        [client_program("hermes-0.19.0"), "-c", ANOTHER_BEFORE_THE_PACKAGE_ITSELF],
+        env=host.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert told.stdout.split() == ["mnemon", "mnemon"], told.stderr
+
+
 def memory_of(host):
     """Where the store lies: outside the host's home, but in the user's."""
     return host.user / "memory"
@@ -126,51 +166,63 @@ def store(host):
         yield store
 
 
-def test_a_fresh_home_recalls_what_another_process_was_told_on_the_very_turn_on_which_a_chat_is_resumed(
-    host, model, store, folder
-):
-    """And the title that the chat was given meanwhile moves it to no other session."""
-    [line] = [row.lines[0] for row in store.log() if row.operation == "messages.add"]
-    fresh = a_host(folder, model, {"store": str(memory_of(host))})
-    begun = fresh.chat("Good morning.")
-    assert fresh.run("sessions", "rename", begun.session, "A trip").exit_code == 0
-    before = len(store.log())
-    assert fresh.chat(ASKED, resume=begun.session) == (LINE, begun.session)
-    *_, asked = model.turns()
-    assert len([one for one in asked.body["messages"] if one["role"] == "user"]) == 2
-    assert "Chengdu" in asked.memory
-    read = [row for row in store.log()[before:] if line in row.lines]
-    assert {(row.actor, row.outcome) for row in read} == {("ann", "ok")}
-    assert not (fresh.store / "mnemon.db").exists()
-    said = [message.text for message in store.sessions()[fresh.project.name]]
-    assert said[-4:] == ["Good morning.", LINE, ASKED, LINE]
+class Talk(NamedTuple):
+    """What was seen of a chat in a fresh home: begun, given a title and resumed; and of a new one."""
+
+    home: Host
+    begun: Chatted
+    resumed: Chatted
+    asked: Asked
+    log: list[AuditRow]
+    asked_anew: Asked
+    days: list[date]
 
 
-def test_a_resumed_chat_is_not_told_as_memory_what_it_holds_already(model, folder):
-    """And a new one is."""
-    host = a_host(folder, model)
-    begun = host.chat(TOLD)
-    host.chat(ASKED, resume=begun.session)
-    *_, resumed = model.turns()
-    assert TOLD in resumed.text
-    assert TOLD not in resumed.memory
-    host.chat(ASKED)
-    *_, asked = model.turns()
-    assert TOLD in asked.memory
-
-
-def test_a_day_is_one_of_the_time_zone_that_the_host_is_set_to(host, model, folder):
-    """In one of the two it is another day than in UTC."""
+@pytest.fixture(scope="module")
+def talk(host, model, tmp_path_factory):
+    """On the memory of the host that was told of a trip, where it is another day than in UTC."""
+    fresh = a_host(tmp_path_factory.mktemp("fresh") / ODD, model, {"store": str(memory_of(host))})
     zone = ZoneInfo("Pacific/Kiritimati" if datetime.now(UTC).hour >= 11 else "Etc/GMT+12")
-    elsewhere = a_host(folder, model, {"store": str(memory_of(host))})
-    config = elsewhere.home / "config.yaml"
+    config = fresh.home / "config.yaml"
     config.write_text(json.dumps({**json.loads(config.read_text()), "timezone": zone.key}))
+    begun = fresh.chat(TOLD_HERE)
+    assert fresh.run("sessions", "rename", begun.session, "A boat").exit_code == 0
     days = [datetime.now(zone).date()]
-    elsewhere.chat(ASKED)
+    with stored(memory_of(host)) as store:
+        before = len(store.log())
+        resumed = fresh.chat(ASKED_BOTH, resume=begun.session)
+        log = store.log()[before:]
     *_, asked = model.turns()
     days.append(datetime.now(zone).date())
-    assert "Chengdu" in asked.memory
-    assert any(f"Looked up on {day}." in asked.memory for day in days)
+    fresh.chat(ASKED_BOTH)
+    *_, anew = model.turns()
+    return Talk(fresh, begun, resumed, asked, log, anew, days)
+
+
+def test_a_fresh_home_recalls_what_another_process_was_told_on_the_very_turn_on_which_a_chat_is_resumed(
+    talk, store
+):
+    """And the title that the chat was given meanwhile moves it to no other session."""
+    assert talk.resumed == (LINE, talk.begun.session)
+    assert len([one for one in talk.asked.body["messages"] if one["role"] == "user"]) == 2
+    assert "Chengdu" in talk.asked.memory
+    line = next(row.lines[0] for row in store.log() if row.operation == "messages.add")
+    assert {(row.actor, row.outcome) for row in talk.log if line in row.lines} == {("ann", "ok")}
+    assert not (talk.home.store / "mnemon.db").exists()
+    said = [message.text for message in store.sessions()[talk.home.project.name]]
+    assert said[:4] == [TOLD_HERE, LINE, ASKED_BOTH, LINE]
+
+
+def test_a_resumed_chat_is_not_told_as_memory_what_it_holds_already(talk):
+    """And a new one is."""
+    assert TOLD_HERE in talk.asked.text
+    assert TOLD_HERE not in talk.asked.memory
+    assert TOLD_HERE in talk.asked_anew.memory
+
+
+def test_a_day_is_one_of_the_time_zone_that_the_host_is_set_to(talk):
+    assert "Chengdu" in talk.asked.memory
+    assert any(f"Looked up on {day}." in talk.asked.memory for day in talk.days)
 
 
 def test_a_profile_has_a_memory_of_its_own(host, model):

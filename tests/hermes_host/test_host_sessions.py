@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import subprocess
 
+import pytest
+
 from environments import client_program
-from hermes_host.host import Message, a_host, stored
+from hermes_host.host import ODD, Message, a_host, stored
 from mnemon.surfaces.cli.demo.hermes_model import LINE, ToolCall
 from mnemon.surfaces.cli.demo.hermes_terminal import a_terminal
 from processes import PATIENCE_SECONDS
 
 LONG = "Tell me all of it."
+POEM = "A poem about Porto, please."
 ON_A_GATEWAY = """
 import os
 from pathlib import Path
@@ -94,22 +97,39 @@ def test_every_turn_is_in_its_own_session_and_no_session_is_empty(folder, model)
     assert third == (branch, [*turn("In the branch."), *turn("Resumed.")])
 
 
-def test_what_was_undone_is_forgotten_without_another_turn(folder, model):
-    """Before a new conversation, and before the host ends, which tells of undone turns as if they stood. In a
-    chat that is resumed and has not gone on yet, it tells nobody: then with the next turn.
-    """
-    host = a_host(folder, model, {"sessionStrategy": "per-session"})
+@pytest.fixture(scope="module")
+def left(model, tmp_path_factory):
+    """A host, and what its terminal showed: an answer was tried again, and turns of two talks were undone."""
+    host = a_host(tmp_path_factory.mktemp("left") / ODD, model, {"sessionStrategy": "per-session"})
     with a_terminal(host) as terminal:
-        terminal.type("Hello.", "Not this.", "Nor this.", "/undo 2")
+        terminal.type("Hello.", POEM, "/retry")
+        terminal.see("Retrying")
+        terminal.see(LINE)
+        terminal.type("/new", "Hello.", "Not this.", "Nor this.", "/undo 2")
         for shown in ("Undid", "remaining", "Not this."):
             terminal.see(shown)
         terminal.type("/new", "Good evening.", "How late it is.", "Not that.", "/undo")
         for shown in ("Undid", "remaining", "Not that."):
             terminal.see(shown)
-        told = terminal.leave()
+        return host, terminal.leave()
+
+
+def test_of_an_answer_that_was_tried_again_the_last_is_kept(left, model):
+    host, _ = left
+    assert len([one for one in model.turns() if one.said == POEM]) == 2, "nothing was tried again"
+    with stored(host.store) as store:
+        first, *_ = store.sessions().values()
+    assert first == [*turn("Hello."), *turn(POEM)]
+
+
+def test_what_was_undone_is_forgotten_without_another_turn(left):
+    """Before a new conversation, and before the host ends, which tells of undone turns as if they stood. In a
+    chat that is resumed and has not gone on yet, it tells nobody: then with the next turn.
+    """
+    host, told = left
     late = turn("Good evening."), turn("How late it is.")
     with stored(host.store) as store:
-        assert list(store.sessions().values()) == [turn("Hello."), [*late[0], *late[1]]]
+        assert list(store.sessions().values())[1:] == [turn("Hello."), [*late[0], *late[1]]]
     session = re.search(r"hermes --resume (\S+)", told)[1]
     with a_terminal(host, "--resume", session) as terminal:
         terminal.type("/undo")
@@ -117,19 +137,7 @@ def test_what_was_undone_is_forgotten_without_another_turn(folder, model):
         terminal.leave()
     host.chat("Good night.", resume=session)
     with stored(host.store) as store:
-        assert list(store.sessions().values()) == [turn("Hello."), [*late[0], *turn("Good night.")]]
-
-
-def test_of_an_answer_that_was_tried_again_the_last_is_kept(folder, model):
-    host, asked = a_host(folder, model, {"sessionStrategy": "per-session"}), "A poem about Porto, please."
-    with a_terminal(host) as terminal:
-        terminal.type("Hello.", asked, "/retry")
-        terminal.see("Retrying")
-        terminal.see(LINE)
-        terminal.leave()
-    assert len([one for one in model.turns() if one.said == asked]) == 2, "nothing was tried again"
-    with stored(host.store) as store:
-        assert list(store.sessions().values()) == [[*turn("Hello."), *turn(asked)]]
+        assert list(store.sessions().values())[1:] == [turn("Hello."), [*late[0], *turn("Good night.")]]
 
 
 def test_what_was_undone_on_a_gateway_is_forgotten_when_somebody_else_is_heard(folder, model):

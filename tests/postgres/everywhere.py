@@ -131,8 +131,7 @@ class Everywhere:
         attended = [(path, tools) for path, tools in self._attended if path in left]
         self._attended = [one for one in self._attended if one[0] not in left]
         for path, tools in attended:
-            if _has_its_keys(left[path], tools):
-                yield path, _mended_book(left[path], tools)
+            yield path, _mended_book(left[path], tools)
         for path, place in left.items():
             if place.objects is not None and _can_be_opened(path):
                 yield path, self._mended_house(path)
@@ -164,24 +163,23 @@ def _can_be_opened(home: Path) -> bool:
     return not (cap.exists() and cap.stat().st_mode & 0o077)
 
 
-def _has_its_keys(place: Place, tools: Tools) -> bool:
-    """Whether every key opens: of a room that a test left without one nothing can be told to a bucket."""
+def _mended_book(place: Place, tools: Tools) -> Mended:
+    """By one connection for all of it: each that is new learns of every table first."""
+    assert place.objects is not None
     book = SqlBook(PostgresEngine(place.store))
+    with mending(book, open_objects(place.objects), tools) as mender:
+        return mender.repair() if _has_its_keys(book, tools) else Mended()
+
+
+def _has_its_keys(book: Book, tools: Tools) -> bool:
+    """Whether every key opens: of a room that a test left without one nothing can be told to a bucket."""
     try:
         with book.read() as tx:
             for key in tx.keys.every():
                 tools.vault.check(key)
     except (WrongKey, Tampered):
         return False
-    finally:
-        book.close()
     return True
-
-
-def _mended_book(place: Place, tools: Tools) -> Mended:
-    assert place.objects is not None
-    with mending(SqlBook(PostgresEngine(place.store)), open_objects(place.objects), tools) as mender:
-        return mender.repair()
 
 
 class Plugin:

@@ -24,8 +24,9 @@ PATIENCE_SECONDS = 30
 _QUICK = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "on"}
 _SMALL = {
     "listen_addresses": "",
-    "shared_buffers": "16MB",
+    "shared_buffers": "64MB",  # With less, the catalogs of a few databases drive each other out.
     "max_connections": "120",
+    "autovacuum": "off",
 }
 _END_OTHERS = """SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()"""
