@@ -71,6 +71,6 @@ def _moving(name: str) -> click.Command:
 
 def _hermes_commands() -> click.Group:
     from mnemon.hermes.setup.commands import hermes_group
-    from mnemon.ways import inspect
+    from mnemon.ways import carry, inspect
 
-    return hermes_group(inspect)
+    return hermes_group(inspect, carry)

@@ -17,7 +17,7 @@ from mnemon.domain.names import namespace
 from mnemon.domain.pattern import pattern
 from mnemon.domain.seen import LOGS, TEXT, SeenSettings
 from mnemon.domain.spending import Allowance
-from mnemon.domain.upstream import ChatSettings, Upstream
+from mnemon.domain.upstream import ChatSettings, Upstream, is_address
 from mnemon.errors import InvalidInput, Misconfigured
 from mnemon.ports.model import TASKS
 
@@ -347,13 +347,11 @@ def _listed(path: Path) -> list[_Listed]:
 
 
 def _check_address(variable: str, url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        good = False
-    if not good or parts.query or parts.fragment or parts.username:
-        raise Misconfigured(f"{variable} is no address of an endpoint", hint="E.g. http://HOST/v1.")
+    if not is_address(url):
+        raise Misconfigured(
+            f"{variable} is no address of an endpoint",
+            hint="E.g. http://HOST/v1. A key has a setting of its own.",
+        )
 
 
 def _origin(variable: str, url: str | None) -> str | None:

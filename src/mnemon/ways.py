@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from mnemon.config import Settings
-from mnemon.errors import Misconfigured, MnemonError, NotFound, ServerUnreachable
+from mnemon.errors import Misconfigured, MnemonError, NotFound, ServerUnreachable, Unsupported
 from mnemon.hermes import hostclock
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.interpretation import HOST_VARIABLE
@@ -24,8 +24,10 @@ from mnemon.hermes.station import CALLS_AT_ONCE, Station, Way
 if TYPE_CHECKING:
     from mnemon.hermes.oauth import Upkeep
     from mnemon.hermes.setup.inspection import Findings
+    from mnemon.hermes.setup.renaming import Carried
 
 _LOOK_SECONDS = 3.0
+_CARRY_SECONDS = 60.0
 _FIRST_QUESTION_SECONDS = 1.0
 """How long the work behind the requests lets the host's first question go first."""
 
@@ -122,6 +124,38 @@ def inspect(configuration: Configuration) -> Findings:
         unwritable=unwritable,
         sign_in=upkeep.trouble if upkeep else "",
     )
+
+
+def carry(configuration: Configuration, old: str, new: str) -> Carried:
+    """Take the memory of one name along to another, after what waits to be written.
+
+    Raises: MnemonError; Unsupported by a server that is not Mnemon's.
+    """
+    from mnemon.hermes.setup.renaming import Carried
+    from mnemon.turns.renaming import rename
+
+    kept = (Settings(configuration.store).book, _folder_of(configuration) / "outbox")
+    if configuration.url is None and not any(path.exists() for path in kept):
+        return Carried(old, new, 0)
+    station = station_of(replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS)))
+    try:
+        station.flush(_CARRY_SECONDS)
+        way, workspace = station.way(), configuration.workspace
+        cap = way.passes.whole(workspace)
+        lines = rename(lambda operation, asked: way.gate.call(operation, cap, asked), workspace, old, new)
+        standing = station.standing()
+    except (NotFound, Unsupported):
+        raise Unsupported(
+            f"the server at {configuration.url} can't rename a peer: Honcho's API has no way to",
+            hint="Nothing was changed. Take its memory to a Mnemon with 'mnemon import', and rename there.",
+        ) from None
+    finally:
+        station.close()
+    notebook, files = notebook_of(configuration), ("files", workspace)
+    if notebook.was(*files, old):
+        with notebook.once(*files, new):
+            """The host's own files were taken over under the other name."""
+    return Carried(old, new, lines, standing.waiting + standing.held)
 
 
 def _looked_at(configuration: Configuration, token: Callable[[], str] | None) -> tuple[bool | None, str]:

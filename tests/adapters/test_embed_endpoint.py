@@ -252,3 +252,8 @@ def test_it_may_be_asked_again_after_it_was_closed(make):
     embedder.question("hello")
     embedder.close()
     assert embedder.question("hello")
+
+
+def test_the_query_of_its_address_goes_with_every_call(server, make):
+    make(f"{server.url}?api-version=2024-10-21").question("hello")
+    assert server.asked[0][0] == "/v1/embeddings?api-version=2024-10-21"

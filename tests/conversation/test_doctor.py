@@ -41,6 +41,7 @@ class Life:
             *[self.delete_message, self.delete_conclusion, self.delete_session, self.delete_peer],
             self.delete_scope,
             self.put_by_hand,
+            self.rename_peer,
         ]
 
     def live(self, steps):
@@ -134,6 +135,12 @@ class Life:
     def delete_peer(self):
         query = {"keep_messages": self.chance.choice(["true", "false"])}
         return self.anyone().ask("DELETE", f"/peers/{self.chance.choice(PEERS)}", params=query)
+
+    def rename_peer(self):
+        """Sometimes only a part of it."""
+        old, new = self.chance.sample(PEERS, 2)
+        asked = {"name": new, "limit": self.chance.choice([2, 1000])}
+        return self.speaker.ask("POST", f"/peers/{old}/rename", asked)
 
     def delete_scope(self):
         self.speaker.open("scopes", "sc")

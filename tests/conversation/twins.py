@@ -207,6 +207,7 @@ CHANGES = {
     o.OPEN_PEER: {"id": ("alice", "hermes", "new")},
     o.CHANGE_PEER: {"peer_id": ("alice", "hermes"), "metadata": ({"a": 1},)},
     o.DELETE_PEER: {"peer_id": (*PEERS, "none"), "keep_messages": (False, True)},
+    o.RENAME_PEER: {"peer_id": (*PEERS, "none"), "name": ("new", "alice"), "limit": (1, 1000)},
     o.WRITE_CARD: {
         "peer_id": ("alice", "hermes"),
         "target": (None, "alice", "hermes"),

@@ -97,12 +97,13 @@ class TestChanging:
         printed = told("peer", "--user", "anna")
         assert printed.splitlines()[2:] == [
             "What was remembered of ann stays with ann: nothing is moved.",
+            "To take it along: mnemon hermes peer --carry ann",
             "To go on with it, go back: mnemon hermes peer --user ann",
             "These ids still lead to ann: 7",
         ]
         assert "stays" not in told("peer", "--user", "anna"), "that is her name already"
         assert "stays with anna: nothing is moved" in told("setup", "--yes", "--peer", "eve")
-        assert len(json.loads(told("peer", "--user", "ann", "--json"))["stays"]) == 2
+        assert len(json.loads(told("peer", "--user", "ann", "--json"))["stays"]) == 3
 
     def test_another_name_of_the_agent_says_what_stays_with_the_one_of_so_far(self, told, home):
         told("setup", "--yes", "--url", "http://127.0.0.1:9")

@@ -29,6 +29,22 @@ def test_the_notes_are_the_owners_alone(tmp_path):
     assert stat.S_IMODE((tmp_path / "mnemon" / "health.json").stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("made_by", ["a title", "a transcript", "something done once"])
+def test_whatever_makes_the_folder_first_it_is_the_owners_alone(tmp_path, made_by):
+    notebook = Notebook(tmp_path / "mnemon")
+    match made_by:
+        case "a title":
+            notebook.keep_title("s1", "A title")
+        case "a transcript":
+            notebook.keep_transcript(notebook.transcript("s1").heard, "s1")
+        case _:
+            with notebook.once("files"):
+                pass
+    made = [tmp_path / "mnemon", *(tmp_path / "mnemon").rglob("*")]
+    assert len(made) > 1
+    assert not [path for path in made if path.stat().st_mode & 0o077]
+
+
 def test_something_is_done_once(tmp_path):
     firsts = []
     for key in ("a", "a", "b", "a"):

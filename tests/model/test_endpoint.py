@@ -234,3 +234,10 @@ def test_what_is_under_way_is_broken_off_when_the_process_stops(thinker, endpoin
     with pytest.raises(ModelUnavailable):
         thinker.derived(SAID)
     assert len(endpoint.asked) == 1
+
+
+def test_the_query_of_its_address_goes_with_every_call(endpoint, tmp_path):
+    endpoint.url += "?api-version=2024-10-21"
+    endpoint.plays(GOOD)
+    Thinker(endpoint, tmp_path).derived(SAID)
+    assert endpoint.asked[0].path == "/v1/chat/completions?api-version=2024-10-21"

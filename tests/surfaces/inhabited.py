@@ -149,6 +149,7 @@ RIGHT: dict[str, Callable[[Names], Right]] = {
     "peers.open": _json({"id": "carl", "metadata": {"a": 1}, "configuration": {"observe_me": True}}),
     "peers.change": _json({"metadata": {"a": 2}}),
     "peers.delete": lambda names: Right(params={"keep_messages": "true"}),
+    "peers.rename": _json({"name": "anna"}),
     "peers.sessions": _nothing,
     "peers.chat": _json({"query": "Where does ann live?", "include_evidence": True}),
     "peers.representation": _json({"search_query": "Lisbon"}),

@@ -120,3 +120,45 @@ def test_a_remote_server_still_refuses_pages_of_other_origins_and_requests_witho
             "host_refused",
         )
         assert refused(server.client().get("/v1/status")) == (401, "cap_missing")
+
+
+METADATA = [
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/mcp",
+]
+
+
+@pytest.mark.parametrize("path", METADATA)
+def test_a_page_of_any_origin_may_read_what_the_server_says_of_signing_in(server, path):
+    origin = {"origin": "https://inspector.example"}
+    answer = httpx.get(f"{server.url}{path}", headers=origin, timeout=PATIENCE_SECONDS, trust_env=False)
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "*")
+    assert "access-control-allow-credentials" not in answer.headers
+    asked = {**origin, "access-control-request-method": "GET"}
+    first = httpx.options(f"{server.url}{path}", headers=asked, timeout=PATIENCE_SECONDS, trust_env=False)
+    assert (first.status_code, first.headers["access-control-allow-origin"]) == (204, "*")
+    assert first.headers["access-control-allow-headers"] == "mcp-protocol-version"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", METADATA[0]),
+        ("GET", "/.well-known/other"),
+        ("GET", f"{METADATA[0]}/"),
+        ("OPTIONS", "/v1/status"),
+        ("OPTIONS", "/mcp"),
+        ("POST", "/oauth/token"),
+        ("GET", "/authorize"),
+    ],
+)
+def test_a_page_of_another_origin_gets_nothing_else(server, method, path):
+    answer = server.owner.request(method, path, headers={"origin": "https://inspector.example"})
+    assert refused(answer) == (403, "host_refused")
+
+
+@pytest.mark.parametrize("path", METADATA)
+def test_a_foreign_host_is_refused_there_too(server, path):
+    answer = server.owner.get(path, headers={"host": "evil.example", "origin": "http://evil.example"})
+    assert refused(answer) == (403, "host_refused")

@@ -45,6 +45,7 @@ GUARDED_COMMANDS = {
     "snapshot": (),
     "correct": ("01JD7Y8Q2W3E4R5T6Y7V8J9K0M",),
     "forget": ("-n", "travel"),
+    "rename": ("ann", "anna"),
     "status": (),
     "mcp": (),
     "doctor": (),

@@ -249,7 +249,8 @@ def opened(folder: Path, patience: float = BUSY_SECONDS) -> OutboxFile:
 
     Raises: StorageUnavailable, StorageBusy if others have the folder or the file for so long.
     """
-    make_private_folder(folder)
+    for one in (folder.parent, folder):  # The outer one is the store's own, where that is made later.
+        make_private_folder(one)
     with locked(folder, patience):
         sweep(folder)
         key = key_of(folder)

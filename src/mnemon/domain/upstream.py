@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qsl, urlsplit
+
 from msgspec import Struct
 
 ASSISTANT = "assistant"
 """The peer that models speak as, unless told otherwise."""
+
+_SECRETS = ("key", "token", "secret")
+"""How the names of parameters end that belong into no address."""
+
+
+def is_address(url: str) -> bool:
+    """Whether an endpoint may have that address. A query may say more of it, and no secret."""
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        asked = [name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    except ValueError:
+        return False
+    return good and not (parts.username or parts.fragment or any(one.endswith(_SECRETS) for one in asked))
+
+
+def below(url: str, path: str) -> str:
+    """The address of what an endpoint has under that path; the query of its own address stays behind it."""
+    parts = urlsplit(url)
+    return parts._replace(path=f"{parts.path.rstrip('/')}{path}").geturl()
 
 
 class Upstream(Struct, frozen=True):

@@ -41,8 +41,8 @@ class Notebook:
     def once(self, *key: str) -> Iterator[bool]:
         """True for the first, in whichever process, who comes with that key and gets through the block."""
         name = _done(key)
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(self._folder / "done.lock", "ab") as lock:
+        self._make(self._folder)
+        with open(os.open(self._folder / "done.lock", os.O_WRONLY | os.O_CREAT, 0o600), "wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             done = (self._folder / name).exists()
             yield not done
@@ -94,9 +94,14 @@ class Notebook:
         except OSError:
             return
 
+    def _make(self, folder: Path) -> None:
+        """Private, and so is the notebook's own above it, which is the store's too."""
+        for one in (self._folder, folder):
+            one.mkdir(mode=0o700, parents=True, exist_ok=True)
+
     def _write(self, name: str, content: bytes) -> None:
         path = self._folder / name
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make(path.parent)
         part = path.with_name(f".{path.name}.{os.getpid()}")
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(content)

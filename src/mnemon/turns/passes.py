@@ -30,6 +30,8 @@ _OPS: dict[Errand, tuple[str, ...]] = {
     "erase": ("get", "forget"),
 }
 
+_WHOLE = ("put", "forget")
+
 
 def is_cap(token: str) -> bool:
     try:
@@ -53,6 +55,17 @@ class Passes:
         It raises CapScopeMismatch if the configured cap does not grant what the configuration names.
         """
         return lambda errand: self._pass(seat, errand)
+
+    def whole(self, workspace: str) -> Credentials:
+        """What changes the names of a workspace, as far as the configured cap opens it.
+
+        Raises: CapScopeMismatch.
+        """
+        token = self._token()
+        if not self.capped:
+            return Credentials(token)
+        wanted = m.Attenuate(wid=workspace, data_class="memory", ttl_seconds=_LIFE_SECONDS, ops=_WHOLE)
+        return self._narrowed.of(token, (workspace, _WHOLE), lambda: wanted)
 
     def _pass(self, seat: Seat, errand: Errand) -> Credentials:
         token = self._token()

@@ -20,6 +20,7 @@ from msgspec import Struct
 from mnemon.adapters.embed.rest import Rest
 from mnemon.adapters.embed.vectors import packed
 from mnemon.domain.shapes import settled
+from mnemon.domain.upstream import below, is_address
 from mnemon.errors import Misconfigured, Unavailable
 from mnemon.version import __version__
 
@@ -172,7 +173,7 @@ class EndpointEmbedder:
 
         end = time.monotonic() + seconds
         timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
-        url = f"{self._url}/embeddings"
+        url = below(self._url, "/embeddings")
         try:
             with self._connected().stream("POST", url, content=content, timeout=timeout) as response:
                 status = response.status_code
@@ -244,12 +245,7 @@ def _cut(text: str, characters: int) -> str:
 
 def _address(url: str) -> str:
     """The URL without a slash at its end. Raises: Misconfigured."""
-    try:
-        parts = urlsplit(url)
-        plain = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        plain = False
-    if not plain or parts.username or parts.password or parts.query or parts.fragment:
+    if not is_address(url):
         raise Misconfigured(
             "MNEMON_EMBEDDER_BASE_URL must be like https://host/v1", hint="A key has a variable of its own."
         )

@@ -17,6 +17,7 @@ from mnemon.adapters.model.dialect import Dialect
 from mnemon.adapters.model.wire import Gathering, Prompt, Reply, events
 from mnemon.domain.request_id import onward
 from mnemon.domain.retry_after import seconds_to_wait
+from mnemon.domain.upstream import below
 from mnemon.errors import Misconfigured
 from mnemon.version import __version__
 
@@ -127,7 +128,7 @@ class Endpoint:
         try:
             with self._client.stream(
                 "POST",
-                f"{self.url}/chat/completions",
+                below(self.url, "/chat/completions"),
                 content=msgspec.json.encode(body),
                 headers=onward(),
                 timeout=httpx.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout)),

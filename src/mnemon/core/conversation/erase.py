@@ -89,7 +89,7 @@ def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
     if not directory.knows_peer(desk, entry):
         raise NotFound("there is no such peer")
     workspace = desk.scope.workspace
-    rooms = _rooms(desk, peer)
+    rooms = rooms_held(desk, peer)
     span = Span(workspace, peer, [room.namespace for room in rooms], history=True, limit=_EVERYTHING)
     own = [line for line in desk.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
     of_it = desk.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=desk.scope.namespaces))
@@ -106,14 +106,14 @@ def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
         changes.gone_owner = peer
         changes.gone_in = [room.namespace for room in rooms]
         changes.namespaces.update(changes.gone_in)
-        _delete_rooms(desk, rooms)
+        delete_rooms(desk, rooms)
         for session in sessions:
             desk.tx.register.untie(workspace, MEMBER, holder=session, held=peer)
     _strike_off(desk, entry, keep_former=keep_messages)
     return changes
 
 
-def _rooms(desk: Desk, owner: str) -> list[Room]:
+def rooms_held(desk: Desk, owner: str) -> list[Room]:
     """The owner's rooms that may be looked into, also one that has lost its keys or its lines."""
     workspace = desk.scope.workspace
     keyed = {key.room.namespace for key in desk.tx.keys.of(workspace, owner, desk.scope.namespaces)}
@@ -122,7 +122,7 @@ def _rooms(desk: Desk, owner: str) -> list[Room]:
     return [Room(workspace, owner, namespace) for namespace in found]
 
 
-def _delete_rooms(desk: Desk, rooms: Iterable[Room]) -> None:
+def delete_rooms(desk: Desk, rooms: Iterable[Room]) -> None:
     for room in rooms:
         desk.tx.lines.delete_room(room)
         desk.tx.terms.delete_room(room)
@@ -172,7 +172,7 @@ def erase_workspace(desk: Desk) -> Changes:
         )
     rooms = {room for room in desk.tx.lines.rooms() if room.workspace == workspace}
     rooms.update(key.room for key in desk.tx.keys.every() if key.room.workspace == workspace)
-    _delete_rooms(desk, sorted(room for room in rooms if desk.scope.opens(room.namespace)))
+    delete_rooms(desk, sorted(room for room in rooms if desk.scope.opens(room.namespace)))
     desk.tx.work.drop(workspace, namespaces=desk.scope.namespaces)
     if _is_used_elsewhere(desk):
         for entry in register.entries(workspace, PEER, namespaces=desk.scope.namespaces):

@@ -253,6 +253,13 @@ class Webhook(Answer, frozen=True):
     created_at: datetime
 
 
+class Renamed(Answer, frozen=True):
+    lines: int
+    """How many were taken along in this part."""
+    after: str | None = None
+    """Where the next part begins; null if all is done."""
+
+
 class Note(Answer, frozen=True):
     message: str
 

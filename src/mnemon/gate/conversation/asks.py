@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from mnemon.domain.habits import MemberHabits, PeerHabits, Reasoning
-from mnemon.gate.messages import Namespace, Request
+from mnemon.gate.messages import LineId, Namespace, Request
 
 MOST_MESSAGE_CHARS = 25_000
 MOST_CONCLUSION_CHARS = 65_535
@@ -104,6 +104,14 @@ class OfPeer(Ask, frozen=True, kw_only=True):
 
 class DeletePeer(OfPeer, frozen=True, kw_only=True):
     keep_messages: bool = False
+
+
+class RenamePeer(OfPeer, frozen=True, kw_only=True):
+    name: NewName
+    after: LineId | None = None
+    """Where the part before ended, as it was answered."""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 250
+    """How many lines are taken along at once, but for the last part."""
 
 
 class SessionsOfPeer(Paged, frozen=True, kw_only=True):

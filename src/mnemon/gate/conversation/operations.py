@@ -6,6 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
+from mnemon.domain.names import ALL
 from mnemon.domain.policy import Need, Reach
 from mnemon.domain.register import PEER, SCOPE, SESSION, WORKSPACE
 from mnemon.gate.conversation import answers as a
@@ -70,6 +71,11 @@ def _opens_scope(rights: Rights, request: q.OpenScope) -> None:
 
 def _whole(rights: Rights, request: Any) -> None:
     rights.workspace()
+
+
+def _renames(rights: Rights, request: q.RenamePeer) -> None:
+    rights.workspace()
+    rights.puts()
 
 
 def _of_peer(rights: Rights, request: Any) -> None:
@@ -198,6 +204,17 @@ CHANGE_PEER = _operation(
 LIST_PEERS = _operation("peers.list", "list", q.ListPeers, a.PeerPage, places.list_peers, _whole)
 DELETE_PEER = _operation(
     "peers.delete", "forget", q.DeletePeer, a.Note, places.delete_peer, _whole, writes=True, rings=True
+)
+RENAME_PEER = _operation(
+    "peers.rename",
+    "forget",
+    q.RenamePeer,
+    a.Renamed,
+    places.rename_peer,
+    _renames,
+    writes=True,
+    rings=True,
+    reach=lambda request: Reach(workspace=request.workspace_id, namespaces=(ALL,), whole_rooms=True),
 )
 SESSIONS_OF_PEER = _operation(
     "peers.sessions", "list", q.SessionsOfPeer, a.SessionPage, places.sessions_of_peer, _of_peer

@@ -8,6 +8,7 @@ from typing import Any
 from mnemon.core.conversation import directory, erase
 from mnemon.core.conversation.messages import clone
 from mnemon.core.conversation.place import everywhere, reading
+from mnemon.core.conversation.rename import rename_some
 from mnemon.core.desk import Desk, Trace
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.filters import Column, Field, predicate
@@ -180,6 +181,17 @@ def _as_peer(scope: Entry) -> Entry:
 def delete_peer(case: Case, request: q.DeletePeer) -> Outcome:
     changes = erase.erase_peer(case.desk, request.peer_id, keep_messages=request.keep_messages)
     return shown.erased(case, changes, a.Note("Peer deleted"))
+
+
+def rename_peer(case: Case, request: q.RenamePeer) -> Outcome:
+    done = rename_some(case.desk, request.peer_id, request.name, request.after, request.limit)
+    facts: dict[str, object] = {"renamed": (request.peer_id, request.name)}
+    if done.replaced:
+        facts["replaced"] = done.replaced
+    answer = a.Renamed(done.lines, done.cursor)
+    if done.cursor is not None:
+        return Outcome(answer, done.changes.trace(**facts))
+    return shown.erased(case, done.changes, answer, **facts)
 
 
 def sessions_of_peer(case: Case, request: q.SessionsOfPeer) -> Outcome:

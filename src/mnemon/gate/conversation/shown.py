@@ -167,14 +167,14 @@ def evidence(
     )
 
 
-def erased(case: Case, changes: Changes, answer: Answer) -> Outcome:
+def erased(case: Case, changes: Changes, answer: Answer, **facts: object) -> Outcome:
     """The answer once the bytes are gone too."""
 
     def scrubbed(row: Row) -> Answer:
         case.scrub()
         return answer
 
-    return Outcome(scrubbed, changes.trace())
+    return Outcome(scrubbed, changes.trace(**facts))
 
 
 def page(kind: type[_Page], items: list[Any], total: int, number: int, size: int) -> _Page:

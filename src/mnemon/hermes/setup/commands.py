@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import click
+from msgspec.structs import replace
 
 from mnemon.errors import InvalidInput
 from mnemon.hermes.configuration import Configuration, RecallMode
 from mnemon.hermes.files import write_setting
+from mnemon.hermes.identity import agent_peer
 from mnemon.hermes.keys import find
 from mnemon.hermes.setup import wizard
 from mnemon.hermes.setup.answers import NOTHING, PRESETS, alias, prefix, reads, taken, writes
@@ -24,7 +26,7 @@ from mnemon.hermes.setup.install import uninstall as take_away
 from mnemon.hermes.setup.interpreter import reach
 from mnemon.hermes.setup.people import IDENTITIES, Mapped
 from mnemon.hermes.setup.profiles import DEFAULT, Profile
-from mnemon.hermes.setup.renaming import left_behind
+from mnemon.hermes.setup.renaming import Carried, Carry, left_behind, owner_of
 from mnemon.hermes.setup.shown import shown
 from mnemon.hermes.setup.signing import login, logout
 from mnemon.hermes.setup.status import lines, report
@@ -35,15 +37,16 @@ _RECALL_MODES = get_args(RecallMode)
 _HOW: Mapping[str | None, signin.How] = {"browser": "browser", "device": "code"}
 
 
-def hermes_group(inspect: Inspect | None = None) -> click.Group:
-    """All the commands. `inspect` finds out how memory does; without it, status says less."""
+def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> click.Group:
+    """All the commands. `inspect` finds out how memory does; without it, status says less. `carry` takes
+    memory along to another name; without it, that can't be asked for."""
 
     @click.group("hermes", context_settings={"help_option_names": ["-h", "--help"]})
     @click.pass_context
     def hermes(ctx: click.Context) -> None:
         """Memory for Hermes Agent: place the plugin, set it up, see how it does."""
         desk = ctx.ensure_object(Desk)
-        desk.inspect = inspect
+        desk.inspect, desk.carry = inspect, carry
         settle(ctx, desk)
 
     hermes.params.extend(common_options())
@@ -236,13 +239,34 @@ def _observe(desk: Desk, mode: str) -> None:
 @click.command(cls=Command)
 @click.option("--user", metavar="NAME", help="Your name.")
 @click.option("--ai", metavar="NAME", help="The agent's name.")
+@click.option("--carry", metavar="OLD", help="Take along what is remembered of you under that name.")
+@click.option("--carry-ai", metavar="OLD", help="Take along what the agent knows under that name.")
 @pass_desk
-def peer(desk: Desk, user: str | None, ai: str | None) -> None:
+def peer(desk: Desk, user: str | None, ai: str | None, carry: str | None, carry_ai: str | None) -> None:
     """Name yourself and the agent; without options, say the names.
 
-    Memory is kept by name: what is remembered so far stays with the names of so far.
+    Memory is kept by name: what is remembered so far stays with the names of so far, unless it is carried
+    along. If that is stopped midway, run the same again.
     """
-    _choose(desk, {"peerName": user, "aiPeer": ai})
+    wanted = {"peerName": user, "aiPeer": ai}
+    if carry is None and carry_ai is None:
+        _choose(desk, wanted)
+        return
+    given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
+    before = desk.configuration()
+    named = replace(before, **{_attribute(name): taken(name, value) for name, value in given.items()})
+    moves = ((carry, owner_of(named)), (carry_ai, agent_peer(named)))
+    carried = [_carried(desk, before, old, new) for old, new in moves if old is not None]
+    led = {one: owner_of(named) for one, peer in before.user_peer_aliases.items() if peer == carry}
+    if led:
+        given["userPeerAliases"] = {**before.user_peer_aliases, **led}
+    _change(desk, given, carried)
+
+
+def _carried(desk: Desk, configuration: Configuration, old: str, new: str) -> Carried:
+    if desk.carry is None:
+        raise click.UsageError("nothing can be carried along from here")
+    return desk.carry(configuration, old, new)
 
 
 @click.command(cls=Command)
@@ -309,15 +333,22 @@ def sync(desk: Desk) -> None:
     desk.show({"profiles": done}, text())
 
 
-def _tell(desk: Desk, *names: str) -> None:
+def _tell(desk: Desk, *names: str, carried: Sequence[Carried] = ()) -> None:
     now = desk.configuration()
     values = {name: _value(now, name) for name in names}
-    desk.show(values, (f"{name}: {shown(name, value)}" for name, value in values.items()))
+    told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
+    for one in carried:
+        told.extend(one.told())
+    desk.show({**values, "carried": carried} if carried else values, told)
+
+
+def _attribute(name: str) -> str:
+    key = find(name)
+    return name if key is None else key.attribute
 
 
 def _value(configuration: Configuration, name: str) -> Any:
-    key = find(name)
-    return getattr(configuration, key.attribute) if key else None
+    return getattr(configuration, _attribute(name), None)
 
 
 def _choose(desk: Desk, wanted: Mapping[str, Any]) -> None:
@@ -329,30 +360,40 @@ def _choose(desk: Desk, wanted: Mapping[str, Any]) -> None:
         _tell(desk, *wanted)
 
 
-def _change(desk: Desk, given: Mapping[str, Any]) -> None:
-    """Write settings, and say what changed and where."""
+def _change(desk: Desk, given: Mapping[str, Any], carried: Sequence[Carried] = ()) -> None:
+    """Write settings, and say what changed and where, and what was carried along before."""
     before = desk.configuration()
     meant = {name: taken(name, value) for name, value in given.items()}
     if all(_value(before, name) == value for name, value in meant.items()):
-        _tell(desk, *given)
+        _tell(desk, *given, carried=carried)
         return
     file = write_setting(before.home, before.host, given, environment=desk.surroundings)
-    _tell_change(desk, before, tuple(given), file)
+    _tell_change(desk, before, tuple(given), file, carried)
 
 
-def _tell_change(desk: Desk, before: Configuration, names: tuple[str, ...], file: Path) -> None:
+def _tell_change(
+    desk: Desk,
+    before: Configuration,
+    names: tuple[str, ...],
+    file: Path,
+    carried: Sequence[Carried] = (),
+) -> None:
     after, complaints = desk.read()
     current = desk.installation.current.name
-    stays = list(left_behind(before, after, "" if current == DEFAULT else f" --profile {current}"))
+    profile = "" if current == DEFAULT else f" --profile {current}"
+    stays = list(left_behind(before, after, profile, [one.old for one in carried]))
     values = {name: (_value(before, name), _value(after, name)) for name in names}
 
     def text() -> Iterator[str]:
         for name, (old, new) in values.items():
             yield f"{name}: {shown(name, old)} -> {shown(name, new)}"
         yield f"in {file}, for {before.host}"
+        for one in carried:
+            yield from one.told()
         yield from stays
         yield from (f"warning: {complaint}" for complaint in complaints)
 
     told: dict[str, Any] = {name: new for name, (_, new) in values.items()}
     told |= {"stays": stays} if stays else {}
+    told |= {"carried": carried} if carried else {}
     desk.show({"file": file, "host": before.host, **told, "complaints": list(map(str, complaints))}, text())

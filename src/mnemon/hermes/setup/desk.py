@@ -15,6 +15,7 @@ from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import Complaint, read_configuration
 from mnemon.hermes.setup.inspection import Inspect
 from mnemon.hermes.setup.profiles import Installation, environment_of, find_installation
+from mnemon.hermes.setup.renaming import Carry
 
 _OTHERS_OPTIONS = ("home", "url", "cap", "workspace", "holder_key")
 """What the group above takes and these commands have no use for."""
@@ -28,6 +29,7 @@ class Desk:
     profile: str | None = None
     json: bool = False
     inspect: Inspect | None = None
+    carry: Carry | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     @property

@@ -22,10 +22,23 @@ def register(ctx: object) -> None:
 _CLI = f'''{MARK}
 """The commands of `hermes mnemon`, which are loaded when one is run."""
 
-from argparse import ArgumentParser
+import sys
+from typing import Any
 
 
-def register_cli(subparser: ArgumentParser) -> None:
+def _register(ctx: object) -> None:
+    from mnemon.plugin import register
+
+    register(ctx)
+
+
+# Hermes loads this file before the package itself, which it has for others already: whoever asks it for
+# memory meanwhile would go without. So nothing that takes time to load stands above.
+if __package__ in sys.modules:
+    vars(sys.modules[__package__]).setdefault("register", _register)
+
+
+def register_cli(subparser: Any) -> None:
     from mnemon.hermes.setup.door import register_cli
 
     register_cli(subparser)

@@ -16,6 +16,7 @@ from mnemon.surfaces.cli.exits import INTERRUPTED, exit_of
 from mnemon.surfaces.cli.mcp import mcp
 from mnemon.surfaces.cli.options import Group
 from mnemon.surfaces.cli.reindex import reindex
+from mnemon.surfaces.cli.renaming import rename
 from mnemon.surfaces.cli.shell import OpenHouse, SettingsFrom, Shell
 from mnemon.surfaces.cli.signins import signins
 from mnemon.surfaces.cli.working import work
@@ -55,6 +56,7 @@ for part in (
     memory.snapshot,
     memory.correct,
     memory.forget,
+    rename,
     caps.caps,
     caps.keys,
     signins,

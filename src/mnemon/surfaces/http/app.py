@@ -49,10 +49,12 @@ from mnemon.surfaces.http.seen.passage import Passage
 from mnemon.surfaces.http.seen.places import UPKEEP, places_of
 from mnemon.surfaces.http.seen.routes import seen_routes
 from mnemon.surfaces.http.seen.sight import Sight, note
+from mnemon.surfaces.http.signin.metadata import DOCUMENTS
 from mnemon.surfaces.http.statuses import status_of
 from mnemon.surfaces.http.table import Table
 from mnemon.version import __version__
 
+_LOOKING = ("GET", "HEAD", "OPTIONS")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -134,7 +136,8 @@ class Guarded:
         headers = Headers(scope=scope)
         try:
             check_host(headers.get("host"), self._allowed_hosts)
-            check_origin(headers.get("origin"), headers.get("host"))
+            if not (scope["path"] in DOCUMENTS and scope["method"] in _LOOKING):
+                check_origin(headers.get("origin"), headers.get("host"))
         except HostRefused as error:
             answer = _refusal(error)
         if self._trusted is not None and from_here(scope, headers):

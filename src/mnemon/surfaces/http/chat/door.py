@@ -34,6 +34,7 @@ from mnemon.surfaces.http.chat.heard import Heard
 from mnemon.surfaces.http.chat.identity import Claim, checked, claimed, names_itself, person, seat_of
 from mnemon.surfaces.http.chat.keeping import Complaints, Keeping
 from mnemon.surfaces.http.chat.models import listed
+from mnemon.surfaces.http.chat.nowhere import Nowhere
 from mnemon.surfaces.http.chat.passes import Admitted, Passes
 from mnemon.surfaces.http.chat.refusals import refusal
 from mnemon.surfaces.http.chat.relay import Relay
@@ -78,12 +79,13 @@ class ChatDoor:
         desk = _Desk(
             self._settings, gate, hands, self._passes, self._upstreams, self._keeping, self._complaints
         )
-        return [
+        routes = [
             WebRoute(PATHS[0], desk.asks(COMPLETIONS), methods=["POST"]),
             WebRoute(PATHS[1], desk.asks(RESPONSES), methods=["POST"]),
             WebRoute(PATHS[2], desk.models, methods=["GET"]),
             WebRoute(PATHS[3].replace("}", ":path}"), desk.model, methods=["GET"]),
         ]
+        return [*routes, Nowhere(routes)]
 
     def described(self) -> Paths:
         return description.PATHS

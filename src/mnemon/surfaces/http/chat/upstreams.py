@@ -11,7 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 from starlette.datastructures import Headers
 
 from mnemon.domain.request_id import onward
-from mnemon.domain.upstream import ChatSettings, Upstream
+from mnemon.domain.upstream import ChatSettings, Upstream, below
 from mnemon.errors import Misconfigured, UpstreamUnreachable
 from mnemon.surfaces.http.guard import is_loopback
 from mnemon.version import __version__
@@ -81,7 +81,7 @@ class Upstreams:
                 self._ways[one] = _Way(
                     await stack.enter_async_context(transport),
                     {**_HEADERS, **known},
-                    {path: httpx.URL(f"{one.url}{path}") for path in PATHS},
+                    {path: httpx.URL(below(one.url, path)) for path in PATHS},
                 )
             yield
 

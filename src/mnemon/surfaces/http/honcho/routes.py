@@ -1,4 +1,4 @@
-"""Honcho's v3 routes, those that its newer clients call, and ours for deleting peers, messages and scopes."""
+"""Honcho's v3 routes, those that its newer clients call, and ours for deleting and renaming."""
 
 from __future__ import annotations
 
@@ -86,6 +86,13 @@ HONCHO_ROUTES = (
         e.NotFound,
         status=202,
         query=("keep_messages",),
+    ),
+    _route(
+        "POST",
+        f"{_P}/rename",
+        o.RENAME_PEER,
+        "Take some of what is a peer's along to another name",
+        e.Conflict,
     ),
     _route("POST", f"{_P}/sessions", o.SESSIONS_OF_PEER, "List a peer's sessions", query=_PAGE),
     _route("POST", f"{_P}/chat", o.ASK_PEER, "Ask what a peer knows", e.NotFound, *_THOUGHT),

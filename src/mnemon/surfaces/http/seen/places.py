@@ -32,5 +32,6 @@ def places_of(door: str, routes: Iterable[BaseRoute], table: Iterable[Route] = (
         path: str = getattr(route, "path", "")
         methods: Iterable[str] = getattr(route, "methods", None) or ("",)
         known = (named.get((method, path.rstrip("/"))) for method in methods)
-        found[getattr(route, "endpoint", None)] = Place(door, next(filter(None, known), path))
+        if (endpoint := getattr(route, "endpoint", None)) is not None:
+            found[endpoint] = Place(door, next(filter(None, known), path))
     return found

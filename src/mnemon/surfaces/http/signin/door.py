@@ -25,6 +25,12 @@ from mnemon.surfaces.http.signin.endpoints import Endpoints
 from mnemon.surfaces.http.signin.lobby import Lobby
 
 _THREADS = 4
+_TO_ANY_PAGE = {
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": "GET",
+    "access-control-allow-headers": "mcp-protocol-version",
+}
+"""Clients of MCP send that header with their first question, so that a browser asks before it does."""
 
 Answers = Callable[[Asked], Response]
 
@@ -51,11 +57,10 @@ class SignInDoor:
             Route(metadata.REVOKE, api(endpoints.revoke), methods=["POST"]),
             Route(metadata.DEVICE_AUTHORIZATION, api(endpoints.device), methods=["POST"]),
             Route(metadata.REGISTER, api(endpoints.register, form=False), methods=["POST"]),
-            Route(metadata.SERVER_METADATA, self._describe(metadata.of_server)),
+            self._document(metadata.SERVER_METADATA, metadata.of_server),
             *(
-                Route(
-                    f"{metadata.RESOURCE_METADATA}{path}",
-                    self._describe(partial(metadata.of_resource, path=path)),
+                self._document(
+                    f"{metadata.RESOURCE_METADATA}{path}", partial(metadata.of_resource, path=path)
                 )
                 for path in ("", metadata.MCP)
             ),
@@ -72,12 +77,14 @@ class SignInDoor:
 
         return held()
 
-    def _describe(self, told: Callable[[str], dict[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
+    def _document(self, path: str, told: Callable[[str], dict[str, Any]]) -> Route:
         async def answer(request: Request) -> Response:
+            if request.method == "OPTIONS":
+                return Response(status_code=204, headers=_TO_ANY_PAGE)
             asked = await read(request, self._public_url)
-            return json_answer(200, told(asked.issuer), {"cache-control": "max-age=300"})
+            return json_answer(200, told(asked.issuer), {"cache-control": "max-age=300", **_TO_ANY_PAGE})
 
-        return answer
+        return Route(path, answer, methods=["GET", "OPTIONS"])
 
     def _at(
         self, refuse: Callable[[Exception], Response], answers: Answers, *, form: bool = True

@@ -17,6 +17,8 @@ SIGN_OUT = "/signout"
 SERVER_METADATA = "/.well-known/oauth-authorization-server"
 RESOURCE_METADATA = "/.well-known/oauth-protected-resource"
 MCP = "/mcp"
+DOCUMENTS = (SERVER_METADATA, RESOURCE_METADATA, f"{RESOURCE_METADATA}{MCP}")
+"""What a program reads before it knows anything of us; one in a page of another site may, too."""
 
 
 def of_server(issuer: str) -> dict[str, Any]:
