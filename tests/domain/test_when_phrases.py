@@ -108,6 +108,8 @@ DISTANCES = [
     ("I ran a lot over the past two weeks", "2026-04-29/2026-05-13"),
     ("I've felt dizzy for the past week", "2026-05-06/2026-05-13"),
     ("The next few days are full", "2026-05-13/2026-05-18"),
+    ("What was I doing this time last year?", "2025-04-28/2025-05-28"),
+    ("around the same time last month I was ill", "2026-04-09/2026-04-17"),
 ]
 MONTHS = [
     ("In May we go to Chengdu", "2026-05"),

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from mnemon.domain.names import Room
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.courier import Courier, Parcel
-from mnemon.ports.index import Hit, Index, Inquiry
+from mnemon.ports.index import Hit, Index, Inquiry, Place
 from mnemon.ports.reader import Reader
 from mnemon.ports.tokenizer import Tokenizer
 
@@ -41,11 +41,24 @@ class IndexWhenAsked:
     def search(
         self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
     ) -> list[Hit]:
+        return self._ranked().search(tx, inquiry, k, within)
+
+    def alike(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        one: Place,
+        others: Collection[Place],
+        within: Collection[str] | None = None,
+    ) -> dict[Place, float]:
+        return self._ranked().alike(tx, inquiry, one, others, within)
+
+    def _ranked(self) -> Index:
         if self._index is None:
             from mnemon.adapters.index.ranked import RankedIndex
 
             self._index = RankedIndex()
-        return self._index.search(tx, inquiry, k, within)
+        return self._index
 
     def touch(self, room: Room) -> None:
         if self._index is not None:

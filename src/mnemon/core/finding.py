@@ -14,16 +14,18 @@ from mnemon.core.desk import Desk
 from mnemon.core.meaning import Meaning
 from mnemon.core.ordering import LOOKED_AT as ORDERED
 from mnemon.core.ordering import in_order
-from mnemon.core.updating import LOOKED_AT, newest_first
+from mnemon.core.updating import LOOKED_AT, Wanted, newest_first
 from mnemon.core.vault import RoomKeys
-from mnemon.domain import calendar, signs, words
+from mnemon.domain import calendar, signs, telling, words
 from mnemon.domain import question as questions
+from mnemon.domain.bystanders import bystanders
 from mnemon.domain.courtesy import is_courtesy
+from mnemon.domain.present import is_english
 from mnemon.domain.question import Question
 from mnemon.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
 from mnemon.domain.when import Span
 from mnemon.errors import Tampered
-from mnemon.ports.index import Asked, Hit, Inquiry
+from mnemon.ports.index import Asked, Hit, Inquiry, Place
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 _FAR_BEHIND = 1_000
@@ -141,13 +143,23 @@ def _looked_at(question: Question) -> int:
 
 
 def _reordered(
-    desk: Desk, rooms: Sequence[RoomKeys], hits: list[Hit], sought: _Sought, bounds: Bounds
+    desk: Desk, rooms: Sequence[RoomKeys], hits: list[Hit], sought: _Sought, bounds: Bounds, vector: _Vector
 ) -> list[Hit]:
     """The hits, in the order in which a question for an end of time, or for how something is, wants them."""
     question = sought.question
     if question.end:
         return in_order(desk, rooms, hits, question, sought.terms, bounds)
-    return newest_first(desk, rooms, hits, sought.terms, bounds) if question.present else hits
+    if not question.present:
+        return hits
+
+    def alike(one: Place, others: Collection[Place]) -> dict[Place, float]:
+        inquiry = _inquiry(desk, rooms, sought, bounds, vector)
+        return desk.tools.index.alike(desk.tx, inquiry, one, others, bounds.within)
+
+    text = question.text
+    compounds = telling.compounds(text) if is_english(text.lower()) else ()
+    wanted = Wanted(sought.terms, sought.names, bystanders(text), compounds)
+    return newest_first(desk, rooms, hits, wanted, bounds, alike)
 
 
 def _inquiry(
@@ -222,5 +234,5 @@ def find(
         sought = replace(sought, by_time=any(DURING in hit.signals for hit in hits))
     if not sought.by_time:  # By its words too, where nothing is of its time.
         hits = hits_of(sought)
-    hits = _reordered(desk, rooms, hits, sought, bounds)[:k]
+    hits = _reordered(desk, rooms, hits, sought, bounds, vector)[:k]
     return _worth_showing(desk, hits, sought, by_meaning=vector() is not None) if floor else hits

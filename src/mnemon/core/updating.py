@@ -6,7 +6,7 @@ What was said before stays where it is, right behind or further down: it is hist
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -14,9 +14,10 @@ from mnemon.core.bounds import Bounds, readable
 from mnemon.core.desk import Desk
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import telling, words
+from mnemon.domain.bystanders import bystanders
 from mnemon.domain.names import Room
 from mnemon.domain.relevance import KIN, UPDATE
-from mnemon.ports.index import Hit
+from mnemon.ports.index import Hit, Place
 
 LOOKED_AT = 10
 """How many of the best lines may take each other's places."""
@@ -30,6 +31,27 @@ _LEAST_SHARED = 0.5
 _APART_MS = 86_400_000
 """What was said within a day of each other belongs together: neither outdates the other."""
 _AHEAD = 1e-6
+_ALIKE = 0.47
+_MORE_ALIKE = 0.6
+"""How far from what is usual to being the same two lines have come in meaning that tell of the same: the
+newer by a verb of change, or in another way."""
+_LITTLE = 0.25
+"""What holds less of the question than this, where the older holds more, must have such a verb."""
+
+Alike = Callable[[Place, Sequence[Place]], Mapping[Place, float]]
+"""How far other lines have come in meaning to one, as far as that is known (`mnemon.ports.index`)."""
+
+
+class Wanted(Struct, frozen=True):
+    """What a question wants to know."""
+
+    terms: Collection[str]
+    names: Collection[str] = ()
+    """Those of whom or what it names."""
+    others: Collection[str] = ()
+    """Those of whom it asks about, other than the speaker."""
+    compounds: Collection[tuple[str, str]] = ()
+    """Those of its terms that stand together, as in car insurance."""
 
 
 class _Told(Struct, frozen=True):
@@ -45,9 +67,14 @@ class _Told(Struct, frozen=True):
 
 
 def newest_first(
-    desk: Desk, rooms: Sequence[RoomKeys], hits: Sequence[Hit], terms: Collection[str], bounds: Bounds
+    desk: Desk,
+    rooms: Sequence[RoomKeys],
+    hits: Sequence[Hit],
+    wanted: Wanted,
+    bounds: Bounds,
+    alike: Alike,
 ) -> list[Hit]:
-    """The hits, best first, the newest that tells what those terms name before the older ones that do."""
+    """The hits, best first, the newest that tells what is wanted before the older ones that do."""
     best = hits[:LOOKED_AT]
     most = max((hit.signals.get(KIN, 0.0) for hit in best), default=0.0)
     keys = {one.room: one for one in rooms}
@@ -56,38 +83,112 @@ def newest_first(
         told[one.hit.room.owner].append(one)
     lifted: dict[tuple[Room, str], Hit] = {}
     for some in told.values():
-        for older, newer in (_outgrown(some, terms, most), _given_up(some, terms)):
+        for older, newer in (
+            _outgrown(some, wanted, most),
+            _given_up(some, wanted),
+            _changed(some, wanted, alike),
+        ):
             if newer is not None and newer.hit.score <= older.hit.score:
                 lifted[newer.hit[:2]] = ahead(newer.hit, older.hit)
     return best_first(lifted.get(hit[:2], hit) for hit in hits) if lifted else list(hits)
 
 
-def _outgrown(some: Sequence[_Told], terms: Collection[str], most: float) -> tuple[_Told, _Told | None]:
+def _outgrown(some: Sequence[_Told], wanted: Wanted, most: float) -> tuple[_Told, _Told | None]:
     """The best of one speaker's lines that hold the question, and the newest that tells it another way."""
     rivals = [one for one in some if one.held and one.held >= _AS_MUCH * most] or [some[0]]
     older = rivals[0]
-    stated = telling.tells(older.text, terms)
-    newer = [
+    stated = telling.tells(older.text, wanted.terms)
+    return older, _newest(
         one
         for one in rivals
         if one.at - older.at >= _APART_MS
         and older.hit.score - one.hit.score <= _AS_WELL
         and (one.held >= _LEAST_HELD or _shared(older, one) > _LEAST_SHARED)
-        and (telling.tells(one.text, terms) if stated else telling.changes(one.text, terms))
-    ]
-    return older, max(newer, key=lambda one: (one.at, one.hit.id), default=None)
+        and (telling.tells(one.text, wanted.terms) if stated else telling.changes(one.text, wanted.terms))
+        and _of_the_same_people(older, one, wanted)
+    )
 
 
-def _given_up(some: Sequence[_Told], terms: Collection[str]) -> tuple[_Told, _Told | None]:
+def _given_up(some: Sequence[_Told], wanted: Wanted) -> tuple[_Told, _Told | None]:
     """The best of one speaker's lines, and the newest by which what it tells has come to an end."""
     older = some[0]
-    value = words.terms(older.text).keys() - set(terms)
-    newer = [
+    value = words.terms(older.text).keys() - set(wanted.terms)
+    return older, _newest(
         one
         for one in some
-        if one.at - older.at >= _APART_MS and not value.isdisjoint(telling.given_up(one.text))
+        if one.at - older.at >= _APART_MS
+        and not value.isdisjoint(telling.given_up(one.text))
+        and _of_the_same_people(older, one, wanted)
+    )
+
+
+def _changed(some: Sequence[_Told], wanted: Wanted, alike: Alike) -> tuple[_Told, _Told | None]:
+    """The best of one speaker's lines, and the newest near it in meaning that says what has changed."""
+    older = some[0]
+    known = words.terms(older.text).keys() | set(wanted.terms)
+    newer = [
+        (one, sign)
+        for one in some
+        if one.at - older.at >= _APART_MS
+        and (sign := _sign(older, one, known))
+        and _names(one, wanted)
+        and _of_the_same_people(older, one, wanted)
+        and not _of_another_kind(older, one, wanted)
     ]
-    return older, max(newer, key=lambda one: (one.at, one.hit.id), default=None)
+    near = alike(older.hit[:2], [one.hit[:2] for one, _ in newer]) if newer else {}
+    return older, _newest(one for one, sign in newer if _is_alike(older, one, near.get(one.hit[:2]), sign))
+
+
+def _sign(older: _Told, newer: _Told, known: Collection[str]) -> float | None:
+    """How near in meaning the newer line must be to outdate the older one; None if it does not say so."""
+    if telling.has_changed(newer.text, known):
+        return _ALIKE
+    if newer.held < _LITTLE <= older.held:
+        return None
+    return _MORE_ALIKE if telling.is_so_now(newer.text, known) or _measures_another(older, newer) else None
+
+
+def _is_alike(older: _Told, newer: _Told, near: float | None, enough: float) -> bool:
+    """Whether both tell of the same: by how near they are in meaning, or if that is not known by words."""
+    if near is not None:
+        return near >= enough
+    return enough == _ALIKE and _shared(older, newer) >= _LEAST_SHARED
+
+
+def _newest(some: Iterable[_Told]) -> _Told | None:
+    return max(some, key=lambda one: (one.at, one.hit.id), default=None)
+
+
+def _measures_another(older: _Told, newer: _Told) -> bool:
+    """Whether both number the same, as '92 kilos' and '84 kilos', and hold as much of the question."""
+    if newer.held < _AS_MUCH * older.held:
+        return False
+    before, now = telling.measures(older.text), telling.measures(newer.text)
+    return any(before[unit].isdisjoint(now[unit]) for unit in before.keys() & now.keys())
+
+
+def _of_another_kind(older: _Told, newer: _Told, wanted: Wanted) -> bool:
+    """Whether the newer line has another word before one of the question's: house, not car insurance."""
+    found = telling.compounds(newer.text)
+    there = words.terms(newer.text).keys()
+    known = words.terms(older.text).keys()
+    return any(
+        last == kind and first not in known
+        for of, kind in wanted.compounds
+        if of not in there
+        for first, last in found
+    )
+
+
+def _names(one: _Told, wanted: Wanted) -> bool:
+    """Whether the line names one of whom or what the question names."""
+    return not wanted.names or not words.terms(one.text).keys().isdisjoint(wanted.names)
+
+
+def _of_the_same_people(older: _Told, newer: _Told, wanted: Wanted) -> bool:
+    """Whether the newer line tells of nobody whom neither the older nor the question speaks of."""
+    others = bystanders(newer.text)
+    return others <= {*words.terms(older.text), *bystanders(older.text), *wanted.others}
 
 
 def _shared(older: _Told, newer: _Told) -> float:

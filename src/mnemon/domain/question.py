@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from mnemon.domain import when, words
 from mnemon.domain.named import named
 from mnemon.domain.pattern import pattern
+from mnemon.domain.present import asks_how_it_is
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
 
@@ -33,17 +34,6 @@ _PRESENT = pattern(
     r"|\bwhat(?:'s| is) (?:my|his|her|their|\w+'s) (?:job|address|number|phone|e-?mail|weight|salary|title)\b"
 )
 """How questions ask for something of which there is one at a time."""
-_HOW_IT_IS = pattern(
-    r"^\W*(?:(?:so|and|but|ok|okay|hey|please|remind me|tell me|do you (?:know|remember))\b\W*)*"
-    r"(?:(?:on |in |at |with )?(?:what|which|who|whom|whose|where|how|when)"
-    r"(?:['’]s|(?: [\w'’-]+){0,4}? (?:am|is|are|do|does|have))"
-    r"|am|is|are|do|does|have)\b"
-)
-_HISTORY = pattern(
-    r"\b(?:did|was|were|had|been|used? to|before|after|first|original(?:ly)?|initial(?:ly)?|earli(?:er|est)"
-    r"|ever|ago|previous(?:ly)?|former(?:ly)?|past|history|so far|back then|have (?:i|we|you|they) [\w]+ed"
-    r"|(?:my|our|his|her|their|the|['’]s) old(?! (?:am|is|are)\b))\b"
-)
 _HABIT = pattern(r"\b(?:do|does|should|shall|can|could|usually|always|normally|often)\b")
 _ONCE = pattern(r"\b(?:did|was|were|had|have|has)\b")
 """How questions tell what happened once ('before the move') from what is a habit ('before lunch')."""
@@ -128,7 +118,7 @@ def read(text: str, at: int, offset: int = 0) -> Question:
     reckons = order.asks in ("duration", "order") or (wants.moment and wants.count)
     habitual = _HABIT.search(low) is not None and _ONCE.search(low) is None
     event = None if spans or reckons or habitual else when.relative(text)
-    present = not spans and event is None and _HOW_IT_IS.match(low) is not None and not _HISTORY.search(low)
+    present = not spans and event is None and asks_how_it_is(low)
     timed = any(span.certainty >= _TELLING for span in spans)
     end = None if timed or event else _ENDS.get(order.prefers)
     names = named(text, terms)

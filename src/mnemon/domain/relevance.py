@@ -7,7 +7,7 @@ docs/explanation/recall.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from typing import Any
 
@@ -143,6 +143,9 @@ LEAST_IN_TIME = 0.1
 """What a line must reach that is of the time that is asked about."""
 TIMELY = 0.25
 """A line is of a time in which it was said, or so soon after that it has this much of `WHEN`."""
+FEW_ALIKE = 5
+USUAL = 0.35
+"""How near two lines of one owner lie in meaning that tell of different things, where fewer could tell."""
 TOLD_APART = 9
 """To how many digits what a signal adds is told apart where lines are ranked by it."""
 ROUNDED = 6
@@ -170,6 +173,11 @@ class Wants(Struct, frozen=True):
 def idf(lines: int, holding: Any) -> float:
     """How telling a term is that `holding` of `lines` lines hold."""
     return log(1 + (max(lines, FEW) - holding + 0.5) / (holding + 0.5))
+
+
+def usual(nearness: Sequence[float]) -> float:
+    """How near most lines lie, as in this sorted sample of them."""
+    return nearness[len(nearness) // 4] if len(nearness) >= FEW_ALIKE else USUAL
 
 
 def seldom(lines: int, in_time: float) -> float:

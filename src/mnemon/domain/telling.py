@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from mnemon.domain import words
+from mnemon.domain import change, words
 from mnemon.domain.pattern import pattern
 
-_CHANGE = pattern(
-    r"\b(?:now|actually|switched|changed|moved|no longer|any ?more|instead|bec[ao]me|lately|these days"
-    r"|nowadays|turn(?:s|ed)? out|replaced|upgraded|renamed|rescheduled|postponed|extended|migrated|relocated"
-    r"|stepped down|cut down|(?:pushed|went|goes|raised|lowered) (?:back |up |down |forward )?to"
-    r"|since (?:today|yesterday|last|this|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b"
-)
 _GIVEN_UP = pattern(
-    r"\b(?:(?:sold|quit|cancell?ed|ditched|replaced|gave up|given up|got rid of|stopped using)"
+    r"\b(?:(?:sold|quit|cancell?ed|ditched|replaced|gave up|given up|got rid of|stopped using|traded in"
+    r"|broke up with|split up with|left)"
     r"(?: (?:the|my|our))?|dropped|(?:switched|migrated|moved) (?:away )?from(?: the| my| our)?"
     r"|no longer [\w-]+(?: (?:on|at|in|with|for|by))?(?: the| my| our)?) (?P<gone>[\w-]+(?: \d[\w.-]*)?)"
     r"(?=\s*(?:$|[,.;:!(]|(?:and|with|for|to|last|this|in|on|by|but|so|now|instead|because|today)\b))"
-    r"|\bgave (?:the |my |our )?(?P<given>[\w-]+) away\b"
+    r"|\b(?:gave|traded) (?:the |my |our )?(?P<given>[\w-]+) (?:away|in)\b"
+    r"|(?<![\w'’-])(?P<parted>[\w-]+)(?: and i (?:broke up|split up|fell out|separated)"
+    r"| (?:died|passed away|retired|resigned))\b"
 )
 """How one says that something is had, used or done no longer."""
 _FRAME = pattern(
@@ -28,6 +25,8 @@ _FRAME = pattern(
     r"|\bnew (?P<novel>(?:[\w-]+ )?[\w-]+)"
 )
 _SENTENCE = pattern(r"[^.!?\n]+(?:[.!?]+(?=\w)[^.!?\n]+)*[.!?]*")
+_MEASURE = pattern(r"(?<![\w.,:])(\d[\d.,:]{0,15}) ?([^\W\d_]{1,12})\b")
+_BESIDE = pattern(r"(?=(?<![\w'’-])([\w-]+) ([\w-]+)(?![\w'’-]))")
 _MOST = 1_000
 """How much of a line is read."""
 
@@ -40,6 +39,49 @@ def tells(text: str, terms: Collection[str]) -> bool:
 def changes(text: str, terms: Collection[str]) -> bool:
     """Whether a sentence of the line tells that something has changed, and holds one of these terms."""
     return any(_changes(one, terms) for one in _statements(text))
+
+
+def has_changed(text: str, known: Collection[str]) -> bool:
+    """Whether a verb of the line says that something of these terms has changed or come to an end."""
+    return change.has_changed(text[:_MOST].lower()) and any(map(change.has_changed, _of(text, known)))
+
+
+def is_so_now(text: str, known: Collection[str]) -> bool:
+    """Whether the line says that something of these terms is so from now on, or new, or has changed."""
+    low = text[:_MOST].lower()
+    if "new" not in low and not change.is_so_now(low):
+        return False
+    return any(change.is_so_now(one) or _is_new(one, known) for one in _of(text, known))
+
+
+def _of(text: str, known: Collection[str]) -> list[str]:
+    """The statements of a line that hold such a term; if it is a single one, that."""
+    found = _statements(text)
+    return found if len(found) == 1 else [one for one in found if _holds(one, known)]
+
+
+def _is_new(sentence: str, known: Collection[str]) -> bool:
+    return any(_holds(found["novel"], known) for found in _FRAME.finditer(sentence) if found["novel"])
+
+
+def measures(text: str) -> dict[str, set[str]]:
+    """The numbers that the line has of each unit, as of 'kilos' in '84 kilos'."""
+    found: dict[str, set[str]] = {}
+    for number, unit in _MEASURE.findall(text[:_MOST].lower()):
+        found.setdefault(unit.removesuffix("s"), set()).add(number)
+    return found
+
+
+def compounds(text: str) -> list[tuple[str, str]]:
+    """The terms of words that stand side by side, as in 'car insurance'; what is new is no kind of it."""
+    found = _BESIDE.findall(text[:_MOST].lower())
+    return [
+        (one, other)
+        for first, last in found
+        if words.STOP_WORDS.isdisjoint((first, last)) and first != "new" and first != "new"
+        for one in words.asked(first)
+        for other in words.asked(last)
+    ]
 
 
 def states(text: str) -> bool:
@@ -58,11 +100,11 @@ def _statements(text: str) -> list[str]:
 
 
 def _changes(sentence: str, terms: Collection[str]) -> bool:
-    return _CHANGE.search(sentence) is not None and _holds(sentence, terms)
+    return change.is_so_now(sentence) and _holds(sentence, terms)
 
 
 def _tells(sentence: str, terms: Collection[str]) -> bool:
-    if _CHANGE.search(sentence):
+    if change.is_so_now(sentence):
         return False
     return any(_holds(found[str(found.lastgroup)], terms) for found in _FRAME.finditer(sentence))
 

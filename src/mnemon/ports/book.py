@@ -229,6 +229,10 @@ class Comparing(Protocol):
         """
         ...
 
+    def place(self, room: Room, space: str, line_id: str) -> bytes | None:
+        """A line's vector of little-endian 32-bit floats, if it has one."""
+        ...
+
 
 class Terms(Protocol):
     """What lines are found by. A line that leaves takes its vectors along."""

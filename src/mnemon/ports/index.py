@@ -23,6 +23,9 @@ from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
 from mnemon.ports.book import Book, Transaction
 
+Place = tuple[Room, str]
+"""A line's room, and its id there."""
+
 
 class Asked(Struct, frozen=True):
     """The question's terms under one room's key, in the same order for every room."""
@@ -88,6 +91,22 @@ class Index(Protocol):
     def search(
         self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
     ) -> list[Hit]: ...
+
+    def alike(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        one: Place,
+        others: Collection[Place],
+        within: Collection[str] | None = None,
+    ) -> dict[Place, float]:
+        """How far each of the others has come in meaning from what is usual to being the same as the one.
+
+        1 is the same. 0 is as near as most lines of the one's owner lie to it: a quarter of those in the
+        inquiry's bounds that have vectors lie farther (of fewer than `relevance.FEW_ALIKE`, `relevance.USUAL`
+        is usual). Only those are told that have vectors in its space; nothing if meaning is left aside.
+        """
+        ...
 
     def touch(self, room: Room) -> None:
         """Know that something is being written to the room; whether that lasts is not known yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
 from mnemon.domain import relevance as r
 from mnemon.domain import ulid
@@ -66,6 +66,22 @@ def _many_lines_near_to_the_east(book: Book) -> list[str]:
             add(tx, WORK, line_id, {5: 1}, Saying(at=100 * _THEN))
     lie(book, {line_id: EAST if n else packed(48, 0) for n, line_id in enumerate(ids)})
     return ids
+
+
+def _lie_towards_the_east(book: Book, *steps: int) -> None:
+    """Index a line for each step, so many 64ths towards the east."""
+    index_lines(book, WORK, *[{TEA: 1}] * len(steps))
+    lie(book, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
+
+
+def _alike(
+    book: Book, index: Index, rooms: Sequence[Room] = (WORK,), within: Collection[str] | None = None
+) -> dict[str, float]:
+    """How alike the other lines are to the first, by their ids."""
+    others = [(WORK, line_id) for line_id in IDS[1:]]
+    with book.read() as tx:
+        found = index.alike(tx, meaning(TO_EAST, rooms=rooms), (WORK, IDS[0]), others, within)
+    return {line_id: round(alike, 4) for (_, line_id), alike in found.items()}
 
 
 class MeaningContract:
@@ -284,6 +300,36 @@ class MeaningContract:
 
         in_many_threads([book] * 4, ask)
         assert expected[0] != expected[1]
+
+    def test_lines_are_alike_by_how_far_they_have_come_from_what_is_usual(
+        self, book: Book, index: Index
+    ) -> None:
+        _lie_towards_the_east(book, 64, 16, 16, 16, 32, 48)
+        assert _alike(book, index) == {IDS[1]: 0.0, IDS[2]: 0.0, IDS[3]: 0.0, IDS[4]: 0.3333, IDS[5]: 0.6667}
+
+    def test_what_is_usual_is_told_by_lines_in_the_bounds_and_of_the_same_owner(
+        self, book: Book, index: Index
+    ) -> None:
+        _lie_towards_the_east(book, 64, 32, 32, 32, 48, 16, 16)
+        within = set(IDS) - {IDS[5], IDS[6]}
+        assert _alike(book, index, within=within) == {**dict.fromkeys(IDS[1:4], 0.0), IDS[4]: 0.5}
+        index_lines(book, BOB, *[{TEA: 1}] * 8)
+        lie(book, dict.fromkeys(IDS, packed(8, 0)), BOB)
+        found = _alike(book, index, rooms=(WORK, BOB), within=within)
+        assert found == {**dict.fromkeys(IDS[1:4], 0.0), IDS[4]: 0.5}
+
+    def test_of_few_lines_it_is_known_what_is_usual(self, book: Book, index: Index) -> None:
+        _lie_towards_the_east(book, 64, 48)
+        assert _alike(book, index) == {IDS[1]: round((0.75 - r.USUAL) / (1 - r.USUAL), 4)}
+
+    def test_what_has_no_vector_is_alike_to_nothing(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1})
+        lie(book, {IDS[1]: EAST})
+        one, other = (WORK, IDS[0]), (WORK, IDS[1])
+        with book.read() as tx:
+            assert index.alike(tx, meaning(TO_EAST), one, [other]) == {}
+            assert index.alike(tx, meaning(TO_EAST), other, [one]) == {}
+            assert index.alike(tx, about(TEA), other, [other]) == {}
 
 
 class SealedMeaningContract:

@@ -22,7 +22,7 @@ from mnemon.domain import signs
 from mnemon.domain.names import Room
 from mnemon.domain.when import Span
 from mnemon.ports.book import Book, Transaction
-from mnemon.ports.index import Asked, Hit, Inquiry
+from mnemon.ports.index import Asked, Hit, Inquiry, Place
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 _MOST_VIEWED = 250_000
@@ -33,6 +33,7 @@ _MOST_KEPT_UP = 20_000
 MOST_COMPARED = 20_000
 NEAREST = 2_000
 
+_FLOAT_BYTES = 4
 _TOLD_APART = 12
 """To how many digits scores are: sums of the same numbers may differ beyond."""
 _SLACK = 10.0 ** (1 - _TOLD_APART)
@@ -95,11 +96,9 @@ class RankedIndex:
     def search(
         self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
     ) -> list[Hit]:
-        places, bounds = tuple(asked.room for asked in inquiry.rooms), _bounds(inquiry)
+        bounds = _bounds(inquiry)
         with self._lock:
-            rooms = self._followed(tx, places)
-            sessions = None if inquiry.sessions is None else self._codes(inquiry)
-            view = self._view(_Sight(places, sessions), rooms, asked=True)
+            rooms, view = self._looked_at(tx, inquiry)
             if view is None or not view.size:
                 return []
             view.meet(bounds)
@@ -111,6 +110,48 @@ class RankedIndex:
                 near = self._near(tx, inquiry, rooms, question, bounded=within is not None)
                 scoring.compare(_nearness(view, near, question))
         return scoring.best(k)
+
+    def alike(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        one: Place,
+        others: Collection[Place],
+        within: Collection[str] | None = None,
+    ) -> dict[Place, float]:
+        vector = inquiry.vector()
+        if vector is None:
+            return {}
+        with self._lock:
+            rooms, view = self._looked_at(tx, inquiry)
+            place = self._place(tx, inquiry, rooms, one, len(vector) // _FLOAT_BYTES)
+            if view is None or place is None:
+                return {}
+            near = self._near(tx, inquiry, rooms, place, bounded=within is not None)
+            nearness = _nearness(view, near, place) * _open(view, _bounds(inquiry), within)
+        theirs = np.array([room.owner == one[0].owner for room in view.rooms])[view.room]
+        usual = r.usual(np.sort(nearness[theirs & (nearness > 0)]).tolist())
+        found = ((other, float(nearness[view.at(*other)].sum())) for other in others)
+        return {other: (near - usual) / (1 - usual) for other, near in found if near}
+
+    def _looked_at(self, tx: Transaction, inquiry: Inquiry) -> tuple[list[RoomIndex], View | None]:
+        """The inquiry's rooms as they are now, and what is looked at in them."""
+        places = tuple(asked.room for asked in inquiry.rooms)
+        rooms = self._followed(tx, places)
+        sessions = None if inquiry.sessions is None else self._codes(inquiry)
+        return rooms, self._view(_Sight(places, sessions), rooms, asked=True)
+
+    def _place(
+        self, tx: Transaction, inquiry: Inquiry, rooms: Sequence[RoomIndex], one: Place, dimensions: int
+    ) -> NDArray[np.float32] | None:
+        """Where a line lies; None if it has no vector."""
+        room, line_id = one
+        if tx.terms.comparing is not None:
+            vector = tx.terms.comparing.place(room, inquiry.space, line_id)
+            return None if vector is None else np.frombuffer(vector, dtype="<f4")
+        pairs = zip(inquiry.rooms, rooms, strict=True)
+        asked, index = next((asked, index) for asked, index in pairs if asked.room == room)
+        return self._meanings(tx, asked, index, inquiry.space, dimensions).place(line_id)
 
     def touch(self, room: Room) -> None:
         if room in self._rooms:
@@ -275,6 +316,15 @@ def _with_ranks(hits: Sequence[Hit], signals: Mapping[str, Array], kept: Numbers
     ]
 
 
+def _open(view: View, bounds: Bounds, within: Collection[str] | None) -> NDArray[np.bool_]:
+    """The lines that are there for a question."""
+    found = view.within(bounds)
+    if within is not None:
+        allowed = {one.encode() for one in within}
+        found &= np.fromiter((one in allowed for one in view.lines.ids.tolist()), bool, view.size)
+    return found
+
+
 def _nearness(view: View, rooms: Sequence[Meanings | Told], question: NDArray[np.float32]) -> Array:
     return np.concatenate(
         [rooms[number].near(segment.lines.ids, question) for number, segment in view.segments]
@@ -293,11 +343,8 @@ class _Scoring:
     ) -> None:
         self._view = view
         self._inquiry = inquiry
-        self._open = view.within(bounds)
+        self._open = _open(view, bounds, within)
         """The lines that are there for this question."""
-        if within is not None:
-            allowed = {one.encode() for one in within}
-            self._open &= np.fromiter((one in allowed for one in view.lines.ids.tolist()), bool, view.size)
         self._nearness = np.zeros(view.size)
         self._terms = max(inquiry.groups, default=-1) + 1
         self._near = np.zeros((self._terms, view.size + 1))

@@ -72,6 +72,11 @@ class Meanings:
         """How near each line lies to the question; 0 for one that has no vector."""
         return self._near_all(question)[self._placed(ids)]
 
+    def place(self, line_id: str) -> NDArray[np.float32] | None:
+        """Where a line lies; None if it has no vector."""
+        row = self._rows.get(line_id.encode())
+        return None if row is None else self._matrix[row].copy()
+
     def _near_all(self, question: NDArray[np.float32]) -> NDArray[np.float64]:
         """How near each row lies; behind the last there is one that lies nowhere."""
         asked = question.tobytes()

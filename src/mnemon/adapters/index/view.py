@@ -92,6 +92,11 @@ class View:
             found &= self.lines.turns >= 0
         return found
 
+    def at(self, room: Room, line_id: str) -> NDArray[np.int64]:
+        """Where that line is, if it is there."""
+        (found,) = np.nonzero(self.lines.ids == line_id.encode())
+        return found[[self.rooms[number] == room for number in self.room[found]]]
+
     def of(self, segment: Segment) -> Segment | None:
         """What it shows of that segment."""
         pairs = zip(self._whole, self.segments, strict=True)

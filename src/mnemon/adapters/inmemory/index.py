@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from math import exp, log1p
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
@@ -17,7 +18,7 @@ from mnemon.domain.names import Room
 from mnemon.domain.vector import unpack
 from mnemon.domain.when import Span
 from mnemon.ports.book import Book, Transaction
-from mnemon.ports.index import Asked, Hit, Inquiry
+from mnemon.ports.index import Asked, Hit, Inquiry, Place
 
 
 class _Line(Struct):
@@ -91,6 +92,30 @@ class ReferenceIndex:
             if any(line.matches) or line.nearness >= r.LEAST_MEANING or of_then or _asks(before):
                 candidates.append((line, found))
         return _hits(candidates, inquiry)[:k]
+
+    def alike(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        one: Place,
+        others: Collection[Place],
+        within: Collection[str] | None = None,
+    ) -> dict[Place, float]:
+        room, line_id = one
+        lying = [
+            unpack(packed)
+            for asked in inquiry.rooms
+            if asked.room == room
+            for placed in tx.terms.vectors(room, inquiry.space, 0)
+            if placed.id == line_id and (packed := asked.open(line_id, placed.sealed)) is not None
+        ]
+        if inquiry.vector() is None or not lying:
+            return {}
+        beside = replace(inquiry, vector=lying[0].tobytes)
+        lines = [line for asked in inquiry.rooms for line in _lines(tx, asked, beside, within)]
+        near = {(line.asked.room, line.id): line.nearness for line in lines if line.nearness}
+        usual = r.usual(sorted(value for (where, _), value in near.items() if where.owner == room.owner))
+        return {other: (near[other] - usual) / (1 - usual) for other in others if other in near}
 
     def touch(self, room: Room) -> None:
         pass
@@ -191,9 +216,7 @@ def _lines(tx: Transaction, asked: Asked, inquiry: Inquiry, within: Collection[s
             packed = asked.open(placed.id, placed.sealed)
             if packed is None:
                 continue
-            there = unpack(packed)
-            nearness = float(sum(one * other for one, other in zip(question, there, strict=True)))
-            found[placed.id].nearness = round(max(0.0, nearness), r.ROUNDED)
+            found[placed.id].nearness = _near(question, unpack(packed))
     holding: dict[int, int] = defaultdict(int)
     for line in found.values():
         for token in line.counts:
@@ -202,6 +225,11 @@ def _lines(tx: Transaction, asked: Asked, inquiry: Inquiry, within: Collection[s
         told = (r.idf(len(found), holding[token]) for token, count in line.counts.items() if count)
         line.rich = log1p(sum(told))
     return list(found.values())
+
+
+def _near(one: array[float], other: array[float]) -> float:
+    nearness = float(sum(here * there for here, there in zip(one, other, strict=True)))
+    return round(max(0.0, nearness), r.ROUNDED)
 
 
 def _matches(counts: dict[int, int], asked: Asked, inquiry: Inquiry) -> list[float]:

@@ -45,6 +45,8 @@ _COMPARE = f"""SELECT id, near FROM (SELECT id, -(place <#> CAST(? AS vector)) A
     WHERE {_ROOM} OFFSET 0) AS compared WHERE near > 0"""
 _NEAREST = f"""SELECT id, -(CAST(place AS vector({{size}})) <#> CAST(? AS vector)) FROM vectors
     WHERE {_ROOM} ORDER BY CAST(place AS vector({{size}})) <#> CAST(? AS vector) LIMIT ?"""
+_PLACE = """SELECT CAST(place AS real[]) FROM vectors
+    WHERE workspace = ? AND owner = ? AND namespace = ? AND space = ? AND id = ? AND place IS NOT NULL"""
 _SHARE = f"""SELECT (SELECT COUNT(*) FROM vectors WHERE {_ROOM}),
     (SELECT reltuples FROM pg_class WHERE oid = to_regclass('vectors_near_{{size}}'))"""
 _INDEX = """CREATE INDEX IF NOT EXISTS vectors_near_{size} ON vectors
@@ -150,6 +152,10 @@ class PlainVectors:
         if found is None:
             found = self._session.rows(f"{sql} ORDER BY near DESC LIMIT ?", (*values, most))
         return [(line_id, near) for line_id, near in found if near > 0]
+
+    def place(self, room: Room, space: str, line_id: str) -> bytes | None:
+        found = self._session.row(_PLACE, (*room, space, line_id))
+        return None if found is None else array("f", found[0]).tobytes()
 
     def _nearest(self, room: Room, space: str, asked: array[float], most: int) -> list[SqlRow] | None:
         """What the index gives; None if it would not give it soon, or did not."""

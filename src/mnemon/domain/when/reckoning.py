@@ -251,6 +251,17 @@ def stepped(unit: str, step: int, said: Said) -> Time | None:
     return years(first, first + 9)
 
 
+_AROUND: dict[str, tuple[Unit, int]] = {"year": ("year", 15), "month": ("month", 4), "week": ("week", 1)}
+"""How many days before and after the same day of another are the same time."""
+
+
+def _same_time(match: re.Match[str], said: Said) -> Time:
+    """This time last year, last month or last week: around the day so long ago, and not the whole of it."""
+    unit, far = _AROUND[match["unit"]]
+    middle = shifted(said.today, unit, -1)
+    return days(middle - far, middle + far + 1, "days", _ROUGH)
+
+
 _OVER = pattern(r"\bover\s+$")
 
 
@@ -334,6 +345,12 @@ RULES = (
             r"(?P<week>last|this|next)\s+week\b)?(?!\s+(?:mornings|afternoons|evenings|nights|school|roast|times)\b))"
         ),
         _weekday,
+    ),
+    Rule(
+        frozenset({"time"}),
+        pattern(r"\b(?:this|the\s+same|same)\s+time\s+last\s+(?P<unit>year|month|week)\b"),
+        _same_time,
+        frozenset({"last"}),
     ),
     Rule(
         _UNIT_CUES,
