@@ -13,6 +13,8 @@ from mnemon.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
 
 W = "/v3/workspaces/{workspace_id}"
 P = f"{W}/peers/{{peer_id}}"
+RENAME = f"{P}/rename"
+"""In every namespace, which no key of a workspace opens."""
 S = f"{W}/sessions/{{session_id}}"
 C = f"{W}/scopes/{{scope_id}}"
 
@@ -75,6 +77,7 @@ TABLE = {
     ("POST", f"{W}/peers"): Row(PEER, body={"id": "alice"}),
     ("PUT", P): Row(PEER, body={"metadata": {}}),
     ("DELETE", P): Row(WORKSPACE, 202),
+    ("POST", RENAME): Row(ADMIN, body={"name": "alicia"}),
     ("POST", f"{P}/sessions"): listed(PEER),
     ("POST", f"{P}/chat"): Row(PEER, body={"query": "tea"}),
     ("POST", f"{P}/representation"): Row(PEER, body={}),
@@ -176,6 +179,8 @@ def refusal_of(kind, path, op):
     code = UNFIT.get(kind, "cap_scope_mismatch")
     if kind in ("another peer's", "the peer's own") and op == "forget":
         code = "cap_op_mismatch"
+    if path == RENAME and kind == "the workspace's":
+        code = "namespace_denied"
     if path == "/v3/keys":
         granting = ("one without a namespace", "one of credentials")
         code = {"one without a namespace": "cap_scope_mismatch"}.get(kind, code)

@@ -226,10 +226,11 @@ OFFERS = {
 MISSING = {
     "conclusions.read": e.Unsupported,
     "peers.delete": e.Unsupported,
+    "peers.rename": e.NotFound,
     "scopes.delete": e.Unsupported,
     "messages.delete": e.Unsupported,
 }
-"""What its version has no method for, though the path is there."""
+"""What its version has no method for, though the path is there; or not even the path."""
 
 
 class Honcho:

@@ -21,6 +21,7 @@ _WORK_TO_DO = pattern(
 _OF_SOMEBODY = pattern(
     r"\b(?:i|i'm|i've|me|my|mine|we|we've|our|us|he|she|they|him|his|her|them|their|user|user's)\b"
 )
+_OF_WHOM = pattern(r"\b(?:who|whom|whose)\b")
 _ADVICE = pattern(r"\bhow (?:do|can|could|would|should|to)\b|\b(?:should|shall) (?:i|we|you|one|an?|the)\b")
 _OWNED = pattern(r"\b(?:my|our|mine|his|her|their)\b")
 _OF_SOMETHING_KNOWN = pattern(r"\b(?:the|this|that|these|those)\b")
@@ -36,4 +37,4 @@ def is_of_the_world(question: str) -> bool:
     """Whether a question in small letters asks for advice, or of nobody and of nothing that is known."""
     if _ADVICE.search(question) and not _OWNED.search(question):
         return True
-    return not _OF_SOMEBODY.search(question) and not _OF_SOMETHING_KNOWN.search(question)
+    return not any(known.search(question) for known in (_OF_SOMEBODY, _OF_WHOM, _OF_SOMETHING_KNOWN))
