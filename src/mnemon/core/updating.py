@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -54,8 +55,8 @@ class Wanted(Struct, frozen=True):
     """Those of its terms that stand together, as in car insurance."""
 
 
-class _Told(Struct, frozen=True):
-    """What one of the hits says, and when it was said."""
+class _Told(Struct, frozen=True, dict=True):
+    """What one of the hits says, and when it was said. It is compared with others, and read once."""
 
     hit: Hit
     text: str
@@ -64,6 +65,15 @@ class _Told(Struct, frozen=True):
     @property
     def held(self) -> float:
         return self.hit.signals.get(KIN, 0.0)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        return frozenset(words.terms(self.text))
+
+    @cached_property
+    def people(self) -> frozenset[str]:
+        """Those whom it tells of, other than its speaker."""
+        return bystanders(self.text)
 
 
 def newest_first(
@@ -112,7 +122,7 @@ def _outgrown(some: Sequence[_Told], wanted: Wanted, most: float) -> tuple[_Told
 def _given_up(some: Sequence[_Told], wanted: Wanted) -> tuple[_Told, _Told | None]:
     """The best of one speaker's lines, and the newest by which what it tells has come to an end."""
     older = some[0]
-    value = words.terms(older.text).keys() - set(wanted.terms)
+    value = older.terms - set(wanted.terms)
     return older, _newest(
         one
         for one in some
@@ -125,7 +135,7 @@ def _given_up(some: Sequence[_Told], wanted: Wanted) -> tuple[_Told, _Told | Non
 def _changed(some: Sequence[_Told], wanted: Wanted, alike: Alike) -> tuple[_Told, _Told | None]:
     """The best of one speaker's lines, and the newest near it in meaning that says what has changed."""
     older = some[0]
-    known = words.terms(older.text).keys() | set(wanted.terms)
+    known = older.terms | set(wanted.terms)
     newer = [
         (one, sign)
         for one in some
@@ -170,31 +180,27 @@ def _measures_another(older: _Told, newer: _Told) -> bool:
 def _of_another_kind(older: _Told, newer: _Told, wanted: Wanted) -> bool:
     """Whether the newer line has another word before one of the question's: house, not car insurance."""
     found = telling.compounds(newer.text)
-    there = words.terms(newer.text).keys()
-    known = words.terms(older.text).keys()
     return any(
-        last == kind and first not in known
+        last == kind and first not in older.terms
         for of, kind in wanted.compounds
-        if of not in there
+        if of not in newer.terms
         for first, last in found
     )
 
 
 def _names(one: _Told, wanted: Wanted) -> bool:
     """Whether the line names one of whom or what the question names."""
-    return not wanted.names or not words.terms(one.text).keys().isdisjoint(wanted.names)
+    return not wanted.names or not one.terms.isdisjoint(wanted.names)
 
 
 def _of_the_same_people(older: _Told, newer: _Told, wanted: Wanted) -> bool:
     """Whether the newer line tells of nobody whom neither the older nor the question speaks of."""
-    others = bystanders(newer.text)
-    return others <= {*words.terms(older.text), *bystanders(older.text), *wanted.others}
+    return newer.people <= {*older.terms, *older.people, *wanted.others}
 
 
 def _shared(older: _Told, newer: _Told) -> float:
     """How much of what the older line has the newer has too."""
-    had = words.terms(older.text).keys()
-    return len(had & words.terms(newer.text).keys()) / max(1, len(had))
+    return len(older.terms & newer.terms) / max(1, len(older.terms))
 
 
 def ahead(hit: Hit, other: Hit) -> Hit:
