@@ -154,7 +154,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     notebook, files = notebook_of(configuration), ("files", workspace)
     if notebook.was(*files, old):
         with notebook.once(*files, new):
-            """The host's own files were taken over under the other name."""
+            pass  # The host's own files were taken over under the other name already.
     return Carried(old, new, lines, standing.waiting + standing.held)
 
 
