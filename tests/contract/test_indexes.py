@@ -11,6 +11,7 @@ from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.inmemory.index import ReferenceIndex
 from mnemon.domain import relevance
 from mnemon.domain.feed import Saying
+from mnemon.ports import index as index_port
 from mnemon.ports.index import Asked, Inquiry
 from mnemon.testing.index_contract import IndexContract
 from mnemon.testing.index_scenes import (
@@ -18,6 +19,7 @@ from mnemon.testing.index_scenes import (
     EAST,
     EVERYTHING,
     IDS,
+    SPACE,
     TEA,
     TO_EAST,
     TRAVEL,
@@ -177,6 +179,77 @@ def test_what_was_read_once_is_not_read_again():
     assert following.opened == 1
 
 
+class Reading:
+    """A room whose lines have vectors, read behind an index."""
+
+    def __init__(self, *, lines=2):
+        self.book, self.index, self.opened = MemoryBook(), RankedIndex(), []
+        index_lines(self.book, WORK, *[{TEA: 1}] * 4)
+        lie(self.book, dict.fromkeys(IDS[:lines], EAST))
+
+    def ask(self, vector=TO_EAST):
+        """How many are near in meaning, and how many vectors had to be read for that."""
+        with self.book.read() as tx:
+            following = Followed(tx)
+            found = self.index.search(following, meaning(vector, TEA), 20)
+        return sum(relevance.MEANING in hit.signals for hit in found), following.opened
+
+    def keep_up(self, meanwhile=lambda: None, space=SPACE):
+        def opened(line_id, sealed):
+            meanwhile()
+            self.opened.append(line_id)
+            return sealed
+
+        self.index.keep_up(self.book, lambda tx, room: index_port.Reading(space, opened))
+
+
+def test_what_a_question_without_a_vector_left_unread_is_read_before_the_next():
+    room = Reading()
+    assert room.ask(lambda: None) == (0, 0)
+    room.keep_up()
+    assert room.opened == list(IDS[:2])
+    assert room.ask() == (2, 0)
+
+
+def test_vectors_that_came_are_read_before_somebody_asks_again():
+    room = Reading()
+    assert room.ask() == (2, 2)
+    lie(room.book, {IDS[2]: EAST})
+    room.index.touch(WORK, vectors=True)
+    room.keep_up()
+    assert room.opened == [IDS[2]]
+    assert room.ask() == (3, 0)
+
+
+def test_who_asks_while_vectors_are_read_does_not_wait_and_none_is_lost():
+    room, asked = Reading(), []
+    room.ask(lambda: None)
+    room.keep_up(lambda: asked.append(room.ask()) if not asked else None)
+    assert asked == [(2, 2)]
+    assert room.ask() == (2, 0)
+
+
+def test_a_line_that_goes_while_vectors_are_read_leaves_none_behind():
+    room = Reading()
+    room.ask(lambda: None)
+
+    def forget_one():
+        if not room.opened:
+            with room.book.write() as tx:
+                tx.terms.remove(WORK, IDS[:1])
+            room.ask(lambda: None)
+
+    room.keep_up(forget_one)
+    assert room.ask() == (1, 1)
+
+
+def test_vectors_of_a_room_that_nobody_asked_about_are_not_read():
+    room = Reading()
+    room.index.touch(WORK, vectors=True)
+    room.keep_up()
+    assert room.opened == []
+
+
 class Writing:
     """A room that is written to behind an index, line by line."""
 
@@ -192,7 +265,7 @@ class Writing:
         return line_id
 
     def keep_up(self):
-        self.index.keep_up(self.book)
+        self.index.keep_up(self.book, lambda tx, room: None)
 
     def ask(self, **bounds):
         """What is found, and how many lines had to be read for it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gate.world import World
+from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
 from mnemon.adapters.inmemory.index import ReferenceIndex
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
@@ -17,10 +18,10 @@ class HeardIndex(ReferenceIndex):
     def __init__(self):
         self.heard = []
 
-    def touch(self, room):
-        self.heard.append(room.owner)
+    def touch(self, room, *, vectors=False):
+        self.heard.append(f"vectors of {room.owner}" if vectors else room.owner)
 
-    def keep_up(self, book):
+    def keep_up(self, book, readings):
         self.heard.append(KEPT_UP)
 
 
@@ -35,6 +36,15 @@ def test_the_index_is_told_of_a_line_and_keeps_up_where_nothing_is_to_do():
     world.put(world.issue(), "hotel in Chengdu")
     assert not workshop(world).work_once()
     assert world.tools.index.heard == ["alice", KEPT_UP]
+
+
+def test_the_index_is_told_of_vectors_once_they_are_kept():
+    world = World(index=HeardIndex(), embedder=ReferenceEmbedder())
+    world.put(world.issue(), "hotel in Chengdu")
+    shop = workshop(world)
+    while shop.work_once():
+        pass
+    assert world.tools.index.heard == ["alice", "vectors of alice", KEPT_UP]
 
 
 def test_the_index_keeps_up_once_what_follows_from_a_message_is_written():

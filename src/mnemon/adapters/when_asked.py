@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from mnemon.domain.names import Room
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.courier import Courier, Parcel
-from mnemon.ports.index import Hit, Index, Inquiry, Place
+from mnemon.ports.index import Hit, Index, Inquiry, Place, Readings
 from mnemon.ports.reader import Reader
 from mnemon.ports.tokenizer import Tokenizer
 
@@ -60,13 +60,13 @@ class IndexWhenAsked:
             self._index = RankedIndex()
         return self._index
 
-    def touch(self, room: Room) -> None:
+    def touch(self, room: Room, *, vectors: bool = False) -> None:
         if self._index is not None:
-            self._index.touch(room)
+            self._index.touch(room, vectors=vectors)
 
-    def keep_up(self, book: Book) -> None:
+    def keep_up(self, book: Book, readings: Readings) -> None:
         if self._index is not None:
-            self._index.keep_up(book)
+            self._index.keep_up(book, readings)
 
     def forget(self) -> None:
         if self._index is not None:

@@ -81,6 +81,7 @@ def _keep(book: Book, tools: Tools, room: Room, embedder: Embedder, vectors: dic
         else:
             kept = _sealed(tools, keys, embedder.space, vectors)
         tx.terms.lie(room, embedder.space, list(kept.items()))
+    tools.index.touch(room, vectors=True)
 
 
 def _sealed(tools: Tools, keys: RoomKeys, space: str, vectors: dict[str, bytes]) -> dict[str, bytes]:

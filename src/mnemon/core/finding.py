@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mnemon.core.anchoring import anchored
 from mnemon.core.bounds import Bounds, Spelt, by_words, with_kin
-from mnemon.core.desk import Desk
+from mnemon.core.desk import Desk, Tools
 from mnemon.core.meaning import Meaning
 from mnemon.core.ordering import LOOKED_AT as ORDERED
 from mnemon.core.ordering import in_order
@@ -20,12 +20,14 @@ from mnemon.domain import calendar, signs, telling, words
 from mnemon.domain import question as questions
 from mnemon.domain.bystanders import bystanders
 from mnemon.domain.courtesy import is_courtesy
+from mnemon.domain.names import Room
 from mnemon.domain.present import is_english
 from mnemon.domain.question import Question
 from mnemon.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
 from mnemon.domain.when import Span
 from mnemon.errors import Tampered
-from mnemon.ports.index import Asked, Hit, Inquiry, Place
+from mnemon.ports.book import Transaction
+from mnemon.ports.index import Asked, Hit, Inquiry, Place, Reading
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 _FAR_BEHIND = 1_000
@@ -55,6 +57,16 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
     days = [words.mark("day", day) for day in spoken_of]
     days += [words.mark("month", month) for month in calendar.months(spans, offset, long_only=True)]
     return days, [words.mark("day", day) for day in close]
+
+
+def reading(tools: Tools, tx: Transaction, room: Room) -> Reading | None:
+    """How the room's vectors are read; None if there is no embedder, or no such room any more."""
+    keys = tools.vault.left(tx, room) if tools.meaning.space else None
+    return None if keys is None else _reading(tools.meaning, keys)
+
+
+def _reading(meaning: Meaning, keys: RoomKeys) -> Reading:
+    return Reading(meaning.space, partial(_vector, meaning, keys, meaning.space))
 
 
 def _vector(meaning: Meaning, keys: RoomKeys, space: str, line_id: str, sealed: bytes) -> bytes | None:
@@ -181,7 +193,7 @@ def _inquiry(
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
                 words.blind(keys.blind, sought.names),
-                partial(_vector, meaning, keys, meaning.space),
+                _reading(meaning, keys).open,
             )
             for keys in rooms
         ],

@@ -30,6 +30,7 @@ from mnemon.core.conversation.place import Changes
 from mnemon.core.conversation.summarise import keep_summary, read_stretch
 from mnemon.core.desk import Desk, Tools
 from mnemon.core.embedding import embed_some
+from mnemon.core.finding import reading
 from mnemon.core.reindex import every_room, notice, renew_some
 from mnemon.domain.audit import OK, Event
 from mnemon.domain.delivery import retry_after_ms, sign
@@ -149,7 +150,7 @@ class Workshop:
         try:
             found = self._work_once()
             if not found:
-                self._tools.index.keep_up(self._book)
+                self._tools.index.keep_up(self._book, partial(reading, self._tools))
             return found
         finally:
             self.busy = False

@@ -27,6 +27,22 @@ Place = tuple[Room, str]
 """A line's room, and its id there."""
 
 
+Opened = Callable[[str, bytes], bytes | None]
+"""From a line's id and its sealed vector to the packed one (`mnemon.domain.vector`); None if it does not
+open: then the line has none."""
+
+
+class Reading(Struct, frozen=True):
+    """How the vectors of a room are read, and in which space they are."""
+
+    space: str
+    open: Opened
+
+
+Readings = Callable[[Transaction, Room], Reading | None]
+"""How a room's vectors are read in a transaction; None if they are not."""
+
+
 class Asked(Struct, frozen=True):
     """The question's terms under one room's key, in the same order for every room."""
 
@@ -42,9 +58,7 @@ class Asked(Struct, frozen=True):
     """Those of the days close to these."""
     names: Sequence[int] = ()
     """Those of whom and what the question names."""
-    open: Callable[[str, bytes], bytes | None] = lambda line_id, sealed: sealed
-    """From a line's id and its sealed vector to the packed one (`mnemon.domain.vector`); None if it does not
-    open: then the line has none."""
+    open: Opened = lambda line_id, sealed: sealed
 
 
 class Inquiry(Struct, frozen=True):
@@ -108,12 +122,14 @@ class Index(Protocol):
         """
         ...
 
-    def touch(self, room: Room) -> None:
-        """Know that something is being written to the room; whether that lasts is not known yet."""
+    def touch(self, room: Room, *, vectors: bool = False) -> None:
+        """Know that something is being written to the room, and whether that lasts is not known yet; or that
+        lines of it were given vectors."""
         ...
 
-    def keep_up(self, book: Book) -> None:
-        """Do for rooms that were touched what the next question would have to wait for. It changes no answer.
+    def keep_up(self, book: Book, readings: Readings) -> None:
+        """Do for rooms that were touched, or asked about when the question's vector was not known, what the
+        next question would have to wait for. It changes no answer.
 
         Raises: Unavailable if the book is out of reach.
         """

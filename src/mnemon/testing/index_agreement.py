@@ -19,7 +19,7 @@ from mnemon.domain.names import ALL, Room
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
 from mnemon.ports.book import Book, Transaction
-from mnemon.ports.index import Asked, Index, Inquiry
+from mnemon.ports.index import Asked, Index, Inquiry, Reading
 from mnemon.testing.index_scenes import CITY, IDS, MILK, TEA, add, expect_same, packed, pointing
 
 _TOKENS = (0, TEA, 2, 3, 4, CITY, MILK)
@@ -85,7 +85,8 @@ class Batch(Struct, frozen=True):
     left: str | None
     asked: Sequence[_Ask]
     forget: bool
-    kept_up: bool
+    kept_up: str | None
+    """In which space vectors are read then."""
 
 
 _ROOMS = st.integers(0, 3)
@@ -137,7 +138,7 @@ BATCHES = st.lists(
         st.none() | st.none() | st.none() | _SOME_SPACE,
         st.lists(_ASKED, min_size=1, max_size=2),
         st.sampled_from([False, False, False, True]),
-        st.booleans(),
+        st.none() | _SOME_SPACE,
     ).map(lambda drawn: Batch(*drawn)),
     min_size=1,
     max_size=6,
@@ -162,8 +163,9 @@ class Agreement:
             self._write(tx, batch)
         if batch.forget:
             self._index.forget()
-        if batch.kept_up:
-            self._index.keep_up(self._book)
+        if batch.kept_up is not None:
+            read = Reading(batch.kept_up, lambda line_id, sealed: sealed)
+            self._index.keep_up(self._book, lambda tx, room: read)
         self._asked = [*self._asked[-_ASKED_AGAIN:], *batch.asked]
         for ask in self._asked:
             within = None if ask.within is None else {IDS[line] for line in ask.within}
@@ -178,6 +180,7 @@ class Agreement:
         for put in batch.put:
             self._put(tx, put)
         for (room, line), space, point in batch.lie:
+            self._index.touch(self._rooms[room], vectors=True)
             tx.terms.lie(self._rooms[room], space, [(IDS[line], packed(*point[: _SPACES[space]]))])
         if batch.deleted is not None:
             room = batch.deleted

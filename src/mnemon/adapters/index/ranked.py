@@ -15,14 +15,14 @@ from typing import NamedTuple
 from weakref import ref
 
 from mnemon.adapters.index.arrays import NDArray, np
-from mnemon.adapters.index.room import Meanings, RoomIndex, Told
+from mnemon.adapters.index.room import Meanings, RoomIndex, Told, unsealed
 from mnemon.adapters.index.view import Bounds, ByRoom, View
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
 from mnemon.domain.names import Room
 from mnemon.domain.when import Span
 from mnemon.ports.book import Book, Transaction
-from mnemon.ports.index import Asked, Hit, Inquiry, Place
+from mnemon.ports.index import Asked, Hit, Inquiry, Place, Reading, Readings
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 _MOST_VIEWED = 250_000
@@ -33,7 +33,6 @@ _MOST_KEPT_UP = 20_000
 MOST_COMPARED = 20_000
 NEAREST = 2_000
 
-_FLOAT_BYTES = 4
 _TOLD_APART = 12
 """To how many digits scores are: sums of the same numbers may differ beyond."""
 _SLACK = 10.0 ** (1 - _TOLD_APART)
@@ -90,6 +89,8 @@ class RankedIndex:
         self._views: OrderedDict[_Sight, _Seen] = OrderedDict()
         self._touched: set[Room] = set()
         """Rooms in memory that something is being written to."""
+        self._unread: set[Room] = set()
+        """Rooms in memory with vectors that are yet to be read, by who asks next if by nobody before."""
         self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
 
@@ -104,6 +105,8 @@ class RankedIndex:
             view.meet(bounds)
         scoring = _Scoring(view, inquiry, bounds, within)
         vector = inquiry.vector()
+        if vector is None and inquiry.space:
+            self._unread.update(asked.room for asked in inquiry.rooms)
         if vector is not None:
             question = np.frombuffer(vector, dtype="<f4")
             with self._lock:
@@ -119,12 +122,11 @@ class RankedIndex:
         others: Collection[Place],
         within: Collection[str] | None = None,
     ) -> dict[Place, float]:
-        vector = inquiry.vector()
-        if vector is None:
+        if inquiry.vector() is None:
             return {}
         with self._lock:
             rooms, view = self._looked_at(tx, inquiry)
-            place = self._place(tx, inquiry, rooms, one, len(vector) // _FLOAT_BYTES)
+            place = self._place(tx, inquiry, rooms, one)
             if view is None or place is None:
                 return {}
             near = self._near(tx, inquiry, rooms, place, bounded=within is not None)
@@ -142,7 +144,7 @@ class RankedIndex:
         return rooms, self._view(_Sight(places, sessions), rooms, asked=True)
 
     def _place(
-        self, tx: Transaction, inquiry: Inquiry, rooms: Sequence[RoomIndex], one: Place, dimensions: int
+        self, tx: Transaction, inquiry: Inquiry, rooms: Sequence[RoomIndex], one: Place
     ) -> NDArray[np.float32] | None:
         """Where a line lies; None if it has no vector."""
         room, line_id = one
@@ -151,18 +153,24 @@ class RankedIndex:
             return None if vector is None else np.frombuffer(vector, dtype="<f4")
         pairs = zip(inquiry.rooms, rooms, strict=True)
         asked, index = next((asked, index) for asked, index in pairs if asked.room == room)
-        return self._meanings(tx, asked, index, inquiry.space, dimensions).place(line_id)
+        return self._meanings(tx, asked, index, inquiry.space).place(line_id)
 
-    def touch(self, room: Room) -> None:
+    def touch(self, room: Room, *, vectors: bool = False) -> None:
         if room in self._rooms:
-            self._touched.add(room)
+            (self._unread if vectors else self._touched).add(room)
 
-    def keep_up(self, book: Book) -> None:
+    def keep_up(self, book: Book, readings: Readings) -> None:
         for room in list(self._touched):
             with book.read(room.workspace) as tx, self._lock:
                 views = self._kept_up(tx, room)
             for view in views:
                 view.prepare()
+        for room in list(self._unread):
+            self._unread.discard(room)
+            with book.read(room.workspace) as tx:
+                reading = None if tx.terms.comparing is not None else readings(tx, room)
+                if reading is not None:
+                    self._read(tx, room, reading)
 
     def _kept_up(self, tx: Transaction, room: Room) -> list[View]:
         """The room's views that were asked for since they were last kept up, as they are now."""
@@ -182,12 +190,38 @@ class RankedIndex:
             self._touched.discard(room)  # Else what is being written is yet to be seen.
         return [view for view in found if view is not None]
 
+    def _read(self, tx: Transaction, room: Room, reading: Reading) -> None:
+        """Read the vectors of a room that nobody has read, and find the rows of its lines as they are seen.
+
+        Opening many takes long, and whoever asks meanwhile does not wait for it, but is left to do it.
+        """
+        with self._lock:
+            if room not in self._rooms:
+                return
+            [index] = self._followed(tx, (room,))
+            meanings = index.meanings_in(reading.space)
+            upto = index.seq, meanings.seq
+        vectors = tx.terms.vectors(room, reading.space, meanings.seq)
+        latest = unsealed(vectors, reading.open)
+        with self._lock:
+            if self._rooms.get(room) is not index or (index.seq, meanings.seq) != upto:
+                return
+            before = index.size
+            if vectors:
+                meanings.follow(vectors[-1].seq, latest)
+                self._grown(room, index, before)
+            for seen in self._views.values():
+                for number, segment in seen.view.segments:
+                    if seen.view.rooms[number] == room:
+                        meanings.rows(segment.lines.ids)
+
     def forget(self) -> None:
         with self._lock:
             self._rooms.clear()
             self._size = 0
             self._views.clear()
             self._touched.clear()
+            self._unread.clear()
             self._sessions.clear()
 
     def _followed(self, tx: Transaction, rooms: Sequence[Room]) -> list[RoomIndex]:
@@ -207,17 +241,13 @@ class RankedIndex:
         self._grown(room, index, before)
         return index
 
-    def _meanings(
-        self, tx: Transaction, asked: Asked, index: RoomIndex, space: str, dimensions: int
-    ) -> Meanings:
+    def _meanings(self, tx: Transaction, asked: Asked, index: RoomIndex, space: str) -> Meanings:
         """The room's vectors in that space, as they are now."""
         before = index.size
-        meanings = index.meanings
-        if meanings is None or meanings.space != space:
-            meanings = index.meanings = Meanings(space, dimensions)
+        meanings = index.meanings_in(space)
         vectors = tx.terms.vectors(asked.room, space, meanings.seq)
         if vectors:
-            meanings.follow(vectors, asked.open)
+            meanings.follow(vectors[-1].seq, unsealed(vectors, asked.open))
         self._grown(asked.room, index, before)
         return meanings
 
@@ -239,7 +269,7 @@ class RankedIndex:
         """Of each room, who tells how near its lines lie."""
         pairs = zip(inquiry.rooms, rooms, strict=True)
         if tx.terms.comparing is None:
-            return [self._meanings(tx, asked, index, inquiry.space, len(question)) for asked, index in pairs]
+            return [self._meanings(tx, asked, index, inquiry.space) for asked, index in pairs]
         bounded = bounded or inquiry.said or inquiry.sessions is not None
         found = []
         for asked, index in pairs:  # Of every line, where the nearest may lie beyond the bounds.

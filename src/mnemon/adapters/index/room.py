@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.adapters.index.segments import Coder, Segment, ids_of, loaded, merged, numbers
@@ -18,13 +18,12 @@ _MOST_SEGMENTS = 32
 class Meanings:
     """The vectors of a room's lines in one space."""
 
-    def __init__(self, space: str, dimensions: int) -> None:
+    def __init__(self, space: str) -> None:
         self.space = space
         self.seq = 0
-        self.dimensions = dimensions
         self._rows: dict[bytes, int] = {}
         self._used = 0
-        self._matrix = np.zeros((_FIRST_ROWS, dimensions), dtype=np.float32)
+        self._matrix = np.zeros((0, 0), dtype=np.float32)
         self._places: list[tuple[NDArray[np.bytes_], NDArray[np.int64]]] = []
         """The rows of the lines of each segment, as long as no row comes or goes."""
         self._nearness: tuple[bytes, NDArray[np.float64]] | None = None
@@ -35,14 +34,15 @@ class Meanings:
         """In bytes."""
         return int(self._matrix.nbytes)
 
-    def follow(self, vectors: list[Vector], opened: Callable[[str, bytes], bytes | None]) -> None:
+    def follow(self, seq: int, latest: Mapping[bytes, bytes | None]) -> None:
+        """Know the packed vectors of these lines, which are all that came up to that point of the feed."""
         self._lose_track()
-        latest = {vector.id.encode(): opened(vector.id, vector.sealed) for vector in vectors}
         for line_id, packed in latest.items():
             if packed is None:
                 self.forget(line_id)
-        self._place({line_id: packed for line_id, packed in latest.items() if packed is not None})
-        self.seq = vectors[-1].seq
+        if placed := {line_id: packed for line_id, packed in latest.items() if packed is not None}:
+            self._place(placed)
+        self.seq = seq
 
     def _place(self, vectors: dict[bytes, bytes]) -> None:
         """Lay the packed vectors into the rows of their lines, all at once."""
@@ -50,11 +50,11 @@ class Meanings:
         for line_id in vectors:
             rows.append(self._rows.setdefault(line_id, self._used))
             self._used = max(self._used, rows[-1] + 1)
+        packed = np.frombuffer(b"".join(vectors.values()), dtype=np.int8).reshape(len(vectors), -1)
         if self._used > len(self._matrix):
-            more = max(self._used, 2 * len(self._matrix)) - len(self._matrix)
-            self._matrix = np.pad(self._matrix, ((0, more), (0, 0)))
-        packed = np.frombuffer(b"".join(vectors.values()), dtype=np.int8)
-        packed = packed.reshape(-1, SCALE_BYTES + self.dimensions)
+            more = max(self._used, 2 * len(self._matrix), _FIRST_ROWS) - len(self._matrix)
+            wider = packed.shape[1] - SCALE_BYTES - self._matrix.shape[1]
+            self._matrix = np.pad(self._matrix, ((0, more), (0, wider)))
         scales = np.ascontiguousarray(packed[:, :SCALE_BYTES]).view("<f4")
         self._matrix[rows] = packed[:, SCALE_BYTES:] * scales
 
@@ -70,7 +70,7 @@ class Meanings:
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
         """How near each line lies to the question; 0 for one that has no vector."""
-        return self._near_all(question)[self._placed(ids)]
+        return self._near_all(question)[self.rows(ids)]
 
     def place(self, line_id: str) -> NDArray[np.float32] | None:
         """Where a line lies; None if it has no vector."""
@@ -81,18 +81,25 @@ class Meanings:
         """How near each row lies; behind the last there is one that lies nowhere."""
         asked = question.tobytes()
         if self._nearness is None or self._nearness[0] != asked:
-            found = np.append(self._matrix[: self._used] @ question, np.float32(0)).astype(np.float64)
-            self._nearness = asked, _rounded(found)
+            near = self._matrix[: self._used] @ question if self._used else ()
+            self._nearness = asked, _rounded(np.append(near, np.float32(0)).astype(np.float64))
         return self._nearness[1]
 
-    def _placed(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
-        """The row of each line."""
+    def rows(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
+        """The row of each line of a segment, given by its very ids: who asks again need not wait for them."""
         known = next((rows for segment, rows in self._places if segment is ids), None)
         if known is None:
             found = (self._rows.get(one, self._used) for one in ids.tolist())
             known = np.fromiter(found, np.int64, len(ids))
             self._places = [(ids, known), *self._places[: _MOST_SEGMENTS - 1]]
         return known
+
+
+def unsealed(
+    vectors: Iterable[Vector], opened: Callable[[str, bytes], bytes | None]
+) -> dict[bytes, bytes | None]:
+    """The packed vector of each line; None where it does not open."""
+    return {vector.id.encode(): opened(vector.id, vector.sealed) for vector in vectors}
 
 
 class Told:
@@ -131,6 +138,12 @@ class RoomIndex:
     def size(self) -> int:
         """In bytes."""
         return self._bytes + (0 if self.meanings is None else self.meanings.size)
+
+    def meanings_in(self, space: str) -> Meanings:
+        """Its vectors in that space, as far as they were read; those in another are dropped."""
+        if self.meanings is None or self.meanings.space != space:
+            self.meanings = Meanings(space)
+        return self.meanings
 
     def changed(self, sessions: Collection[int] | None) -> int:
         """A number that grows with each change to a line of these sessions, given by their numbers."""

@@ -18,7 +18,7 @@ from mnemon.domain.names import Room
 from mnemon.domain.vector import unpack
 from mnemon.domain.when import Span
 from mnemon.ports.book import Book, Transaction
-from mnemon.ports.index import Asked, Hit, Inquiry, Place
+from mnemon.ports.index import Asked, Hit, Inquiry, Place, Readings
 
 
 class _Line(Struct):
@@ -117,10 +117,10 @@ class ReferenceIndex:
         usual = r.usual(sorted(value for (where, _), value in near.items() if where.owner == room.owner))
         return {other: (near[other] - usual) / (1 - usual) for other in others if other in near}
 
-    def touch(self, room: Room) -> None:
+    def touch(self, room: Room, *, vectors: bool = False) -> None:
         pass
 
-    def keep_up(self, book: Book) -> None:
+    def keep_up(self, book: Book, readings: Readings) -> None:
         pass
 
     def forget(self) -> None:
