@@ -7,6 +7,7 @@ from concurrent.futures import Future
 import pytest
 
 from hermes.scene import configured
+from mnemon.errors import Unavailable
 from mnemon.hermes.live import Live
 from mnemon.hermes.recall import Recall
 from mnemon.turns.memory import Known, Portrait
@@ -82,6 +83,53 @@ def test_the_second_layer_is_asked_for_once_the_first_is_there(near):
     )
     Recall(station, configured(), SEAT, Live(0)).background("What does Ann play?", 1)
     assert happened == ["asked for the first", "the first is there", "asked for the second"]
+
+
+class Thinking(Station):
+    """Memory that answers what it is asked for the second layer while the model of that turn does."""
+
+    def __init__(self, answers):
+        super().__init__(TOLD, near=True)
+        self._answers = answers
+        self.asked = []
+
+    def ask(self, seat, question, patience=None):
+        if patience is None:
+            self.second = Future()
+            self.asked.append(self.second)
+        return super().ask(seat, question, patience)
+
+    def think(self):
+        if self.asked and not self.asked[-1].done():
+            answer, asked = next(self._answers), self.asked[-1]
+            (asked.set_exception if isinstance(answer, Exception) else asked.set_result)(answer)
+
+
+def asked_on(answers, turns=9, **settings):
+    """The turns on which memory was asked for the second layer."""
+    station, live, on = Thinking(iter(answers)), Live(0), []
+    for turn in range(1, turns + 1):
+        before = len(station.asked)
+        Recall(station, configured(**settings), SEAT, live).background("What does Ann play?", turn)
+        on += [turn] * (len(station.asked) - before)
+        station.think()
+    return on
+
+
+@pytest.mark.parametrize(
+    "cadence, turns", [(1, [*range(1, 10)]), (2, [1, 3, 5, 7, 9]), (3, [1, 4, 7]), (5, [1, 6])]
+)
+def test_an_answer_that_comes_with_the_next_turn_counts_from_when_it_was_asked_for(cadence, turns):
+    assert asked_on(["Ann plays."] * 9, dialectic_cadence=cadence) == turns
+
+
+def test_without_an_answer_memory_is_asked_less_often():
+    assert asked_on([""] * 9, dialectic_cadence=1) == [1, 3, 6]
+
+
+def test_what_went_wrong_is_asked_again_on_the_next_turn():
+    answers = [Unavailable("gone"), "Ann plays.", "Ann plays."]
+    assert asked_on(answers, turns=5, dialectic_cadence=3) == [1, 2, 5]
 
 
 @pytest.mark.parametrize(

@@ -55,24 +55,24 @@ class Recall:
 
     def background(self, message: str, number: int) -> str:
         """What the turn of that number is given; empty if memory has nothing, or not in time."""
-        live = self._live
-        turn = live.pace.turn(number, message, self._configuration)
-        if not self._seat.namespaces.read or (not turn.base and not turn.ask):
+        live, configuration = self._live, self._configuration
+        if not self._seat.namespaces.read or not live.pace.turn(number, message, configuration).base:
             return ""
         waits = self._waits(number)
         if waits is None:
             return ""
+        earlier, warm = self._earlier(number), live.known is not None
+        turn = live.pace.turn(number, message, configuration)  # Once more, for it counts what was answered.
         message = self._outward(message)
         looked_up = self._look_up(message, waits.patience) if turn.refresh else None
-        earlier, warm = self._earlier(number), live.known is not None
-        known = self._base(looked_up, number, waits.base_until) if turn.base else None
+        known = self._base(looked_up, number, waits.base_until)
         base = "" if known is None else self._rendered(known, message)
         waits_on = True
         if turn.ask and live.supplement is None:
             self._ask(message, number, warm=warm)
             waits_on = self._waits_on(number, known)
         supplement = self._supplement(waits.supplement_until if waits_on else 0.0) or earlier
-        return inject(self._configuration, base, supplement)
+        return inject(configuration, base, supplement)
 
     def at_once(self, message: str) -> str:
         """The first layer for the message, whichever turn it is; nothing if memory is only for tools."""
@@ -172,9 +172,13 @@ class Recall:
         """The answer to what memory was asked, if it is there by then; otherwise a later turn may have it."""
         live = self._live
         asked = live.supplement
-        if asked is None or (told := _by(asked.answer, deadline)) is None:
+        if asked is None:
             return ""
-        live.supplement = None
+        told = _by(asked.answer, deadline)
+        if told is not None or _failed(asked.answer):
+            live.supplement = None
+        if told is None:
+            return ""
         live.pace = live.pace.with_answer(asked.turn, found=bool(told))
         return told
 
@@ -208,6 +212,10 @@ class _Waits(NamedTuple):
     patience: float
     base_until: float
     supplement_until: float
+
+
+def _failed(task: Future[str]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 def _by(task: Future[_T], deadline: float) -> _T | None:

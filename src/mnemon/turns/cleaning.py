@@ -14,6 +14,8 @@ CONTINUED = "[continued] "
 _PASSES = 8
 _TAG = pattern(r"<\s*+(/?+)\s*+memory-context(?:(?![\w-])[^<>]*+>|\s*+\Z)", re.IGNORECASE)
 """A tag of the host's fence; at the very end of a text also one that was cut off."""
+_GOES_ON = pattern(r"[^\S\n]++[^\s\[]|[^\w\s\[<]")
+_NEAR_A_TAG = 40
 _NOTE = pattern(
     r"\[\s*+system\s++note:\s*+the\s++following\s++is\s++recalled\s++memory\s++context"
     r"(?:[^\[\]]{0,600}+\]|[^\n]*+)[^\S\n]*+\n?+",
@@ -134,17 +136,31 @@ def _storable(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    kept: list[str] = []
-    depth = start = 0
+    gone: list[tuple[int, int]] = []
+    opened: list[re.Match[str]] = []
     for tag in _TAG.finditer(text):
-        if depth == 0:
-            kept.append(text[start : tag.start()])
-        if tag[1]:
-            depth = max(0, depth - 1)
-        elif not tag[0].endswith("/>"):
-            depth += 1
-        start = tag.end()
-    return "".join((*kept, text[start:] if depth == 0 else ""))
+        if tag[0].endswith("/>") or (tag[1] and not opened):
+            gone.append(tag.span())
+        elif tag[1]:
+            gone.append((opened.pop().start(), tag.end()))
+        else:
+            opened.append(tag)
+    for tag in opened:
+        gone.append((tag.start(), tag.end() if _is_mentioned(text, tag) else len(text)))
+    kept, start = [], 0
+    for begin, end in sorted(gone):
+        kept.append(text[start : max(start, begin)])
+        start = max(start, end)
+    return "".join((*kept, text[start:]))
+
+
+def _is_mentioned(text: str, tag: re.Match[str]) -> bool:
+    """Whether a tag that nothing closes stands within a sentence: somebody speaks of it, and goes on.
+
+    Any other heads a block that was cut off.
+    """
+    before = text[max(0, tag.start() - _NEAR_A_TAG) : tag.start()].rpartition("\n")[2]
+    return before.strip() != "" and _GOES_ON.match(text, tag.end()) is not None
 
 
 def _without_own(text: str) -> str:
