@@ -116,11 +116,13 @@ def inspect(configuration: Configuration) -> Findings:
         outbox.close()
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
     reachable, told = _looked_at(configuration, upkeep.token if upkeep else None)
+    notebook = notebook_of(configuration)
     return Findings(
         reachable=reachable,
         told=told,
-        health=notebook_of(configuration).health(),
+        health=notebook.health(),
         outbox=standing,
+        delay=notebook.delay(),
         unwritable=unwritable,
         sign_in=upkeep.trouble if upkeep else "",
     )
@@ -163,6 +165,7 @@ def _looked_at(configuration: Configuration, token: Callable[[], str] | None) ->
     from mnemon.gate.conversation import asks as q
     from mnemon.gate.conversation import operations as o
     from mnemon.hermes.identity import agent_peer
+    from mnemon.surfaces.http.client import NO_SUCH_PATH
     from mnemon.turns.seat import Seat
 
     if configuration.url is None and not Settings(configuration.store).book.exists():
@@ -174,14 +177,15 @@ def _looked_at(configuration: Configuration, token: Callable[[], str] | None) ->
         try:
             asked = q.ReadCard(workspace_id=seat.workspace, peer_id=peer)
             way.gate.call(o.READ_CARD, way.passes.of(seat)("read"), asked)
-        except NotFound:
-            pass
+        except NotFound as error:
+            if error.detail in NO_SUCH_PATH:
+                raise ServerUnreachable("what answers there has no such path") from error
         finally:
             way.close()
     except MnemonError as error:
         elsewhere = configuration.url is not None and isinstance(error, ServerUnreachable)
         hint = "Start that server, or correct baseUrl." if elsewhere else error.hint
-        return False, f"{error.code}: {error.detail}. {hint}".rstrip(" .") + "."
+        return False, f"{error.code}: {error.detail.rstrip('.')}. {hint}".rstrip(" .") + "."
     return True, way.where
 
 

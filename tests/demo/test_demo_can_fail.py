@@ -55,6 +55,14 @@ def test_each_step_that_expects_a_refusal_a_proof_or_an_absence_fails_on_a_mnemo
     assert ended.returncode == 1
 
 
+def test_where_nothing_can_serve_the_demo_says_what_to_install_and_skips_the_rest(run_demo, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['uvicorn'] = None\n")
+    ended = run_demo(PYTHONPATH=str(tmp_path))
+    assert set(outcomes(ended.stdout).values()) == {"skip"}, ended.stdout
+    assert "pip install 'mnemon[serve]'" in ended.stdout.splitlines()[0]
+    assert ended.returncode == 1
+
+
 def test_a_memory_that_recalls_nothing_fails_in_json_too_and_a_kept_folder_is_told(
     run_demo, tmp_path, temporary
 ):

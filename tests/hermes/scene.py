@@ -94,6 +94,10 @@ class Shelf:
         self.notes[note.id] = note
         return note
 
+    def stated(self, peer: str, query: str) -> Sequence[Note]:
+        self._note("stated", peer, query)
+        return list(self.notes.values())
+
     def conclusions(self, peer: str, query: str | None) -> Sequence[Note]:
         self._note("conclusions", peer, query)
         return [note for note in self.notes.values() if query is None or query in note.text]

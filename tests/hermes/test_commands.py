@@ -390,12 +390,14 @@ class TestStatus:
                 told="connection refused",
                 health=Health(False, 4, "server_unreachable: refused", 1_700_000_000_000),
                 outbox=Standing(3, 1, 0, 2),
+                delay="cap_scope_mismatch: the cap may not write",
             )
 
         printed = told("status", inspect=inspect)
         assert asked == ["https://memory.example.com"]
         assert "no: connection refused" in printed
         assert "3 waiting, 1 held, 0 set aside; set aside whole 2 times" in printed
+        assert "not written cap_scope_mismatch: the cap may not write" in printed
         assert "open since 2023-11-14 22:13 UTC: server_unreachable: refused" in printed
         found = json.loads(told("status", "--json", inspect=inspect))
         assert (found["outbox"]["waiting"], found["outbox"]["held"]) == (3, 1)

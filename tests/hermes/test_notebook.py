@@ -67,3 +67,11 @@ def test_the_title_that_a_session_began_with_is_kept(tmp_path):
     notebook.keep_title("s1", "")
     notebook.keep_title("s2", "A tour of Porto")
     assert (notebook.title("s1"), notebook.title("s2")) == ("", "A tour of Porto")
+
+
+def test_why_a_write_waits_is_known_to_other_processes_until_it_does_not(tmp_path):
+    Notebook(tmp_path / "mnemon").note_delay("namespace_denied: not yours")
+    assert Notebook(tmp_path / "mnemon").delay() == "namespace_denied: not yours"
+    for _ in range(2):
+        Notebook(tmp_path / "mnemon").note_delay("")
+        assert Notebook(tmp_path / "mnemon").delay() == ""

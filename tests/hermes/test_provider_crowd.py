@@ -157,6 +157,16 @@ def test_however_many_ask_there_are_no_more_threads_than_hands(far, honcho):
     more = Counter(one.name for one in threading.enumerate() if one not in before)
     assert 0 < more["mnemon-recall"] <= 24
     assert 0 < more["mnemon-call"] <= 96
-    assert 0 < more["mnemon-dialectic"] <= 12
     honcho.awake()
     assert eventually(lambda: honcho.under_way == 0)
+
+
+def test_however_many_think_there_are_no_more_threads_than_hands_for_that(far, honcho):
+    known(honcho, 20)
+    honcho.pause = lambda asked: LONGEST_HANG if asked.path.endswith("/chat") else 0.0
+    far.configure(baseUrl=honcho.url, firstTurnDialecticWait=0)
+    before = set(threading.enumerate())
+    for number in range(20):
+        far.recall(person(far, number), QUESTION)
+    more = Counter(one.name for one in threading.enumerate() if one not in before)
+    assert more["mnemon-dialectic"] == 12

@@ -168,6 +168,26 @@ def test_what_a_honcho_server_refuses_for_good_is_set_aside(stage, honcho):
     assert [text for _, text in honcho.texts("project")] == ["This is taken.", "This is taken too."]
 
 
+def test_why_a_write_waits_shows_in_the_status_until_it_is_taken(stage, honcho):
+    provider = stage.provider()
+    stage.tell(provider, "This is taken.", "")
+    honcho.deny = 403
+    provider.sync_turn("This is denied for now.", "")
+    assert eventually(lambda: ways.inspect(configuration(stage)).delay)
+    found = ways.inspect(configuration(stage))
+    assert (found.delay.partition(":")[0], found.outbox.waiting) == ("cap_scope_mismatch", 1)
+    honcho.deny = None
+    assert delivered(stage)
+    assert ways.inspect(configuration(stage)).delay == ""
+
+
+def test_an_address_with_nothing_behind_it_does_not_answer(stage, honcho):
+    stage.configure(baseUrl=f"{honcho.url}/elsewhere")
+    found = ways.inspect(configuration(stage))
+    assert not found.reachable
+    assert found.told.endswith("has no such path. Start that server, or correct baseUrl.")
+
+
 def configuration(stage):
     return read_configuration(stage.home, stage.environment)[0]
 

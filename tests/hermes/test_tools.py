@@ -99,7 +99,8 @@ def test_every_tool_is_about_the_user_unless_told(shelf, given, asked):
     call(shelf, "reasoning", {"query": "q", **given})
     call(shelf, "conclude", {"conclusion": "c", **given})
     call(shelf, "conclude", {"list": True, **given})
-    assert [asked in done for done in shelf.asked] == [True] * 6
+    assert all(asked in done for done in shelf.asked)
+    assert len(shelf.asked) == 7
 
 
 def test_a_profile_is_the_card(shelf):
@@ -138,6 +139,15 @@ def test_a_search_tells_what_was_said_when_and_by_whom(shelf):
         {"date": "2026-05-03", "peer": "ann", "session": "trip", "text": "I fly to Lisbon in May"},
         {"date": "2026-05-04", "peer": "hermes", "session": "trip", "text": "A window seat, then."},
     ]
+
+
+def test_a_search_tells_facts_that_were_noted_and_share_a_word_with_it(shelf):
+    shelf.passages = [said("I missed my plane again")]
+    noted = ("Ann prefers trains.", "Ann plays the viola.")
+    shelf.notes = {text: Note(text[:4], text, NOW) for text in noted}
+    found = call(shelf, "search", {"query": "trains or planes"})["results"]
+    assert [one["text"] for one in found] == ["Ann prefers trains.", "I missed my plane again"]
+    assert found[0] == {"id": "Ann ", "date": str(NOW.date()), "text": "Ann prefers trains."}
 
 
 def test_a_search_tells_what_was_only_carried_as_a_quotation(shelf):

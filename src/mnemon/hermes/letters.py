@@ -201,7 +201,7 @@ class Carrier:
             raise Refused("what was replaced stays: it is in a namespace that is written to and not read")
         if statement.instead_of:
             for note in memory.stated(statement.peer, statement.instead_of):
-                if note.text != statement.text:
+                if statement.instead_of in note.text and note.text != statement.text:
                     memory.retract(note.id)
 
     def _add_page(self, letter: Letter, page: Page) -> None:

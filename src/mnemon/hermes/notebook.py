@@ -37,6 +37,23 @@ class Notebook:
         except (OSError, msgspec.MsgspecError):
             return None
 
+    def note_delay(self, told: str) -> None:
+        """Leave word of why what is to be written waits; empty once it does not."""
+        try:
+            if told:
+                self._write("delay.txt", told.encode(errors="replace"))
+            else:
+                (self._folder / "delay.txt").unlink(missing_ok=True)
+        except OSError:
+            return
+
+    def delay(self) -> str:
+        """Why what is to be written waited when it was last tried; empty if it did not."""
+        try:
+            return (self._folder / "delay.txt").read_text(errors="replace")
+        except OSError:
+            return ""
+
     @contextmanager
     def once(self, *key: str) -> Iterator[bool]:
         """True for the first, in whichever process, who comes with that key and gets through the block."""

@@ -119,6 +119,9 @@ class Station:
         self._closed = False
         self.now = now
         self.breaker = Breaker(now, notebook.note, notebook.health())
+        self._notebook = notebook
+        self._delay: str | None = None
+        """Why what is to be written waits, as far as this process knows."""
         self._watch = Watch(self._overdue)
 
     def loaded(self, seconds: float) -> bool:
@@ -326,16 +329,23 @@ class Station:
     def _carry(self, letter: Letter) -> None:
         try:
             self.way().carrier(letter)
-        except Denied as error:
-            _log.warning("mnemon: a write waits, for it is denied: %s: %s", error.code, error.detail)
-            raise
         except MnemonError as error:
-            self._failed(error)
+            self._note_delay(f"{error.code}: {error.detail}")
+            if isinstance(error, Denied):
+                _log.warning("mnemon: a write waits, for it is denied: %s: %s", error.code, error.detail)
+            else:
+                self._failed(error)
             raise
         except Refused as refused:
             _log.warning("mnemon: a write is set aside: %s", refused)
             raise
+        self._note_delay("")
         self.breaker.succeeded()
+
+    def _note_delay(self, told: str) -> None:
+        if told != self._delay:
+            self._delay = told
+            self._notebook.note_delay(told)
 
     def held(self, seat: Seat) -> int:
         return self._outbox.held(lane_of(seat))

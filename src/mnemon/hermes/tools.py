@@ -12,6 +12,7 @@ from msgspec import Struct
 from mnemon.domain.pattern import pattern
 from mnemon.domain.representation import fitting
 from mnemon.domain.trust import of_part, quoted
+from mnemon.domain.words import terms
 from mnemon.errors import Disabled, InvalidInput, MnemonError, NotFound, Unauthenticated
 from mnemon.hermes.configuration import LEVELS, Configuration, Level
 from mnemon.turns.background import day, entries, lines, remarks, search_terms
@@ -61,7 +62,7 @@ def schemas(configuration: Configuration) -> list[dict[str, Any]]:
         ),
         _schema(
             f"{prefix}_search",
-            "Finds what was said in any session, word for word, with day and speaker.",
+            "Finds what was said in any session, word for word, with day and speaker; and noted facts.",
             {
                 "query": _text("What to look for."),
                 "max_tokens": {
@@ -234,12 +235,15 @@ def _search(desk: _Desk, args: Mapping[str, Any]) -> _Answer:
     found = desk.memory.search(query, _peer(args), limit)
     about = search_terms(query)
     most = max(_LEAST_EXCERPT, tokens * CHARACTERS_PER_TOKEN // _RESULTS_AT_LEAST)
-    shown = desk.all_fit((desk.passage(passage, most, about) for passage in found), tokens)
+    stated = desk.memory.stated(_peer(args), query)
+    kept = [note for note in stated if not set(about).isdisjoint(terms(note.text))]
+    answers = (*map(desk.note, kept), *(desk.passage(passage, most, about) for passage in found))
+    shown = desk.all_fit(answers, tokens)
     if shown:
         return {"results": shown}
     hint = (
         "Too little room: raise max_tokens."
-        if found
+        if found or kept
         else f"Nothing found. Try other words, or {desk.tool('reasoning')}."
     )
     return {"results": [], "hint": hint}

@@ -205,13 +205,9 @@ class GatedMemory:
         asked = q.OfConclusion(workspace_id=self._seat.workspace, conclusion_id=note_id)
         self._gate.call(o.DELETE_CONCLUSION, self._passes("erase"), asked)
 
-    def stated(self, peer: str, part: str) -> list[Note]:
-        """What was stated of the peer, not concluded from what was said, and holds that part of a text."""
-        return [
-            _note(one)
-            for one in self._concluded(peer, part[:_MOST_QUERY])
-            if not one.source_ids and part in one.content
-        ]
+    def stated(self, peer: str, query: str) -> list[Note]:
+        found = self._concluded(peer, query[:_MOST_QUERY])
+        return [_note(one) for one in found if not one.source_ids]
 
     def _concluded(self, peer: str, query: str | None, **more: str) -> list[a.Conclusion]:
         observer, observed = self._views(peer)

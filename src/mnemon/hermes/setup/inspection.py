@@ -20,6 +20,8 @@ class Findings(Struct, frozen=True, kw_only=True):
     """How it did for the Hermes that used it last; None if that is not known."""
     outbox: Standing | None = None
     """What waits to be written; None if that is not known."""
+    delay: str = ""
+    """Why that waited when it was last tried."""
     unwritable: str = ""
     """Why what is said can't be kept until it is written; empty if it can."""
     sign_in: str = ""

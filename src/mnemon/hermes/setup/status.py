@@ -74,6 +74,8 @@ class Report(Struct, frozen=True, kw_only=True):
     told: str
     health: Health | None
     outbox: Standing | None
+    delay: str
+    """Why what waits in it could not be written."""
     unwritable: str
     """Why there is no outbox that could be used."""
     unread: list[str]
@@ -121,6 +123,7 @@ def report(
         told=findings.told,
         health=findings.health,
         outbox=findings.outbox,
+        delay=findings.delay,
         unwritable=findings.unwritable,
         unread=_unread(configuration, findings, environment),
         identity=identity_in(configuration),
@@ -252,6 +255,8 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
     yield "namespaces", f"reads {reads}, writes to {settings['namespaces'].write or 'none'}"
     if found.outbox is not None:
         yield "outbox", _outbox(found.outbox)
+        if found.delay and found.outbox.waiting:
+            yield "not written", found.delay
     if found.unwritable:
         yield "outbox", f"can't be used, so nothing that is said is kept: {found.unwritable}"
     if found.health is not None:

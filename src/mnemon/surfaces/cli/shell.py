@@ -30,6 +30,7 @@ from mnemon.gate.operation import Operation
 from mnemon.gate.reception import Reception
 
 _CARRYING_SECONDS = 5.0
+NOTHING_SERVES = "what serves HTTP is not installed"
 
 
 class Caller(Protocol):
@@ -263,9 +264,7 @@ def what_serves() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError:
-        raise Misconfigured(
-            "what serves HTTP is not installed", hint="Run: pip install 'mnemon[serve]'"
-        ) from None
+        raise Misconfigured(NOTHING_SERVES, hint="Run: pip install 'mnemon[serve]'") from None
 
 
 def fresh_ulid() -> str:

@@ -53,6 +53,10 @@ _LONGEST_WAIT_SECONDS = 24 * 3600
 _ROUTES = {route.operation.name: route for route in (*ROUTES, *HONCHO_ROUTES)}
 
 
+NO_SUCH_PATH = ("there is no such path", "Not Found")
+"""What Mnemon and what Honcho say of a path that they do not have."""
+
+
 class RemoteGate:
     """A gate behind a URL; it answers and raises what the gate there answers and raises.
 

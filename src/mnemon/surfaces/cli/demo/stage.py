@@ -22,7 +22,8 @@ from typing import Any
 
 import msgspec
 
-from mnemon.surfaces.cli.demo.checks import Failed, Ran, Response
+from mnemon.surfaces.cli.demo.checks import Failed, Ran, Response, Skipped
+from mnemon.surfaces.cli.shell import NOTHING_SERVES
 
 DATABASE = "mnemon.db"
 PATIENCE_SECONDS = 60.0
@@ -62,7 +63,10 @@ class Stage:
         return f"http://127.0.0.1:{self.port}"
 
     def serve(self) -> None:
-        """Start the server on a free port, which it tells in its first line."""
+        """Start the server on a free port, which it tells in its first line.
+
+        Raises: Skipped, if there is nothing that could serve; Failed.
+        """
         with open(self.folder / "server.log", "wb") as log:
             self._server = subprocess.Popen(  # noqa: S603 - our own command line
                 _command("serve", "--port", "0"),
@@ -77,7 +81,9 @@ class Stage:
         greeting = output.readline()
         found = _URL.search(greeting)
         if found is None:
-            raise Failed(f"the server did not start: {self._last_words()}")
+            said = (self.folder / "server.log").read_text("utf-8")
+            kind = Skipped if NOTHING_SERVES in said else Failed
+            raise kind(f"the server did not start: {' '.join(said.split()) or 'it said nothing'}")
         self.port = int(found[1])
 
     def mnemon(self, *arguments: str, cap: str) -> Ran:
@@ -130,10 +136,6 @@ class Stage:
             check=False,
         )
         return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
-
-    def _last_words(self) -> str:
-        said = (self.folder / "server.log").read_text("utf-8").splitlines()
-        return said[-1] if said else "it said nothing"
 
 
 def edit(home: Path, sql: str) -> int:
