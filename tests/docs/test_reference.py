@@ -30,7 +30,7 @@ OPTIONS = set(re.findall(r"--[a-z][a-z-]+", " ".join(HELP.values())))
 SDK = client_program("honcho-2.7.0").parents[1] / "lib"
 SOURCES = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".sql")]
 SOURCES += SDK.glob("python*/site-packages/honcho/**/*.py")
-SOURCE = "\n".join(path.read_text("utf-8") for path in SOURCES).lower()
+WORDS = {word for path in SOURCES for word in re.findall(r"\w+", path.read_text("utf-8").lower())}
 
 
 def text(name):
@@ -102,7 +102,7 @@ class TestNothingIsNamedThatDoesNotExist:
 
     def test_names_in_code(self, page):
         named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", page.read_text("utf-8")))
-        assert {name for name in named - AUTHLIBS if not re.search(rf"\b{name}\b", SOURCE)} == set()
+        assert named - AUTHLIBS <= WORDS
 
 
 def _known_command(words):

@@ -104,7 +104,11 @@ def works(home):
 def whoami(server, token):
     headers = {"authorization": f"Bearer {token}"}
     return httpx.get(
-        f"{server.url}/v1/caps/whoami", headers=headers, trust_env=False, timeout=PATIENCE_SECONDS
+        f"{server.url}/v1/caps/whoami",
+        headers=headers,
+        timeout=PATIENCE_SECONDS,
+        trust_env=False,
+        verify=False,
     )
 
 

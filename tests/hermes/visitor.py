@@ -20,7 +20,9 @@ def visit(
     page: str, cap: str, decision: str = "allow", *, user_code: str | None = None, **chosen: str
 ) -> httpx.Response:
     """Go there, sign in, decide, and follow wherever that leads: the page at the end."""
-    with httpx.Client(follow_redirects=True, timeout=PATIENCE_SECONDS, trust_env=False) as browser:
+    with httpx.Client(
+        follow_redirects=True, timeout=PATIENCE_SECONDS, trust_env=False, verify=False
+    ) as browser:
         shown = browser.get(page)
         if 'name="cap"' in shown.text:
             shown = _sent(browser, shown, cap=cap)

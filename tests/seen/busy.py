@@ -46,6 +46,7 @@ def secrets_of(server: Server, model: StandIn) -> list[str]:
                 headers={"authorization": f"Bearer {server.owner_cap}"},
                 timeout=PATIENCE_SECONDS,
                 trust_env=False,
+                verify=False,
             )
         )
         narrow = server.mint("actor-beatrix", ["put", "get"], [NAMESPACE])
@@ -118,7 +119,9 @@ async def _speak_mcp(url: str, cap: str) -> None:
     headers = {"authorization": f"Bearer {cap}"}
     with anyio.fail_after(PATIENCE_SECONDS):
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS, trust_env=False) as http,
+            httpx2.AsyncClient(
+                headers=headers, timeout=PATIENCE_SECONDS, trust_env=False, verify=False
+            ) as http,
             Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
         ):
             await client.list_tools()

@@ -23,7 +23,7 @@ def server(tmp_path_factory):
 
 
 def asked(server, path):
-    return httpx.get(f"{server.url}{path}", timeout=PATIENCE_SECONDS, trust_env=False)
+    return httpx.get(f"{server.url}{path}", timeout=PATIENCE_SECONDS, trust_env=False, verify=False)
 
 
 def until(server, path, status):

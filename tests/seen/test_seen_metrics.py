@@ -48,7 +48,11 @@ def scraper(server):
 def scraped(server, cap=None, **headers):
     given = {} if cap is None else {"authorization": f"Bearer {cap}"}
     return httpx.get(
-        f"{server.url}/metrics", headers={**given, **headers}, trust_env=False, timeout=PATIENCE_SECONDS
+        f"{server.url}/metrics",
+        headers={**given, **headers},
+        timeout=PATIENCE_SECONDS,
+        trust_env=False,
+        verify=False,
     )
 
 
