@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
 from mnemon.adapters.embed.choice import choose, describe
-from mnemon.adapters.files import exists, locked, make_private_folder, read_private, write_private
+from mnemon.adapters.files import exists, locked, make_private_folder, read_private, secret_of, write_private
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.serving import announce
 from mnemon.adapters.spelling import PackagedSpelling
@@ -180,7 +180,7 @@ class House(Struct, frozen=True, eq=False):
 
     def key(self, given: str) -> str:
         """A key as settings give it: itself, or what its file says. Raises: Misconfigured."""
-        return _key(given)
+        return secret_of(given)
 
     def announced(self, url: str) -> AbstractContextManager[None]:
         """Let other programs on this machine find the server of this folder meanwhile."""
@@ -329,7 +329,7 @@ def _mender(store: SqlBook, clock: Clock, tools: Tools, carrier: Carrier) -> Men
 
 def place_of(settings: Settings) -> str:
     """Where the store is: a data folder, or the address of a database. Raises: Misconfigured."""
-    return str(settings.home) if settings.store is None else _key(settings.store)
+    return str(settings.home) if settings.store is None else secret_of(settings.store)
 
 
 def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
@@ -383,7 +383,7 @@ def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: 
     made: dict[ModelEndpoint, Endpoint] = {}
     for one in asked.endpoints.values():
         if one not in made:
-            key = None if one.key is None else _key(one.key)
+            key = None if one.key is None else secret_of(one.key)
             made[one] = Endpoint(one.url, one.name, key=key, timeout=asked.timeout_seconds, now=clock.now)
     return ModelReasoner(
         {task: made[one] for task, one in asked.endpoints.items()},
@@ -393,11 +393,6 @@ def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: 
         window=asked.context_tokens,
         report=_report,
     )
-
-
-def _key(given: str) -> str:
-    """The key, or what its file says. Raises: Misconfigured."""
-    return read_private(Path(given[1:]).expanduser()).strip() if given.startswith("@") else given
 
 
 def _report(told: str) -> None:

@@ -25,7 +25,7 @@ from mnemon.hermes.keys import KEYS, Key
 from mnemon.surfaces.cli.exits import exit_of
 from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
 from mnemon.surfaces.http.route import Route
-from mnemon.surfaces.http.routes import BY_OPERATION, ROUTES
+from mnemon.surfaces.http.routes import ROUTES
 from mnemon.surfaces.http.statuses import STATUS, status_of
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -69,9 +69,10 @@ def codes() -> str:
 
 def operations() -> str:
     rows = []
+    routes = {route.operation.name: route for route in ROUTES}
     for operation in EVERY:
         need = operation.need
-        route = BY_OPERATION.get(operation.name)
+        route = routes.get(operation.name)
         right = f"`{need.op}`" if need.op else "any cap"
         where = f"`{route.method} {route.path}`" if route else "command line only"
         rows.append((f"`{operation.name}`", right, "yes" if need.operator else "", where))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gate.world import INSTANCE, World, block, fresh_key, jwk
+from gate.world import INSTANCE, World, block, fresh_key, jwk, verified
 from mnemon.domain import cap as caps
-from mnemon.domain.cap import NOTHING_REVOKED, Confirmation, HolderKey, Revocation, Revocations, verify
+from mnemon.domain.cap import NOTHING_REVOKED, Confirmation, HolderKey, Revocation, Revocations
 from mnemon.errors import CapExpired, CapMalformed, CapMissing, CapRevoked, CapSigInvalid, MnemonError
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
@@ -18,7 +18,7 @@ def keys(world):
 
 def verdict(world, token, *, now=None, revoked=NOTHING_REVOKED):
     try:
-        return verify(token, keys=keys(world), audience=INSTANCE, now=now or world.seconds, revoked=revoked)
+        return verified(token, keys=keys(world), audience=INSTANCE, now=now or world.seconds, revoked=revoked)
     except MnemonError as error:
         return type(error)
 
@@ -52,9 +52,9 @@ def test_the_keys_are_an_argument():
     world, stranger = World(), World(seed=2)
     cap = world.issue()
     assert verdict(stranger, cap.token) is CapSigInvalid
-    assert verify(cap.token, keys=keys(world), audience=INSTANCE, now=world.seconds).jti == cap.jti
+    assert verified(cap.token, keys=keys(world), audience=INSTANCE, now=world.seconds).jti == cap.jti
     with pytest.raises(CapSigInvalid):
-        verify(cap.token, keys={}, audience=INSTANCE, now=world.seconds)
+        verified(cap.token, keys={}, audience=INSTANCE, now=world.seconds)
 
 
 def test_a_cap_of_another_installation_is_not_ours():

@@ -23,7 +23,7 @@ from mnemon.core.desk import Tools
 from mnemon.core.meaning import Meaning
 from mnemon.core.vault import Vault
 from mnemon.domain import proof, ulid
-from mnemon.domain.cap import OPS, Revocation, b64
+from mnemon.domain.cap import NOTHING_REVOKED, OPS, Revocation, authenticate, b64, check_alive
 from mnemon.domain.limits import Limits
 from mnemon.domain.proof import Bound
 from mnemon.errors import MnemonError, WrongKey
@@ -115,6 +115,13 @@ class MemoryKeyring:
         one = copy(self)
         one._entropy, one._roots, one._signers = entropy, list(self._roots), dict(self._signers)
         return one
+
+
+def verified(token, *, keys, audience, now, revoked=NOTHING_REVOKED):
+    """The grant of a cap that is genuine, in its time and not withdrawn."""
+    chain = authenticate(token, keys=keys, audience=audience)
+    check_alive(chain, now=now, revoked=revoked)
+    return chain.grant
 
 
 def fresh_key(entropy):

@@ -6,11 +6,10 @@ import json
 
 import pytest
 
-from gate.world import FakeClock, MemoryKeyring, SeededEntropy, World
+from gate.world import FakeClock, MemoryKeyring, SeededEntropy, World, verified
 from mnemon.adapters.crypto import wrapping
 from mnemon.core.desk import opened
 from mnemon.core.vault import RoomKeys
-from mnemon.domain.cap import verify
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.seal import key_place
@@ -60,7 +59,7 @@ def test_each_cap_gets_its_code_at_the_gate(path):
 def test_each_cap_gets_the_same_verdict_without_a_gate(path):
     keys = {make.KID: make.ISSUER.public_key()}
     token = path.read_text("utf-8")
-    code = code_of(lambda: verify(token, keys=keys, audience=make.INSTANCE, now=make.NOW))
+    code = code_of(lambda: verified(token, keys=keys, audience=make.INSTANCE, now=make.NOW))
     assert code == path.parent.name.replace("cap_pop_invalid", "ok")
 
 

@@ -60,13 +60,12 @@ _CONTROL = re.compile(r"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 class Documents:
     """A `Reader`."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES, pdf_bounds: pdf.Bounds = _PDF_BOUNDS) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, pdf_bounds: pdf.Bounds = _PDF_BOUNDS) -> None:
         self._pdf_bounds = pdf_bounds
 
     def read(self, data: bytes, media_type: str, filename: str | None) -> str:
-        if len(data) > self._most_bytes:
-            raise FileTooLarge(f"the file has {len(data)} bytes; at most {self._most_bytes} are read")
+        if len(data) > MOST_BYTES:
+            raise FileTooLarge(f"the file has {len(data)} bytes; at most {MOST_BYTES} are read")
         match _kind(data, media_type, filename):
             case "pdf":
                 text = pdf.read_text(data, self._pdf_bounds)

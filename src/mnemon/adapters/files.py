@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from mnemon.errors import Misconfigured, StorageBusy, StorageFull, StorageReadOnly, StorageUnavailable
 
@@ -45,6 +46,11 @@ def read_private(path: Path) -> str:
         raise Misconfigured(f"{path} is missing", hint="Run 'mnemon init', or restore it.") from None
     except OSError as error:
         raise Misconfigured(f"{path} can't be read: {error.strerror}") from None
+
+
+def secret_of(given: str) -> str:
+    """What was given, or what the file says that '@' names. Raises: Misconfigured."""
+    return read_private(Path(given[1:]).expanduser()).strip() if given.startswith("@") else given
 
 
 def names_in(folder: Path) -> list[str]:
@@ -103,16 +109,30 @@ def place(fresh: Path, path: Path) -> None:
 
 def _write(path: Path, content: bytes, finish: Callable[[Path, Path], None]) -> None:
     fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}{_UNFINISHED}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
+    with written(fresh, content):
         finish(fresh, path)
+    sync_folder(path.parent)
+
+
+@contextmanager
+def written(fresh: Path, content: bytes) -> Iterator[Path]:
+    """A new file with that content, for as long as it takes to give it another name. Raises: OSError."""
+    try:
+        with new_private(fresh) as file:
+            file.write(content)
+        yield fresh
     finally:
         fresh.unlink(missing_ok=True)
-    sync_folder(path.parent)
+
+
+@contextmanager
+def new_private(path: Path) -> Iterator[IO[bytes]]:
+    """A file that was not there, to be written: at the end it is on the disk. Raises: OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        yield file
+        file.flush()
+        os.fsync(descriptor)
 
 
 @contextmanager
@@ -152,12 +172,13 @@ def _not_through_a_link(path: str, flags: int) -> int:
 
 
 def translation(what: str, error: OSError) -> StorageUnavailable:
+    """The system's error as ours."""
     kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
     return kind(f"{what}: {error.strerror}")
 
 
 def sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

@@ -26,8 +26,8 @@ from weakref import WeakSet
 
 from msgspec import Struct
 
-from mnemon.adapters.files import exists
-from mnemon.adapters.outbox_folder import BUSY_SECONDS, FILE, LOCK_FILE, failure, first_key, moved_aside
+from mnemon.adapters.files import exists, translation
+from mnemon.adapters.outbox_folder import BUSY_SECONDS, FILE, LOCK_FILE, first_key, moved_aside
 from mnemon.adapters.outbox_late import left, read, take_away
 from mnemon.adapters.processes import name_of
 from mnemon.adapters.system import SystemClock
@@ -293,7 +293,7 @@ def _turn(path: Path) -> Iterator[bool]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise failure(f"{path} can't be opened", error) from error
+        raise translation(f"{path} can't be opened", error) from error
     _turns.add(descriptor)
     try:
         yield _flocked(descriptor)
@@ -310,5 +310,5 @@ def _flocked(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        raise failure(f"{LOCK_FILE} can't be locked", error) from error
+        raise translation(f"{LOCK_FILE} can't be locked", error) from error
     return True

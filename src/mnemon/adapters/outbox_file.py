@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from mnemon.adapters.files import exists, locked, make_private_folder, sweep
-from mnemon.adapters.outbox_folder import BUSY_SECONDS, FILE, key_of, make_file, move_aside
+from mnemon.adapters.outbox_folder import FILE, key_of, make_file, move_aside
 from mnemon.adapters.outbox_late import Late
 from mnemon.adapters.outbox_seal import Seal
 from mnemon.adapters.processes import is_gone
@@ -92,7 +92,7 @@ class OutboxFile:
         self._execute = connection.execute
         self._seal = Seal(key)
 
-    def transact(self, work: Callable[[OutboxFile], _T], patience: float = BUSY_SECONDS) -> _T:
+    def transact(self, work: Callable[[OutboxFile], _T], patience: float) -> _T:
         """Raises: StorageUnavailable, StorageBusy if others have it for so long, IntegrityError, Moved."""
         with translated():
             self._begin(patience)
@@ -244,7 +244,7 @@ class OutboxFile:
         return self._inode is not None and self._inode == _inode(self._path)
 
 
-def opened(folder: Path, patience: float = BUSY_SECONDS) -> OutboxFile:
+def opened(folder: Path, patience: float) -> OutboxFile:
     """The file of the folder, made if it is missing.
 
     Raises: StorageUnavailable, StorageBusy if others have the folder or the file for so long.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from pathlib import Path
 
-from mnemon.adapters.files import add_private, exists, names_in, read_private
+from mnemon.adapters.files import add_private, exists, names_in, read_private, translation
 from mnemon.adapters.system import SystemClock
 from mnemon.domain import ulid
-from mnemon.errors import Misconfigured, StorageBusy, StorageFull, StorageReadOnly, StorageUnavailable
+from mnemon.errors import Misconfigured, StorageBusy, StorageUnavailable
 
 FILE = "outbox.db"
 KEY_FILE = "outbox.key"
@@ -74,7 +73,7 @@ def make_file(folder: Path) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        raise failure(f"{path} can't be made", error) from error
+        raise translation(f"{path} can't be made", error) from error
 
 
 def move_aside(folder: Path) -> None:
@@ -95,17 +94,11 @@ def moved_aside(folder: Path) -> int:
     return len({name.removesuffix("-wal").removesuffix("-shm") for name in broken})
 
 
-def failure(what: str, error: OSError) -> StorageUnavailable:
-    """The system's error as ours."""
-    kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
-    return kind(f"{what}: {error.strerror}")
-
-
 def _rename(path: Path, to: Path) -> None:
     try:
         path.rename(to)
     except OSError as error:
-        raise failure(f"{path} can't be moved aside", error) from error
+        raise translation(f"{path} can't be moved aside", error) from error
 
 
 def _stamp() -> str:

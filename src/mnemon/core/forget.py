@@ -13,9 +13,7 @@ from mnemon.core.conversation.place import Changes
 from mnemon.core.desk import Desk
 from mnemon.domain import ulid
 from mnemon.domain.register import MEMBER
-from mnemon.ports.book import Span
-
-_EVERYTHING = 1 << 31
+from mnemon.ports.book import EVERYTHING, Span
 
 
 class Forgotten(Struct, frozen=True):
@@ -55,7 +53,7 @@ def forget_rooms(desk: Desk) -> Forgotten:
             scope.owner,
             [room.namespace for room in rooms],
             history=True,
-            limit=_EVERYTHING,
+            limit=EVERYTHING,
         )
     )
     changes = Changes()

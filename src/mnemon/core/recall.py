@@ -23,13 +23,12 @@ from mnemon.domain.limits import RECALL_MOST
 from mnemon.domain.line import DIGESTS, Line, SealedLine
 from mnemon.domain.question import Question
 from mnemon.domain.trust import Trust
-from mnemon.ports.book import ALL_BEFORE, Span
+from mnemon.ports.book import ALL_BEFORE, EVERYTHING, Span
 
 _SUBSTRING_WINDOW = 500
 _SHORTEST_SUBSTRING = 3
 _MOST_DIGESTS = 100
 """How many of the newest lines may be digests of others, which are passed over."""
-_EVERYTHING = 1 << 31
 
 
 class Wish(Struct, frozen=True):
@@ -151,5 +150,5 @@ def _span(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys]) -> Span:
     )
 
 
-def _widened(span: Span, limit: int = _EVERYTHING) -> Span:
+def _widened(span: Span, limit: int = EVERYTHING) -> Span:
     return replace(span, limit=limit)

@@ -59,7 +59,7 @@ def every_room(tx: Transaction, workspace: str | None = None) -> list[Room]:
     return sorted({key.room for key in tx.keys.every() if workspace in (None, key.room.workspace)})
 
 
-def begin(tx: Transaction, tools: Tools, workspace: str | None = None) -> None:
+def begin(tx: Transaction, tools: Tools, workspace: str | None) -> None:
     """Note that every room, or each of that workspace, is to be made anew.
 
     If such work is under way there, it is gone on with instead.
@@ -121,7 +121,7 @@ def drop_some(tx: Transaction, space: str) -> None:
         tx.touch(ALL, rooms=True)
 
 
-def left(tx: Transaction, meaning: Meaning, workspace: str | None = None) -> Left:
+def left(tx: Transaction, meaning: Meaning, workspace: str | None) -> Left:
     """What is left to do, everywhere or in that workspace; without an embedder, at most to drop vectors."""
     within = () if workspace is None else (workspace,)
     lines, space = tx.renewal.owed(*within), meaning.space

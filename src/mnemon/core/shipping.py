@@ -49,10 +49,8 @@ class Shipped(Struct, frozen=True):
 
     claimed: int
     carried: int
-    shut: int = 0
-    """Of how many the room has lost its keys: they wait."""
     trouble: Unavailable | None = None
-    """Why the others wait."""
+    """Why all of it waits; what waits without that is of rooms that have lost their keys."""
 
 
 class _Load(Struct):
@@ -71,7 +69,7 @@ def ship_some(
     *,
     now: int,
     each: Each,
-    eager: bool = False,
+    eager: bool,
 ) -> Shipped:
     """Carry some of what waits; if `eager`, also what others have claimed or postponed.
 
@@ -102,7 +100,7 @@ def ship_some(
                 tx.shipments.postpone(one, now + min(1000 * 2 ** min(one.tries, 20), _LONGEST_WAIT_MS))
             else:
                 tx.shipments.done(one)
-    return Shipped(len(claimed), len(claimed) - len(waiting), len(shut), trouble)
+    return Shipped(len(claimed), len(claimed) - len(waiting), trouble)
 
 
 def _load(tx: Transaction, vault: Vault, claimed: Sequence[Shipment]) -> tuple[_Load, set[Shipment]]:

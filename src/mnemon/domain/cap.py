@@ -202,23 +202,6 @@ class Revocations(Struct, frozen=True):
 NOTHING_REVOKED = Revocations({}, {}, frozenset())
 
 
-def verify(
-    token: str | None,
-    *,
-    keys: Mapping[str, Ed25519PublicKey],
-    audience: str,
-    now: _Seconds,
-    revoked: Revocations = NOTHING_REVOKED,
-) -> Grant:
-    """The grant of a cap that is genuine, in its time and not withdrawn.
-
-    Raises: CapMissing, CapMalformed, CapSigInvalid, CapExpired, CapRevoked.
-    """
-    chain = authenticate(token, keys=keys, audience=audience)
-    check_alive(chain, now=now, revoked=revoked)
-    return chain.grant
-
-
 def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], audience: str) -> Chain:
     """The cap's chain, if every signature holds and no block widens.
 

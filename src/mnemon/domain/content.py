@@ -15,8 +15,8 @@ from mnemon.errors import InvalidInput, LimitExceeded
 
 MAX_METADATA_BYTES = 64 * 1024
 MAX_METADATA_DEPTH = 8
-_MAX_INT = (1 << 63) - 1
-_MIN_INT = -(1 << 63)
+MAX_INT = (1 << 63) - 1
+MIN_INT = -(1 << 63)
 
 Metadata = Mapping[str, Any]
 
@@ -78,7 +78,7 @@ def _check_value(value: object, field: str, depth: int) -> None:
         case str():
             check_characters(value, field)
         case int():
-            if not _MIN_INT <= value <= _MAX_INT:
+            if not MIN_INT <= value <= MAX_INT:
                 raise InvalidInput(f"{field} holds a number beyond 64 bits")
         case float():
             if not math.isfinite(value):

@@ -56,6 +56,7 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
+from mnemon.domain.content import MAX_INT, MIN_INT
 from mnemon.domain.moments import to_ms
 from mnemon.domain.pattern import pattern
 from mnemon.errors import InvalidInput
@@ -138,8 +139,6 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
 
 
-_MAX_INT = (1 << 63) - 1
-_MIN_INT = -(1 << 63)
 _NUMERAL = pattern(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*\Z", re.ASCII | re.IGNORECASE)
 _MAX_NUMERAL = 400
 _INTEGER = pattern(r"\s*[+-]?\d{1,40}\s*\Z", re.ASCII)
@@ -167,7 +166,7 @@ def _text(operand: object, at: str) -> str:
 def _number(operand: object, at: str) -> int | float:
     if isinstance(operand, bool) or not isinstance(operand, int | float):
         _refuse(at, "a number is needed here", "Write it without quotes; true and false are no numbers.")
-    if not math.isfinite(operand) if isinstance(operand, float) else not _MIN_INT <= operand <= _MAX_INT:
+    if not math.isfinite(operand) if isinstance(operand, float) else not MIN_INT <= operand <= MAX_INT:
         _refuse(at, "the number is not finite or beyond 64 bits", "Send a smaller number.")
     return operand
 

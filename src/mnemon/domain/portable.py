@@ -28,7 +28,7 @@ _Id = Annotated[str, Meta(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)")]
 _Uid = Annotated[str, Meta(min_length=1, max_length=128)]
 _Time = Annotated[int, Meta(ge=-62_135_596_800_000, le=253_402_300_799_999)]
 _Count = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
-_Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 
 
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record", forbid_unknown_fields=True):
@@ -142,7 +142,7 @@ class Member(Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     size: _Count
-    sha256: _Digest
+    sha256: Digest
 
 
 class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

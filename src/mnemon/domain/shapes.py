@@ -13,6 +13,9 @@ import msgspec
 
 _T = TypeVar("_T")
 
+UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What decoding raises for bytes that are not of the shape, not JSON at all, or nested too deep."""
+
 _lock = Lock()
 _known: set[Any] = set()
 

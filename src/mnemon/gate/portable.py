@@ -17,7 +17,7 @@ from mnemon.core.desk import Trace
 from mnemon.core.portable import noting, taking
 from mnemon.core.portable.giving import give
 from mnemon.domain.policy import Need, Reach
-from mnemon.domain.portable import LineRecord, Owed, Record
+from mnemon.domain.portable import Digest, LineRecord, Owed, Record
 from mnemon.errors import CapOpMismatch
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation.rights import Rights
@@ -25,7 +25,6 @@ from mnemon.gate.messages import Answer, Counted, Name, Request
 from mnemon.gate.operation import Operation
 
 MOST_RECORDS = 500
-_Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 
 
 class Export(Request, frozen=True):
@@ -45,7 +44,7 @@ class ExportAnswer(Answer, frozen=True):
 
 
 class ImportBegin(Request, frozen=True):
-    digest: _Digest
+    digest: Digest
     counts: Annotated[dict[Name, Counted], Meta(max_length=16)]
 
 
@@ -68,7 +67,7 @@ class ImportAnswer(Answer, frozen=True):
 
 
 class ImportFinish(Request, frozen=True):
-    digest: _Digest
+    digest: Digest
     owed: Annotated[tuple[Owed, ...], Meta(max_length=MOST_RECORDS)] = ()
     """Work that came along, to be done here: a part of it, from number `first` on."""
     first: Counted = 0
@@ -194,5 +193,3 @@ IMPORT_FINISH = Operation(
 NOTE_BACKUP = Operation(
     "keep.backup", Need("grant", operator=True), NoteBackup, Noted, note_backup, writes=True
 )
-
-EVERY: tuple[Operation, ...] = (EXPORT, IMPORT_BEGIN, IMPORT, IMPORT_FINISH, NOTE_BACKUP)

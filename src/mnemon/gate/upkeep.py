@@ -15,9 +15,8 @@ from mnemon.domain.shapes import settled
 from mnemon.errors import IntegrityError, NotFound, Unavailable
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
-from mnemon.ports.book import Span, Transaction
+from mnemon.ports.book import EVERYTHING, Span, Transaction
 
-_EVERYTHING = 1 << 31
 _PAGE = 1000
 
 
@@ -77,7 +76,7 @@ def examine(case: Case, request: m.Examine) -> Outcome:
     findings: list[str] = []
     lines = tx.lines.walk(
         Span(
-            room.workspace, room.owner, (room.namespace,), history=True, newest_first=False, limit=_EVERYTHING
+            room.workspace, room.owner, (room.namespace,), history=True, newest_first=False, limit=EVERYTHING
         )
     )
     here = {line.id: line for line in lines}

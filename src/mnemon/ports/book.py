@@ -67,6 +67,10 @@ ALL_BEFORE = "\x7f"
 """In `Span.after`, a namespace behind all others: everything up to that id is passed over."""
 
 
+EVERYTHING = 1 << 31
+"""A limit that leaves out nothing."""
+
+
 class Span(Struct, frozen=True):
     """Which lines of one owner to walk, in order of (id, namespace); both bounds are exclusive."""
 

@@ -15,7 +15,7 @@ from mnemon.domain.line import SealedLine
 from mnemon.domain.names import ALL, Room
 from mnemon.domain.register import MEMBER, PEER, Entry, Tie
 from mnemon.domain.tasks import DERIVE, Errand
-from mnemon.ports.book import Book, Span, Transaction, Turns, Vector, Views, WrappedKey
+from mnemon.ports.book import EVERYTHING, Book, Span, Transaction, Turns, Vector, Views, WrappedKey
 from mnemon.ports.register import Batch
 
 WORKSPACE = "acme"
@@ -39,7 +39,6 @@ TWINS = ("Ann", "ann ", "a\N{LATIN SMALL LETTER N WITH TILDE}n", "an\u0303n", "a
 THREADS = 8
 _WRITES_PER_THREAD = 12
 PATIENCE_SECONDS = 30
-EVERYTHING = 1 << 31
 
 
 class GiveUp(Exception):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mnemon.domain.names import Room
-from mnemon.ports.book import Book
+from mnemon.ports.book import EVERYTHING, Book
 from mnemon.testing.book_scenes import (
     ELSEWHERE,
-    EVERYTHING,
     IDS,
     ROOM,
     SPACE,

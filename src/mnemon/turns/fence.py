@@ -23,7 +23,8 @@ _SELECTORS = "\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _JOINTS = pattern(f"[\u200c\u200d{_SELECTORS}]+")
 _SELECTOR = pattern(f"[{_SELECTORS}]")
 _KEYCAP = "\u20e3"
-_BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters that are there and look like nothing."""
 
 _LOOKALIKES = {
     like: plain
@@ -187,7 +188,7 @@ _LOOKS = _Looks()
 
 
 def _looks(character: str) -> str:
-    if character in _BLANK_LETTERS or unicodedata.category(character) in ("Cf", "Cs"):
+    if character in BLANK_LETTERS or unicodedata.category(character) in ("Cf", "Cs"):
         return "\0"
     for part in unicodedata.normalize("NFKD", character):
         if unicodedata.category(part)[0] != "M":

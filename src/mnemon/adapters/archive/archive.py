@@ -23,7 +23,7 @@ from typing import IO
 import msgspec
 
 from mnemon.adapters.archive import age
-from mnemon.adapters.files import place, sync_folder, translation
+from mnemon.adapters.files import new_private, place, sync_folder, translation
 from mnemon.domain.pattern import pattern
 from mnemon.domain.portable import FORMAT, Manifest, Member
 from mnemon.domain.shapes import settled
@@ -165,27 +165,21 @@ class Archives:
             raise Conflict(f"{path} exists", hint="Name a file that does not.")
         fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
         try:
-            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise translation(f"{path} can't be written", error) from error
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                with ExitStack() as stack:
+            try:
+                with new_private(fresh) as file, ExitStack() as stack:
                     sink: IO[bytes] = file
                     if to is not None:
                         sink = stack.enter_context(age.encrypting(file, to))
                     zipped = gzip.GzipFile(filename="", mode="wb", fileobj=sink, mtime=0, compresslevel=6)
                     yield Writer(stack.enter_context(zipped))
-                file.flush()
-                os.fsync(descriptor)
-            place(fresh, path)
+                place(fresh, path)
+            finally:
+                fresh.unlink(missing_ok=True)
             sync_folder(path.parent)
         except FileExistsError:
             raise Conflict(f"{path} exists", hint="Name a file that does not.") from None
         except OSError as error:
             raise translation(f"{path} can't be written", error) from error
-        finally:
-            fresh.unlink(missing_ok=True)
 
     def reading(self, path: Path, identity: Path | None = None) -> Reader:
         """An archive, verified from beginning to end. Raises: as `Reader`."""

@@ -6,7 +6,6 @@ files of the data folder without which nothing of it opens.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from msgspec import Struct
 
 from mnemon.adapters.archive.archive import Archives, Reader
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, SIGNING_FILE, KeyFiles
-from mnemon.adapters.files import exists, make_private_folder, sync_folder, translation
+from mnemon.adapters.files import exists, make_private_folder, new_private, sync_folder, translation
 from mnemon.adapters.sql.copying import Report, copy_store, snapshot
 from mnemon.adapters.sql.engine import Engine
 from mnemon.adapters.sql.migrations import migrate
@@ -162,12 +161,8 @@ def _unpacked(archive: Reader, folder: Path) -> tuple[str, ...]:
             raise ArchiveDamaged(f"a backup holds no {name!r}")
         path = folder / (_BOOK_FILE if name == BOOK else name)
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                for piece in content:
-                    file.write(piece)
-                file.flush()
-                os.fsync(descriptor)
+            with new_private(path) as file:
+                file.writelines(content)
         except OSError as error:
             raise translation(f"{path.name} can't be written", error) from error
         files.append(name)
@@ -254,11 +249,8 @@ def _copy_files(here: Path, there: Path) -> None:
                 )
             continue
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
+            with new_private(path) as file:
                 file.write(content)
-                file.flush()
-                os.fsync(descriptor)
         except OSError as error:
             raise translation(f"{path} can't be written", error) from error
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
 
 from mnemon.adapters.embed.packaged import INSTALL, installed, packaged
-from mnemon.adapters.files import read_private
+from mnemon.adapters.files import secret_of
 from mnemon.domain.embedding import AUTO, NONE, EmbedderSettings
 from mnemon.errors import Misconfigured
 from mnemon.ports.embedder import Embedder
@@ -62,10 +61,5 @@ def _endpoint(settings: EmbedderSettings) -> Embedder:
         raise Misconfigured("what speaks HTTP is not installed", hint="pip install 'mnemon[client]'.")
     from mnemon.adapters.embed.endpoint import EndpointEmbedder
 
-    key = None if settings.api_key is None else _key(settings.api_key)
+    key = None if settings.api_key is None else secret_of(settings.api_key)
     return EndpointEmbedder(base_url, model, dimensions, api_key=key)
-
-
-def _key(given: str) -> str:
-    """The key, or what its file says. Raises: Misconfigured."""
-    return read_private(Path(given[1:]).expanduser()).strip() if given.startswith("@") else given

@@ -15,7 +15,7 @@ _MOST_CHARACTERS = 8192
 """What no text of so many tokens reaches, unless it is mostly space or one endless word."""
 
 
-def wordpieces(vocabulary: str, *, lowercase: bool = True) -> Tokenizer:
+def wordpieces(vocabulary: str) -> Tokenizer:
     """A tokenizer for the pieces of a `vocab.txt`, one on a line.
 
     The vocabulary's own marks, such as `[SEP]`, are plain text where a text spells them.
@@ -32,7 +32,7 @@ def wordpieces(vocabulary: str, *, lowercase: bool = True) -> Tokenizer:
     if missing := [mark for mark in (*marks, "[UNK]") if mark not in pieces]:
         raise ValueError(f"the vocabulary has no {missing[0]}")
     tokenizer = Tokenizer(WordPiece(pieces, unk_token="[UNK]"))  # noqa: S106 - a piece, no password
-    tokenizer.normalizer = BertNormalizer(lowercase=lowercase)
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
     tokenizer.post_processor = TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[(mark, pieces[mark]) for mark in marks]

@@ -20,7 +20,6 @@ from mnemon.domain.imports import Reader, Wanted
 from mnemon.errors import ImportUnreadable, ImportUnrecognised, Misconfigured
 
 HONCHO = "honcho"
-KINDS = (HONCHO, mem0.KIND, chatgpt.KIND, jsonl.KIND, markdown.KIND)
 
 _FILES: dict[str, Callable[[Path, Wanted], Reader]] = {
     mem0.KIND: mem0.Mem0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
@@ -19,6 +19,8 @@ from mnemon.ports.observer import TOKENS, Watched
 _OVERHEAD = 1.15
 """Another tokenizer than ours may count more."""
 _PER_MESSAGE = 8
+_PER_LINE = 30
+_LEAST_ROOM = 200
 _T = TypeVar("_T")
 Watch = Callable[[], AbstractContextManager[Watched | None]]
 """Watches one call."""
@@ -49,6 +51,19 @@ class Asking:
     def calls_tools(self) -> bool:
         """Whether the endpoint takes tools, as far as is known."""
         return self._endpoint.dialect.tools
+
+    def stretches(self, lines: Sequence[_T], text: Callable[[_T], str], room: int) -> list[list[_T]]:
+        """Stretches of as many lines as a prompt has room for; a single empty one if there are none."""
+        found: list[list[_T]] = [[]]
+        used = 0
+        for line in lines:
+            size = self.count(text(line)) + _PER_LINE
+            if used + size > max(_LEAST_ROOM, room) and found[-1]:
+                found.append([])
+                used = 0
+            found[-1].append(line)
+            used += size
+        return found
 
     def ask(self, prompt: Prompt) -> Reply:
         """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""

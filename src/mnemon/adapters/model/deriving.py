@@ -96,7 +96,7 @@ class _Spoken(Struct, frozen=True):
 
 
 def derive(
-    asking: Asking, turns: Sequence[Turn], about: str, before: Sequence[Turn], wishes: str = ""
+    asking: Asking, turns: Sequence[Turn], about: str, before: Sequence[Turn], wishes: str
 ) -> list[Fact]:
     """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
     before = before[-_CONTEXT_TURNS:]
@@ -106,7 +106,8 @@ def derive(
     found: dict[str, Fact] = {}
     wishes = _bounded(asking, wishes)
     context, rest = shown[: len(before)], shown[len(before) :]
-    for stretch in _stretches(asking, rest):
+    room = (asking.window - _tokens(asking)) // 2
+    for stretch in asking.stretches(rest, lambda one: one.text, room):
         if any(one.turn.peer == about and one.text for one in stretch):
             for fact in _derived(asking, stretch, about, context, wishes):
                 found.setdefault(" ".join(words(fact.text)), fact)
@@ -155,21 +156,6 @@ def _shown(turns: Sequence[Turn], about: str, before: Sequence[Turn]) -> list[_S
         else:
             text = " ".join(turn.text.split())[:_LONGEST_ASIDE]
         found.append(_Shown(f"t{at + 1}", turn, text))
-    return found
-
-
-def _stretches(asking: Asking, shown: Sequence[_Shown]) -> list[list[_Shown]]:
-    """As many lines at a time as a prompt has room for."""
-    room = max(200, (asking.window - _tokens(asking)) // 2)
-    found: list[list[_Shown]] = [[]]
-    used = 0
-    for one in shown:
-        size = asking.count(one.text) + 30
-        if used + size > room and found[-1]:
-            found.append([])
-            used = 0
-        found[-1].append(one)
-        used += size
     return found
 
 

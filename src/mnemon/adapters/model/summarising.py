@@ -33,7 +33,8 @@ def summarise(
     Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable.
     """
     summary = earlier
-    for stretch in _stretches(asking, turns, most_tokens):
+    room = asking.window - 2 * _tokens(asking, most_tokens) - 600
+    for stretch in asking.stretches(turns, lambda turn: turn.text[:_LONGEST_LINE], room):
         summary = _summarised(asking, summary, stretch, most_tokens, count)
         if not summary:
             return ""
@@ -42,20 +43,6 @@ def summarise(
 
 def _tokens(asking: Asking, most_tokens: int) -> int:
     return max(16, min(most_tokens, _MOST_TOKENS, asking.window // 4))
-
-
-def _stretches(asking: Asking, turns: Sequence[Turn], most_tokens: int) -> list[list[Turn]]:
-    room = max(200, asking.window - 2 * _tokens(asking, most_tokens) - 600)
-    found: list[list[Turn]] = [[]]
-    used = 0
-    for turn in turns:
-        size = asking.count(turn.text[:_LONGEST_LINE]) + 30
-        if used + size > room and found[-1]:
-            found.append([])
-            used = 0
-        found[-1].append(turn)
-        used += size
-    return found
 
 
 def _summarised(

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
+from mnemon.adapters.files import sync_folder, written
 from mnemon.errors import StorageFull, StorageReadOnly, StorageUnavailable
 from mnemon.ports.objects import MOST_LISTED, checked
 
@@ -30,7 +31,7 @@ class FolderObjects:
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         path = self._root / checked(key)
-        with _translated(), self._written(data) as fresh:
+        with _translated(), written(self._fresh(), data) as fresh:
             try:
                 _in_folder(path, lambda: os.link(fresh, path))
             except FileExistsError:
@@ -39,7 +40,7 @@ class FolderObjects:
 
     def replace(self, key: str, data: bytes) -> None:
         path = self._root / checked(key)
-        with _translated(), self._written(data) as fresh:
+        with _translated(), written(self._fresh(), data) as fresh:
             _in_folder(path, lambda: os.replace(fresh, path))
 
     def get(self, key: str) -> bytes | None:
@@ -60,7 +61,7 @@ class FolderObjects:
                 path = self._root / checked(key)
                 with suppress(FileNotFoundError, NotADirectoryError):
                     path.unlink()
-                    _sync(path.parent)
+                    sync_folder(path.parent)
                 self._prune(path.parent)
 
     def _prune(self, folder: Path) -> None:
@@ -72,19 +73,9 @@ class FolderObjects:
                 return
             folder = folder.parent
 
-    @contextmanager
-    def _written(self, data: bytes) -> Iterator[Path]:
-        """The bytes in a file without a name of its own yet, on the disk."""
-        fresh = self._root / _UNFINISHED / secrets.token_hex(16)
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)
-            yield fresh
-        finally:
-            fresh.unlink(missing_ok=True)
+    def _fresh(self) -> Path:
+        """Where a file lies that has no name of its own yet."""
+        return self._root / _UNFINISHED / secrets.token_hex(16)
 
 
 def _in_folder(path: Path, name: Callable[[], None]) -> None:
@@ -97,7 +88,7 @@ def _in_folder(path: Path, name: Callable[[], None]) -> None:
         except FileNotFoundError:
             continue
         with suppress(FileNotFoundError):
-            _sync(path.parent)
+            sync_folder(path.parent)
         return
 
 
@@ -139,14 +130,6 @@ def _walk(folder: Path, prefix: str, after: str) -> Iterator[str]:
                 yield key
         elif after < key or after.startswith(key):
             yield from _walk(folder / name, key, after)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

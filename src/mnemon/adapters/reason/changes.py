@@ -10,37 +10,46 @@ from typing import NamedTuple
 
 from mnemon.adapters.reason.asked import WEAK
 from mnemon.adapters.reason.candidates import Candidate, retold, sentences_of
-from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.stems import content_stems
 from mnemon.domain.pattern import pattern
 from mnemon.domain.when import spans
 
+_ENDS = either(
+    """
+    quit, left, sold, resigned from, dropped out of, got rid of, broke up with, gave up, stopped, cancelled,
+    canceled
+    """
+)
+_MAKES_OTHERS = either(
+    """
+    moved, changed, postponed, pushed, rescheduled, raised, lowered, increased, decreased, reduced, extended,
+    shortened, switched, delayed, renamed, upped, cut
+    """
+)
+_SIGNS = frozenset(form.split()[0] for form in f"{_ENDS}|{_MAKES_OTHERS}|not|isn't|wasn't".split("|"))
+"""Of which one is in whatever ends, changes or corrects something."""
 _ENDED = pattern(
-    r"\b(?:i|we)(?:'ve| have)? (?:just |finally |recently |also )?"
-    r"(?:quit|left|sold|resigned from|dropped out of|got rid of|broke up with|gave up|stopped"
-    r"|cancelled|canceled)"
+    rf"\b(?:i|we)(?:'ve| have)? (?:just |finally |recently |also )?(?:{_ENDS})"
     r" (?:my job at |my job with |working (?:at|for) |eating |drinking |playing |seeing |my |our |the )?"
     r"(?P<what>[^\s,.;!]+(?: [^\s,.;!]+){0,2}?)(?= because| since| for| to| last| on| in| at| and| yesterday"
     r"| today|[,.;!(]|$)",
     re.IGNORECASE,
 )
 _CHANGED = pattern(
-    r"\b(?:moved|changed|postponed|pushed|rescheduled|raised|lowered|increased|decreased|reduced|extended"
-    r"|shortened|switched|delayed|renamed|upped|cut) (?:back )?(?:my|the|our|their|his|her|\w+'s) "
+    rf"\b(?:{_MAKES_OTHERS}) (?:back )?(?:my|the|our|their|his|her|\w+'s) "
     r"(?P<what>[^\s,.;!]+(?: [^\s,.;!]+){0,2}?)(?: dose| date)?"
     r"(?: back| forward| up| down)?(?: from [^,.;]+)? to ",
     re.IGNORECASE,
 )
-
-
-_VERBS = word_set(
-    """
-    quit left sold resigned dropped got broke gave stopped cancelled canceled moved changed postponed pushed
-    rescheduled raised lowered increased decreased reduced extended shortened switched delayed renamed upped
-    cut
-    """
+_CORRECTED = pattern(
+    r"(?:\b(?P<whose>[a-z]+)(?: (?-i:[A-Z])[\w-]+)? (?:isn't|is not|wasn't|was not)"
+    r"|\b(?:it's|it is|that's|he's|she's|i'm|i am) not)"
+    r" (?:an? |the |my |in |at |called )?(?P<what>[^,;!]{1,40}?)[,;.]+"
+    r" (?:but |it's |it is |he's |she's |i'm )",
+    re.IGNORECASE,
 )
-"""Of which one is in whatever ends or changes something."""
+"""What is put right: 'it's not Monday, it's Tuesday', 'my sister isn't a pilot, she's a doctor'."""
 
 
 class _Change(NamedTuple):
@@ -117,12 +126,12 @@ def _lateness(change: _Change) -> tuple[int, bool]:
 
 def _changes(one: Candidate) -> Iterator[_Change]:
     """What it ends or changes, each with the sentences that say so."""
-    if _VERBS.isdisjoint(one.statement.text.lower().split()):
+    if _SIGNS.isdisjoint(one.statement.text.lower().split()):
         return
     sentences = [one.said] if one.statement.peer is None else sentences_of(one.statement)
     for at, said in enumerate(sentences):
-        for shape in (_ENDED, _CHANGED):
+        for shape in (_ENDED, _CHANGED, _CORRECTED):
             found = shape.search(said)
-            what = frozenset(content_stems(found["what"])) - WEAK if found else frozenset[str]()
+            what = frozenset(content_stems(" ".join(filter(None, found.groups())))) - WEAK if found else None
             if what:
                 yield _Change(retold(one, " ".join(sentences[at : at + 2])), what)

@@ -34,7 +34,7 @@ ADVERBS = word_set(
     literally mainly mostly much nearly never normally now occasionally often once only originally
     particularly personally previously primarily proudly quickly quite rarely really recently regularly
     seldom simply sometimes soon still strictly strongly successfully super temporarily then totally truly
-    typically typically unfortunately usually very
+    typically unfortunately usually very
     """
 )
 HABITS = word_set(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from mnemon.adapters.sql.engine import Session, listed
-from mnemon.adapters.sql.line_rows import ROOM
+from mnemon.adapters.sql.engine import ROOM, Session, listed
 from mnemon.domain.names import Room
 
 _CITE = """INSERT INTO citations (workspace, owner, namespace, id, source) VALUES (?, ?, ?, ?, ?)

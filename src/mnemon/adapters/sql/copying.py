@@ -16,6 +16,7 @@ import msgspec
 
 from mnemon.adapters.sql.engine import Engine, Session, SqlRow
 from mnemon.adapters.sql.migrations import UNFINISHED, migrate
+from mnemon.adapters.sql.sealed import noted_form
 from mnemon.domain.embedding import SEALED
 from mnemon.errors import Conflict, IntegrityError, Unsupported
 
@@ -61,7 +62,7 @@ def copy_store(
     with source.read() as session:
         origin = _fingerprint(session)
         _claim(target, origin)
-        tables = _shared(_catalogue(source, session), target, vectors=(form or _form(session)) == SEALED)
+        tables = _shared(_catalogue(source, session), target, vectors=(form or noted_form(session)) == SEALED)
         counts = {table.name: _copied(session, target, table, report) for table in tables}
         moment = _moment(session)
     with source.read() as session:
@@ -134,12 +135,6 @@ def _catalogue(engine: Engine, session: Session) -> dict[str, Table]:
         )
         for name, described in found.items()
     }
-
-
-def _form(session: Session) -> str | None:
-    """In which form the store was told to keep its vectors."""
-    found = session.row("SELECT form FROM keeping")
-    return None if found is None else str(found[0])
 
 
 def _shared(here: Mapping[str, Table], target: Engine, *, vectors: bool) -> list[Table]:

@@ -19,6 +19,9 @@ MOST_LISTED = 500
 
 NO_LIMIT = (1 << 63) - 1
 
+ROOM = "workspace = ? AND owner = ? AND namespace = ?"
+"""What keeps a statement within one room."""
+
 Values = Sequence[Any]
 SqlRow = tuple[Any, ...]
 

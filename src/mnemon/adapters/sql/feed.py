@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
-from mnemon.adapters.sql.engine import Session, as_bytes
+from mnemon.adapters.sql.engine import ROOM, Session, as_bytes
 from mnemon.domain.feed import Feed, joined, packed
 from mnemon.domain.names import Room
 from mnemon.domain.shapes import settled
@@ -21,14 +21,13 @@ SIZE = 256
 EVERY = 64
 """How many changes pass until it is looked whether there are enough."""
 
-_ROOM = "workspace = ? AND owner = ? AND namespace = ?"
 _CHANGES = f"""SELECT seq, id, tokens, counts, session, turn, at FROM terms
-    WHERE {_ROOM} AND seq > ? AND seq <= ? ORDER BY seq"""
+    WHERE {ROOM} AND seq > ? AND seq <= ? ORDER BY seq"""
 _LAST = (1 << 63) - 1
-_PACKS = f"SELECT seq, changes FROM packs WHERE {_ROOM} ORDER BY seq"
-_BEFORE = f"SELECT MAX(seq) FROM packs WHERE {_ROOM} AND seq < ?"
-_WITH = f"SELECT MIN(seq) FROM packs WHERE {_ROOM} AND seq >= ?"
-_ENOUGH = f"SELECT seq FROM terms WHERE {_ROOM} AND seq > ? ORDER BY seq LIMIT 1 OFFSET {SIZE - 1}"
+_PACKS = f"SELECT seq, changes FROM packs WHERE {ROOM} ORDER BY seq"
+_BEFORE = f"SELECT MAX(seq) FROM packs WHERE {ROOM} AND seq < ?"
+_WITH = f"SELECT MIN(seq) FROM packs WHERE {ROOM} AND seq >= ?"
+_ENOUGH = f"SELECT seq FROM terms WHERE {ROOM} AND seq > ? ORDER BY seq LIMIT 1 OFFSET {SIZE - 1}"
 _PACK = """INSERT INTO packs (workspace, owner, namespace, seq, changes) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (workspace, owner, namespace, seq) DO UPDATE SET changes = excluded.changes"""
 

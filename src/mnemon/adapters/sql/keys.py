@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from mnemon.adapters.sql.counters import SqlCounters
-from mnemon.adapters.sql.engine import Session, SqlRow, as_bytes, marks
+from mnemon.adapters.sql.engine import ROOM, Session, SqlRow, as_bytes, marks
 from mnemon.domain.names import Room
 from mnemon.ports.book import WrappedKey
 
@@ -13,8 +13,7 @@ _SELECT = "SELECT workspace, owner, namespace, purpose, epoch, wrapped FROM room
 _ORDER = "ORDER BY workspace, owner, namespace, purpose, epoch"
 _ADD = """INSERT INTO room_keys (workspace, owner, namespace, purpose, epoch, wrapped)
     VALUES (?, ?, ?, ?, ?, ?)"""
-_REWRAP = """UPDATE room_keys SET wrapped = ?
-    WHERE workspace = ? AND owner = ? AND namespace = ? AND purpose = ? AND epoch = ?"""
+_REWRAP = f"UPDATE room_keys SET wrapped = ? WHERE {ROOM} AND purpose = ? AND epoch = ?"
 
 
 class SqlKeys:
@@ -53,9 +52,7 @@ class SqlKeys:
 
     def delete_room(self, room: Room) -> int:
         self._seen.clear()
-        return self._session.run(
-            "DELETE FROM room_keys WHERE workspace = ? AND owner = ? AND namespace = ?", room
-        )
+        return self._session.run(f"DELETE FROM room_keys WHERE {ROOM}", room)
 
 
 def _key(row: SqlRow) -> WrappedKey:

@@ -17,7 +17,6 @@ STANDS = "i.target IS NULL"
 """Nothing replaced the line. Asked of a column that the tables are joined by: PostgreSQL then knows that most
 lines are like that, and walks an index only as far as it must."""
 GET = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ? AND l.id = ?"
-ROOM = "workspace = ? AND owner = ? AND namespace = ?"
 
 
 def row_of(line: SealedLine) -> SqlRow:

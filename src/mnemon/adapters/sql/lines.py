@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mnemon.adapters.sql.citations import SqlCitations
-from mnemon.adapters.sql.engine import SqlRow, listed
-from mnemon.adapters.sql.line_rows import COLUMNS, FROM, GET, READ, ROOM, STANDS, line_of, row_of
+from mnemon.adapters.sql.engine import ROOM, SqlRow, listed
+from mnemon.adapters.sql.line_rows import COLUMNS, FROM, GET, READ, STANDS, line_of, row_of
 from mnemon.adapters.sql.turns import SqlTurns
 from mnemon.adapters.sql.views import SqlViews
 from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine

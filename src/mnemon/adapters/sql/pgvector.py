@@ -15,7 +15,8 @@ from typing import cast
 
 from psycopg import errors
 
-from mnemon.adapters.sql.engine import Session, SqlRow, Values
+from mnemon.adapters.sql.engine import ROOM, Session, SqlRow, Values
+from mnemon.adapters.sql.sealed import noted_form
 from mnemon.domain.embedding import AUTO, PGVECTOR, SEALED
 from mnemon.domain.names import Room
 from mnemon.domain.vector import SCALE_BYTES, unpack
@@ -40,13 +41,13 @@ _HAS_COLUMN = """SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('vector
 _HAS_SEALED = "SELECT 1 FROM vectors WHERE length(sealed) > 0 LIMIT 1"
 _KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed, place)
     VALUES (?, ?, ?, ?, ?, ?, '', CAST(? AS vector))"""
-_ROOM = "workspace = ? AND owner = ? AND namespace = ? AND space = ? AND vector_dims(place) = {size}"
+_ROOM = f"{ROOM} AND space = ? AND vector_dims(place) = {{size}}"
 _COMPARE = f"""SELECT id, near FROM (SELECT id, -(place <#> CAST(? AS vector)) AS near FROM vectors
     WHERE {_ROOM} OFFSET 0) AS compared WHERE near > 0"""
 _NEAREST = f"""SELECT id, -(CAST(place AS vector({{size}})) <#> CAST(? AS vector)) FROM vectors
     WHERE {_ROOM} ORDER BY CAST(place AS vector({{size}})) <#> CAST(? AS vector) LIMIT ?"""
-_PLACE = """SELECT CAST(place AS real[]) FROM vectors
-    WHERE workspace = ? AND owner = ? AND namespace = ? AND space = ? AND id = ? AND place IS NOT NULL"""
+_PLACE = f"""SELECT CAST(place AS real[]) FROM vectors
+    WHERE {ROOM} AND space = ? AND id = ? AND place IS NOT NULL"""
 _SHARE = f"""SELECT (SELECT COUNT(*) FROM vectors WHERE {_ROOM}),
     (SELECT reltuples FROM pg_class WHERE oid = to_regclass('vectors_near_{{size}}'))"""
 _INDEX = """CREATE INDEX IF NOT EXISTS vectors_near_{size} ON vectors
@@ -65,7 +66,7 @@ def settle(session: Session, asked: str | None) -> str:
     Left to the store (`AUTO`), they stay sealed where they are, and go into the clear where there are none.
     Where none will be made (None) nothing is changed. Raises: Misconfigured.
     """
-    noted = str(found[0]) if (found := session.row("SELECT form FROM keeping")) else None
+    noted = noted_form(session)
     if asked is None:
         return SEALED if noted == SEALED or session.row(_HAS_COLUMN) is None else PGVECTOR
     form = asked

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mnemon.adapters.sql.engine import Session, Vectors
+from mnemon.adapters.sql.engine import ROOM, Session, Vectors
 from mnemon.adapters.sql.feed import SqlFeed
 from mnemon.domain.names import Room
 from mnemon.ports.renewal import Debt, Renewed
 
-_ROOM = "workspace = ? AND owner = ? AND namespace = ?"
 _OWE = """INSERT INTO renewals (workspace, owner, namespace, seq) VALUES (?, ?, ?, 0)
     ON CONFLICT (workspace, owner, namespace) DO NOTHING"""
 _NEXT = "SELECT workspace, owner, namespace, seq FROM renewals WHERE seq >= 0"
 _FIRST = " ORDER BY workspace, owner, namespace LIMIT 1"
-_LINES = f"SELECT seq, id FROM terms WHERE {_ROOM} AND seq > ? AND tokens IS NOT NULL ORDER BY seq LIMIT ?"
+_LINES = f"SELECT seq, id FROM terms WHERE {ROOM} AND seq > ? AND tokens IS NOT NULL ORDER BY seq LIMIT ?"
 _RENEW = f"""UPDATE terms SET tokens = ?, counts = ?
-    WHERE {_ROOM} AND seq = ? AND id = ? AND tokens IS NOT NULL"""
-_REACH = f"UPDATE renewals SET seq = ? WHERE {_ROOM} AND seq < ?"
+    WHERE {ROOM} AND seq = ? AND id = ? AND tokens IS NOT NULL"""
+_REACH = f"UPDATE renewals SET seq = ? WHERE {ROOM} AND seq < ?"
 _OWED = """SELECT COUNT(*) FROM renewals r JOIN terms t ON t.workspace = r.workspace AND t.owner = r.owner
     AND t.namespace = r.namespace AND t.seq > r.seq WHERE t.tokens IS NOT NULL"""
 _LACKING = """SELECT COUNT(*) FROM terms t WHERE t.tokens IS NOT NULL AND NOT EXISTS (
@@ -42,7 +41,7 @@ class SqlRenewal:
     def owe(self, rooms: Collection[Room]) -> None:
         for room in rooms:
             self._session.run(_OWE, room)
-            self._session.run(f"DELETE FROM placed WHERE {_ROOM}", room)
+            self._session.run(f"DELETE FROM placed WHERE {ROOM}", room)
 
     def next(self, *within: str) -> Debt | None:
         found = self._session.row(_NEXT + _narrowed(within) + _FIRST, within)
@@ -60,7 +59,7 @@ class SqlRenewal:
         self._session.run(_REACH, (debt.seq, *debt.room, debt.seq))
 
     def settle(self, room: Room) -> None:
-        self._session.run(f"DELETE FROM renewals WHERE {_ROOM}", room)
+        self._session.run(f"DELETE FROM renewals WHERE {ROOM}", room)
 
     def owed(self, *within: str) -> int:
         return self._counted(_OWED, (), within)

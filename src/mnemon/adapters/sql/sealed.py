@@ -12,6 +12,12 @@ _KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sea
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
 
 
+def noted_form(session: Session) -> str | None:
+    """In which form the store was told to keep its vectors: sealed or another; None if it was not told."""
+    found = session.row("SELECT form FROM keeping")
+    return None if found is None else str(found[0])
+
+
 class SealedVectors:
     comparing: ClassVar[None] = None
     form = SEALED

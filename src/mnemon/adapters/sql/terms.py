@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mnemon.adapters.sql.engine import Session, SqlRow, Vectors, as_bytes, listed
+from mnemon.adapters.sql.engine import ROOM, Session, SqlRow, Vectors, as_bytes, listed
 from mnemon.adapters.sql.engine import marks as marks_of
 from mnemon.adapters.sql.feed import SqlFeed
 from mnemon.domain.feed import UNSAID, Feed, Saying
@@ -16,22 +16,21 @@ from mnemon.domain.names import Room
 from mnemon.ports.book import Vector
 
 _TABLES = ("terms", "vectors")
-_ROOM = "workspace = ? AND owner = ? AND namespace = ?"
 _ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts, session, turn, at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_LACKING = f"""SELECT t.seq, t.id FROM terms t WHERE {_ROOM} AND t.seq > ? AND t.tokens IS NOT NULL
+_LACKING = f"""SELECT t.seq, t.id FROM terms t WHERE {ROOM} AND t.seq > ? AND t.tokens IS NOT NULL
     AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
     AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL
     ORDER BY t.seq LIMIT ? OFFSET ?"""
-_PLACED = f"SELECT seq FROM placed WHERE {_ROOM} AND space = ? AND form = ?"
+_PLACED = f"SELECT seq FROM placed WHERE {ROOM} AND space = ? AND form = ?"
 _REACH = """INSERT INTO placed (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (workspace, owner, namespace, space)
     DO UPDATE SET form = excluded.form, seq = excluded.seq"""
-_INDEXED = f"SELECT id FROM terms WHERE {_ROOM} AND seq > ? AND tokens IS NOT NULL AND id IN "
-_NUMBERS = f"SELECT seq FROM terms WHERE {_ROOM} AND id IN "
-_TAKE_OUT = f"DELETE FROM terms WHERE {_ROOM} AND seq IN {{numbers}} AND tokens IS NOT NULL RETURNING id"
+_INDEXED = f"SELECT id FROM terms WHERE {ROOM} AND seq > ? AND tokens IS NOT NULL AND id IN "
+_NUMBERS = f"SELECT seq FROM terms WHERE {ROOM} AND id IN "
+_TAKE_OUT = f"DELETE FROM terms WHERE {ROOM} AND seq IN {{numbers}} AND tokens IS NOT NULL RETURNING id"
 _VECTORS = f"""SELECT seq, id, sealed FROM vectors v
-    WHERE {_ROOM} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
+    WHERE {ROOM} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
 _SOME = "SELECT workspace, owner, namespace, seq FROM vectors WHERE space = ? LIMIT ?"
 
 
@@ -54,7 +53,7 @@ class SqlTerms:
         for marks, ids in listed(line_ids):
             for removed in self._taken_out(room, marks, ids):
                 self._enter(room, removed, None, b"", UNSAID)
-            self._session.run(f"DELETE FROM vectors WHERE {_ROOM} AND id IN {marks}", (*room, *ids))
+            self._session.run(f"DELETE FROM vectors WHERE {ROOM} AND id IN {marks}", (*room, *ids))
 
     def _taken_out(self, room: Room, marks: str, ids: Sequence[str]) -> list[str]:
         """Which of the lines were indexed until now, in order."""
@@ -67,13 +66,13 @@ class SqlTerms:
     def delete_room(self, room: Room) -> None:
         self._last.pop(room, None)
         for table in (*_TABLES, "packs", "placed", "renewals"):
-            self._session.run(f"DELETE FROM {table} WHERE {_ROOM}", room)
+            self._session.run(f"DELETE FROM {table} WHERE {ROOM}", room)
 
     def _end(self, room: Room) -> int:
         """The number of the last change or vector, whatever was removed since it was looked up."""
         if room in self._last:
             return self._last[room]
-        ends = [self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {_ROOM}", room) for table in _TABLES]
+        ends = [self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {ROOM}", room) for table in _TABLES]
         return max((end[0] if end else None) or 0 for end in ends)
 
     def _next(self, room: Room) -> int:
@@ -91,7 +90,7 @@ class SqlTerms:
         self._last[room] = self._end(room)
         for marks, ids in listed(given):
             indexed = self._indexed(room, space, marks, ids)
-            sql = f"DELETE FROM vectors WHERE {_ROOM} AND space = ? AND id IN {marks}"
+            sql = f"DELETE FROM vectors WHERE {ROOM} AND space = ? AND id IN {marks}"
             self._session.run(sql, (*room, space, *ids))
             for line_id in (line_id for line_id in ids if line_id in indexed):
                 self._vectors.keep((*room, space, self._next(room), line_id), given[line_id])
@@ -116,7 +115,7 @@ class SqlTerms:
         if lacking:
             reached = lacking[0][0] - 1
         else:
-            (last,) = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {_ROOM}", room) or (None,)
+            (last,) = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {ROOM}", room) or (None,)
             reached = last or 0
         self._session.run(_REACH, (*room, space, self._vectors.form, reached))
 
@@ -136,7 +135,7 @@ class SqlTerms:
 
     def leave(self, space: str, most: int) -> int:
         going = self._session.rows(_SOME, (space, most))
-        sql = f"DELETE FROM vectors WHERE {_ROOM} AND space = ? AND seq = ?"
+        sql = f"DELETE FROM vectors WHERE {ROOM} AND space = ? AND seq = ?"
         for *room, seq in going:
             self._session.run(sql, (*room, space, seq))
         if going:

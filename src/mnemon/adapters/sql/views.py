@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from mnemon.adapters.sql.engine import NO_LIMIT, Session, SqlRow, listed, marks
-from mnemon.adapters.sql.line_rows import FROM, READ, ROOM, STANDS, line_of
+from mnemon.adapters.sql.engine import NO_LIMIT, ROOM, Session, SqlRow, listed, marks
+from mnemon.adapters.sql.line_rows import FROM, READ, STANDS, line_of
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.ports.book import Views

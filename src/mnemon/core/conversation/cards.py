@@ -185,8 +185,8 @@ def add_news(
     news: Sequence[Stand],
     changes: Changes,
     *,
-    makes_card: bool = True,
-    unmet: Sequence[str] = (),
+    makes_card: bool,
+    unmet: Sequence[str],
 ) -> None:
     """Note what was said for traits and, where cards are made, let the reasoner fit it into the card.
 
@@ -222,7 +222,7 @@ def strike(
     sources: Collection[str],
     changes: Changes,
     *,
-    messages: Collection[str] = (),
+    messages: Collection[str],
 ) -> bool:
     """Take out what came from these conclusions, or was said in these messages alone; whether there was any.
 
@@ -252,8 +252,8 @@ def rebuild(
     namespace: str,
     changes: Changes,
     *,
-    merged: Mapping[str, str] | None = None,
-    gone: Collection[str] = (),
+    merged: Mapping[str, str],
+    gone: Collection[str],
 ) -> None:
     """Make the card anew of what stands, and of what was written by hand.
 
@@ -261,11 +261,10 @@ def rebuild(
 
     Raises: Tampered.
     """
-    now = merged or {}
     before = _kept(desk, observer, observed, namespace)
-    stands = _newest({renamed(stand, now): None for stand in before.stands if stand.source not in gone})
+    stands = _newest({renamed(stand, merged): None for stand in before.stands if stand.source not in gone})
     kept = [
-        replace(entry, source=now.get(entry.source or "", entry.source))
+        replace(entry, source=merged.get(entry.source or "", entry.source))
         for entry in before.entries or ()
         if entry.source not in gone
     ]

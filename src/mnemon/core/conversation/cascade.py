@@ -15,6 +15,7 @@ import msgspec
 
 from mnemon.core.conversation import cards, directory
 from mnemon.core.conversation.conclusions import EXPLICIT, KINDS, TOGETHER
+from mnemon.core.conversation.ingest import owe_summaries
 from mnemon.core.conversation.place import Changes
 from mnemon.core.desk import Desk
 from mnemon.domain.line import Place
@@ -95,18 +96,22 @@ def _note(desk: Desk, going: Iterable[Place], struck: dict[tuple[Room, str], set
 def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:
     """Make ready for messages of the sessions to go: their turns are spent, and summaries tell of them.
 
-    A summary tells in one text what several said: it goes as a whole, and comes again with the next one.
+    A summary tells in one text what several said: it goes as a whole, and is made again without them.
     """
     for session in sessions:
-        if directory.find(desk, SESSION, session) is None:
+        entry = directory.find(desk, SESSION, session)
+        if entry is None:
             continue
-        directory.spend_turns(desk, session)
+        last = directory.next_turn(desk, session) - 1
+        directory.spend_turns(desk, session, last)
         by_room: dict[Room, list[str]] = defaultdict(list)
         for line in desk.tx.lines.of_session(desk.scope.workspace, SESSIONS, session):
             by_room[line.room].append(line.id)
         for room, ids in by_room.items():
             desk.tx.lines.delete(room, ids)
             changes.lose(room, ids)
+        if by_room:
+            owe_summaries(desk, entry, 1, last)
 
 
 def _resting_on(desk: Desk, gone: Collection[str], weakened: dict[tuple[Room, str], set[str]]) -> list[Place]:

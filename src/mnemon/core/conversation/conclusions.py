@@ -122,10 +122,10 @@ def conclude(
     line_id: str,
     namespace: str,
     session: str | None,
-    said_at: int | None = None,
-    likeness: bytes | None = None,
-    kind: str = CONCLUSIONS["explicit"],
-    metadata: str = "{}",
+    said_at: int | None,
+    likeness: bytes | None,
+    kind: str,
+    metadata: str,
 ) -> SealedLine:
     """Store one conclusion."""
     keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
@@ -440,7 +440,7 @@ def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[S
     return kept
 
 
-def _span(desk: Desk, whose: Whose, owner: str | None, limit: int | None = None) -> Views:
+def _span(desk: Desk, whose: Whose, owner: str | None, limit: int | None) -> Views:
     scope = desk.scope
     return Views(scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces)
 

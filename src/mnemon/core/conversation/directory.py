@@ -171,9 +171,9 @@ def next_turn(desk: Desk, session: str) -> int:
     return max(last, 0 if spent is None else spent.last) + 1
 
 
-def spend_turns(desk: Desk, session: str) -> None:
-    """Remember the turns that were given out, before messages of the session are deleted."""
-    spent = Batch(desk.scope.workspace, session, _SPENT, _FOREVER, 0, next_turn(desk, session) - 1)
+def spend_turns(desk: Desk, session: str, last: int) -> None:
+    """Remember that the session's turns up to the last one were given out, whatever is there of them."""
+    spent = Batch(desk.scope.workspace, session, _SPENT, _FOREVER, 0, last)
     desk.tx.register.keep_batch(spent, 0)
 
 

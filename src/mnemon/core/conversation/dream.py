@@ -100,17 +100,6 @@ class Census(Struct, frozen=True):
         return Census(*(one + two for one, two in zip(mine, theirs, strict=True)))
 
 
-class Dreamt(Struct, frozen=True):
-    """What came of a dream."""
-
-    before: Census
-    after: Census
-    merged: int
-    reasoned: int
-    """How many conclusions it made or made anew."""
-    changes: Changes
-
-
 def read_standing(
     desk: Desk, observer: str, observed: str, namespace: str, most: int = _MOST_VIEWS
 ) -> Standing:
@@ -152,18 +141,22 @@ def keep_dream(desk: Desk, standing: Standing, plan: Plan) -> Changes:
 
     Raises: Tampered.
     """
-    return _kept(desk, standing, plan)[0]
-
-
-def dream(desk: Desk, observer: str, observed: str, namespace: str) -> Dreamt:
-    """The whole dream at once, at a desk that may write and opens that namespace alone, and what it did.
-
-    Raises: Tampered.
-    """
-    standing = read_standing(desk, observer, observed, namespace)
-    changes, merged, reasoned = _kept(desk, standing, think(standing, desk.tools.local))
-    after = read_standing(desk, observer, observed, namespace)
-    return Dreamt(census(standing), census(after), merged, reasoned, changes)
+    changes = Changes()
+    room = room_of(desk, standing.observer, standing.namespace)
+    asked = {view.line.id for view in standing.views} | {stand.source for stand in standing.stands}
+    alive = {line.id for line in desk.tx.lines.get_all(room, asked) if line.invalidated_by is None}
+    merged = _merge(desk, room, plan.merges, alive, changes)
+    _reason(desk, room, standing, plan.patterns, alive - merged.keys(), changes)
+    rebuild(
+        desk,
+        standing.observer,
+        standing.observed,
+        standing.namespace,
+        changes,
+        merged=merged,
+        gone=asked - alive,
+    )
+    return changes
 
 
 def census(standing: Standing) -> Census:
@@ -211,26 +204,6 @@ def _alone(desk: Desk, room: Room) -> Desk:
     return msgspec.structs.replace(desk, scope=scope)
 
 
-def _kept(desk: Desk, standing: Standing, plan: Plan) -> tuple[Changes, int, int]:
-    """What changed, how many conclusions were merged into others, and how many were reasoned."""
-    changes = Changes()
-    room = room_of(desk, standing.observer, standing.namespace)
-    asked = {view.line.id for view in standing.views} | {stand.source for stand in standing.stands}
-    alive = {line.id for line in desk.tx.lines.get_all(room, asked) if line.invalidated_by is None}
-    merged = _merge(desk, room, plan.merges, alive, changes)
-    reasoned = _reason(desk, room, standing, plan.patterns, alive - merged.keys(), changes)
-    rebuild(
-        desk,
-        standing.observer,
-        standing.observed,
-        standing.namespace,
-        changes,
-        merged=merged,
-        gone=asked - alive,
-    )
-    return changes, len(merged), reasoned
-
-
 def _merge(
     desk: Desk, room: Room, merges: Iterable[Merge], alive: set[str], changes: Changes
 ) -> dict[str, str]:
@@ -257,15 +230,14 @@ def _reason(
     found: Sequence[Pattern],
     alive: set[str],
     changes: Changes,
-) -> int:
-    """Put the patterns in place of what earlier dreams concluded; how many of them are new or changed."""
+) -> None:
+    """Put the patterns in place of what earlier dreams concluded."""
     keys = desk.tools.vault.room(desk.tx, room)
     earlier = {
         view.line.likeness: view
         for view in standing.views
         if view.line.metadata == _DREAMT and view.line.kind not in EXPLICIT and view.line.id in alive
     }
-    made = 0
     for pattern in found:
         if not alive.issuperset(pattern.sources):
             continue
@@ -290,9 +262,7 @@ def _reason(
         )
         desk.tx.lines.cite(room, line.id, pattern.sources)
         changes.add(line)
-        made += 1
     _remove(desk, room, [view.line.id for view in earlier.values()], changes)
-    return made
 
 
 def _remove(desk: Desk, room: Room, ids: Sequence[str], changes: Changes) -> None:

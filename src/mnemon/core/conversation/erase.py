@@ -23,9 +23,8 @@ from mnemon.domain.line import CARD, Place
 from mnemon.domain.names import SESSIONS, Room
 from mnemon.domain.register import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
 from mnemon.errors import Conflict, NotFound
-from mnemon.ports.book import Span, Views
+from mnemon.ports.book import EVERYTHING, Span, Views
 
-_EVERYTHING = 1 << 31
 _VIEWS = (*KINDS, CARD)
 
 
@@ -90,7 +89,7 @@ def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
         raise NotFound("there is no such peer")
     workspace = desk.scope.workspace
     rooms = rooms_held(desk, peer)
-    span = Span(workspace, peer, [room.namespace for room in rooms], history=True, limit=_EVERYTHING)
+    span = Span(workspace, peer, [room.namespace for room in rooms], history=True, limit=EVERYTHING)
     own = [line for line in desk.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
     of_it = desk.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=desk.scope.namespaces))
     changes = Changes()

@@ -177,7 +177,12 @@ def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> Non
                 ),
                 desk.now,
             )
-    rhythm = h.rhythm(near, far)
+    owe_summaries(desk, entry, first, last)
+
+
+def owe_summaries(desk: Desk, entry: Entry, first: int, last: int) -> None:
+    """Note which summaries of the session are due by one of these turns."""
+    rhythm = h.rhythm(*directory.habits(desk, entry.name))
     for every in () if rhythm is None else dict.fromkeys(rhythm):
         due = last - last % every
         if due >= first:
@@ -185,7 +190,7 @@ def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> Non
                 Errand(
                     workspace=desk.scope.workspace,
                     kind=SUMMARISE,
-                    session=session,
+                    session=entry.name,
                     last=due,
                     payload='{"long":true}' if rhythm and every == rhythm[1] else '{"long":false}',
                     namespace=entry.namespace,

@@ -29,11 +29,10 @@ from mnemon.domain.names import Room
 from mnemon.domain.register import FORMER, MEMBER, PEER
 from mnemon.domain.tasks import IDLE, REASONING, Errand, Task
 from mnemon.errors import Conflict, InvalidInput, Tampered
-from mnemon.ports.book import ALL_BEFORE, Span, Views
+from mnemon.ports.book import ALL_BEFORE, EVERYTHING, Span, Views
 
 _Name = TypeVar("_Name", str, str | None)
 
-_EVERYTHING = 1 << 31
 _AT_ONCE = 500
 
 
@@ -64,7 +63,7 @@ def rename_some(desk: Desk, peer: str, name: str, after: str | None, most: int) 
         move.lines(line for line in found if line.about is None)
         move.enter()
         return move.told(found[-1].id)
-    everything = [*move.own(None, _EVERYTHING), *move.held_by_others()]
+    everything = [*move.own(None, EVERYTHING), *move.held_by_others()]
     if everything or move.is_known():
         move.lines(line for line in everything if line.kind != CARD)
         move.cards(line for line in everything if line.kind == CARD)

@@ -29,10 +29,7 @@ from mnemon.domain.portable import LineRecord, Record, SessionRecord, WebhookRec
 from mnemon.domain.register import MEMBER, SESSION, Entry, Tie
 from mnemon.domain.shapes import settled
 from mnemon.errors import InvalidInput, NamespaceDenied, Tampered
-from mnemon.ports.register import Batch
 
-_SPENT = b"spent"
-_FOREVER = 1 << 62
 _SPOKEN = 64 * 1024 * 1024
 
 
@@ -169,8 +166,7 @@ class _Table:
         if isinstance(record, SessionRecord):
             self._changes.namespaces.add(record.namespace)
             if record.turns > directory.next_turn(self._desk, record.name) - 1:
-                spent = Batch(self._workspace, record.name, _SPENT, _FOREVER, 0, record.turns)
-                register.keep_batch(spent, 0)
+                directory.spend_turns(self._desk, record.name, record.turns)
 
     def _line(self, record: LineRecord) -> None:
         room = self._room(record)

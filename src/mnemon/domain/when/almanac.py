@@ -36,12 +36,12 @@ def years(first: int, last: int, certainty: float = _SURE) -> Time:
     return days(start, past, "year" if first == last else "years", certainty)
 
 
-def week(said: Said, step: int, certainty: float = _SURE) -> Time:
+def week(said: Said, step: int) -> Time:
     monday = said.monday + 7 * step
-    return days(monday, monday + 7, "week", certainty)
+    return days(monday, monday + 7, "week", _SURE)
 
 
-def weekend(said: Said, step: int, certainty: float = _SURE) -> Time:
+def weekend(said: Said, step: int, certainty: float) -> Time:
     saturday = said.monday + 5 + 7 * step
     return days(saturday, saturday + 2, "weekend", certainty)
 

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from mnemon.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
+from mnemon.domain.shapes import UNREADABLE
 from mnemon.domain.trust import named, quoted
 from mnemon.errors import InvalidInput
 from mnemon.gate import messages as m
@@ -47,7 +48,7 @@ def put(
     """Remember TEXT ('-' reads it from standard input)."""
     try:
         extra = msgspec.json.decode(metadata, type=dict[str, Any])
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise InvalidInput(f"--metadata is not a JSON object: {error}") from None
     said = _standard_input() if text == "-" else text
     request = m.Put(said, namespace, line_id, kind, session, extra, occurred_at)

@@ -26,7 +26,7 @@ _PAGE_RECORDS = 200
 _MOST_TOLD = 10
 
 
-def import_archive(shell: Shell, path: Path, archives: Archives, *, identity: Path | None = None) -> None:
+def import_archive(shell: Shell, path: Path, archives: Archives, *, identity: Path | None) -> None:
     """Take in all of an archive, and tell what became of it.
 
     Raises: MnemonError; Conflict if something here says something else than the archive.

@@ -6,7 +6,7 @@ what a right request would be.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mnemon.domain.shapes import settled
+from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.errors import (
     BodyTooLarge,
     HostRefused,
@@ -32,6 +32,7 @@ from mnemon.gate.gate import Gate
 from mnemon.surfaces.http.door import Door
 from mnemon.surfaces.http.exchange import (
     HEADERS,
+    Endpoint,
     Hands,
     body_of,
     credentials_of,
@@ -55,7 +56,6 @@ from mnemon.surfaces.http.table import Table
 from mnemon.version import __version__
 
 _LOOKING = ("GET", "HEAD", "OPTIONS")
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def make_app(
@@ -172,7 +172,7 @@ def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
 def _from_body(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     try:
         return decoder.decode(body or b"{}")
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise InvalidInput(f"the body can't be read: {error}") from None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -22,6 +22,7 @@ from mnemon.gate.operation import Operation
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 encode = msgspec.json.Encoder().encode
 
+Endpoint = Callable[[Request], Awaitable[Response]]
 Reads = Callable[[], Any]
 """Reads the request, once the cap is admitted."""
 
@@ -46,10 +47,10 @@ class Hands:
     nobody who writes should wait for that.
     """
 
-    def __init__(self, waiting: int = 8, thinking: int = 32) -> None:
+    def __init__(self) -> None:
         self._reading = _Threads(1, "mnemon-reading")
-        self._waiting = _Threads(waiting, "mnemon-waiting")
-        self._thinking = _Threads(thinking, "mnemon-thinking")
+        self._waiting = _Threads(8, "mnemon-waiting")
+        self._thinking = _Threads(32, "mnemon-thinking")
 
     async def call(self, gate: Gate, operation: Operation, credentials: Credentials, read: Reads) -> Any:
         """What the gate answers. Raises: MnemonError."""

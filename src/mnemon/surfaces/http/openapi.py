@@ -40,7 +40,7 @@ class Health(msgspec.Struct):
     embedder: str
 
 
-def describe(routes: Iterable[Route], version: str, doors: Iterable[Paths] = ()) -> dict[str, Any]:
+def describe(routes: Iterable[Route], version: str, doors: Iterable[Paths]) -> dict[str, Any]:
     """What the routes do, and the paths of doors that describe themselves."""
     routes = tuple(routes)
     kinds = {kind for route in routes for kind in (route.operation.request, route.operation.answer)}

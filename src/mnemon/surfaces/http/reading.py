@@ -54,7 +54,7 @@ _Mending = Callable[[Any], Any]
 def read(route: Route, status: int, headers: Mapping[str, str], content: bytes) -> Any:
     """The answer that the gate there gave.
 
-    Raises: MsgspecError, ValueError, RecursionError for what is not one.
+    Raises: `UNREADABLE` for what is not one.
     """
     kind = route.operation.answer
     if not route.path.startswith(_CONVERSATIONS):

@@ -75,5 +75,3 @@ ROUTES = (
     Route("GET", "/v1/audit/proof", o.PROOF, "An inclusion or consistency proof"),
 )
 """Upkeep (key rotation, doctor) has no route: it is done where the keys are."""
-
-BY_OPERATION = {route.operation.name: route for route in ROUTES}

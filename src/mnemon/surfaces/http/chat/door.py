@@ -8,7 +8,7 @@ memory can't do, the chat goes on without.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -43,7 +43,7 @@ from mnemon.surfaces.http.chat.talk import COMPLETIONS, RESPONSES, Dialect, Talk
 from mnemon.surfaces.http.chat.unfinished import Unfinished
 from mnemon.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
 from mnemon.surfaces.http.describing import Paths
-from mnemon.surfaces.http.exchange import HEADERS, LOCAL, Hands, body_of, json_answer
+from mnemon.surfaces.http.exchange import HEADERS, LOCAL, Endpoint, Hands, body_of, json_answer
 
 if TYPE_CHECKING:
     import httpx
@@ -57,7 +57,6 @@ _MOST_AT_ONCE = 256 * 1024
 """Bytes of a body that the event loop itself may look through."""
 
 _T = TypeVar("_T")
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class ChatDoor:

@@ -8,12 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from mnemon.domain.shapes import settled
+from mnemon.domain.shapes import UNREADABLE, settled
 
 _MOST_CHARS = 200_000
 _MOST_BYTES = 32 * 1024 * 1024
 _DONE = b"[DONE]"
-_FAULTS = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class _Said(Struct):
@@ -133,7 +132,7 @@ class Heard:
             return
         try:
             chunk = _decode(data)
-        except _FAULTS:
+        except UNREADABLE:
             self._failed = self._failed or not self._streamed
             return
         if chunk.error is not None or chunk.type in ("response.failed", "error"):

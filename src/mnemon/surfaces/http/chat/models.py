@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw, Struct
 
-from mnemon.domain.shapes import settled
+from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.domain.upstream import ChatSettings, Upstream
-
-_FAULTS = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class _List(Struct):
@@ -21,12 +19,12 @@ def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[
     """Those models of an endpoint's list that are asked for there, each with the name that leads to it."""
     try:
         found = msgspec.json.decode(told, type=settled(_List)).data
-    except _FAULTS:
+    except UNREADABLE:
         return
     for model in found:
         try:
             name = msgspec.json.decode(model.get("id", b"null"), type=str)
-        except _FAULTS:
+        except UNREADABLE:
             continue
         known = upstream.prefix + name if upstream.strip else name
         if settings.serving(known) == upstream:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from mnemon.domain.shapes import settled
+from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.errors import InvalidInput
 from mnemon.turns.cleaning import spoken
 from mnemon.turns.fence import unmarked
@@ -53,7 +53,6 @@ _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _items = msgspec.json.Decoder(list[Raw]).decode
 _item = msgspec.json.Decoder(settled(_Item)).decode
 _value = msgspec.json.Decoder().decode
-_FAULTS = (msgspec.MsgspecError, ValueError, RecursionError)
 _MOST_HEARD = 200_000
 """Characters of a text: of more, memory takes no notice."""
 _MOST_PARTS = 100
@@ -84,7 +83,7 @@ class Talk:
             if self.dialect is RESPONSES and bytes(given)[:1] == b'"':
                 return True, [Raw(_encode({"role": "user", "content": given}))]
             return False, _items(given)
-        except _FAULTS:
+        except UNREADABLE:
             return False, []
 
     @property
@@ -107,7 +106,7 @@ class Talk:
     def _decoded(self, field: str) -> Any:
         try:
             return _value(self._fields.get(field, b"null"))
-        except _FAULTS:
+        except UNREADABLE:
             return None
 
     @cached_property
@@ -203,7 +202,7 @@ def _understood(body: bytes) -> tuple[bytes, dict[str, Raw]]:
     """
     try:
         return body, _fields(body)
-    except _FAULTS as error:
+    except UNREADABLE as error:
         mended = _ESCAPED.sub(lambda found: _UNKNOWN if found["half"] else found[0], body)
         if mended == body:
             raise InvalidInput(f"the body is no JSON object that can be read: {error}") from None
@@ -215,7 +214,7 @@ def _changed(item: Raw, change: Callable[[Any], Any]) -> Raw:
     try:
         fields = _fields(item)
         content = _value(fields.get("content", b"null"))
-    except _FAULTS:
+    except UNREADABLE:
         return item
     changed = change(content)
     if changed == content:
@@ -235,7 +234,7 @@ def _merged(raw: Raw, content: Any, changed: Any) -> Any:
 def _read_item(item: Raw) -> _Item:
     try:
         found = _item(item)
-    except _FAULTS:
+    except UNREADABLE:
         return _Item()
     return found if found.type in (None, "message") else _Item(type=found.type)
 
@@ -244,7 +243,7 @@ def _said(item: _Item) -> str:
     """What the message says, cleaned."""
     try:
         content = _value(item.content)
-    except _FAULTS:
+    except UNREADABLE:
         return ""
     if isinstance(content, str):
         content = content[:_MOST_HEARD]

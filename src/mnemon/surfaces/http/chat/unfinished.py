@@ -7,11 +7,10 @@ from collections import OrderedDict
 from msgspec import Struct
 
 from mnemon.surfaces.http.chat.heard import Heard
+from mnemon.surfaces.http.chat.keeping import Lane
 from mnemon.surfaces.http.chat.talk import Talk
 
 _MOST = 256
-
-Lane = tuple[str, str]
 
 
 class Turn(Struct, frozen=True):

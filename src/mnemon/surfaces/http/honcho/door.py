@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import msgspec
@@ -12,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as WebRoute
 
-from mnemon.domain.shapes import settled
+from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.errors import BodyTooLarge, FileTooLarge, InvalidInput, MnemonError
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.gate import Gate
-from mnemon.surfaces.http.exchange import HEADERS, Hands, body_of, credentials_of, encode
+from mnemon.surfaces.http.exchange import HEADERS, Endpoint, Hands, body_of, credentials_of, encode
 from mnemon.surfaces.http.honcho.old_clients import for_old_clients
 from mnemon.surfaces.http.honcho.refusals import Unreadable, refusal
 from mnemon.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
@@ -27,8 +27,6 @@ _REPEATED = ("sessions",)
 _FORM_OVERHEAD = 64 * 1024
 _IDEMPOTENCY = "idempotency-key"
 _EVENT_CHARS = 24
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def honcho_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
@@ -88,7 +86,7 @@ def _fields(route: Route, body: bytes) -> dict[str, Any]:
         return {}
     try:
         found = msgspec.json.decode(body)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise Unreadable(str(error), "body") from None
     if b"\\u0000" in body:
         found = _without_nul(found)

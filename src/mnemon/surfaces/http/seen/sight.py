@@ -47,9 +47,7 @@ def note(error: MnemonError) -> None:
 class Sight:
     """An `Observer` for the gate, and what requests pass at the door."""
 
-    def __init__(
-        self, *, log: Log | None = None, metrics: Metrics | None = None, tracing: Tracing | None = None
-    ) -> None:
+    def __init__(self, *, log: Log | None, metrics: Metrics | None, tracing: Tracing | None) -> None:
         self.log = log
         self.metrics = metrics
         self.tracing = tracing

@@ -20,6 +20,7 @@ from msgspec import Struct
 from mnemon.domain.names import ALL
 from mnemon.domain.pattern import pattern
 from mnemon.surfaces.http.guard import is_loopback
+from mnemon.turns.fence import BLANK_LETTERS
 
 ANOTHER_DEVICE = "another device"
 """Where the answer goes if it is fetched with a device code."""
@@ -40,7 +41,6 @@ _MOST_NAME = 512
 _MOST_MARKS = 3
 _NOT_SEEN = "\ufffd"
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 class Consent(Struct, frozen=True, kw_only=True):
@@ -390,7 +390,7 @@ def _plain(text: str, *, most: int = _MOST_SHOWN) -> str:
         kind = unicodedata.category(character)
         marks = marks + 1 if kind in ("Mn", "Me") else 0
         if marks <= _MOST_MARKS:
-            seen.append(_NOT_SEEN if kind in _UNSEEN or character in _BLANK_LETTERS else character)
+            seen.append(_NOT_SEEN if kind in _UNSEEN or character in BLANK_LETTERS else character)
         if len(seen) > most:
             return "".join(seen[: most - 1]) + "…"
     return "".join(seen)

@@ -13,7 +13,7 @@ from authlib.oauth2.rfc7591 import (
 from msgspec import Meta, Struct
 
 from mnemon.domain.oauth import may_redirect
-from mnemon.domain.shapes import settled
+from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.domain.signin import AUTH_METHODS, CODE_GRANT, GRANTS, PUBLIC, SCOPES, Client, hash_of
 from mnemon.gate.reception import Reception
 from mnemon.surfaces.http.signin.asked import Asked
@@ -49,7 +49,7 @@ class _Registering:
         self.credential = None
         try:
             wanted = msgspec.json.decode(asked.body, type=settled(_Wanted))
-        except (msgspec.MsgspecError, ValueError, RecursionError):
+        except UNREADABLE:
             raise InvalidClientMetadataError("The metadata can not be read.") from None
         self.data: _Told = {
             name: getattr(wanted, name) for name in wanted.__struct_fields__ if getattr(wanted, name)
