@@ -45,9 +45,17 @@ def columns(server, database, table):
 
 
 def without_pgvector(server, database):
-    """Have the server find no extension for that database."""
+    """Have the server answer for that database as one does where nobody installed pgvector."""
     with server.connected(database) as connection:
-        connection.execute(f"ALTER DATABASE {database} SET extension_control_path = '/nowhere'")
+        connection.execute(
+            """CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION 'extension "vector" is not available' USING ERRCODE = 'feature_not_supported';
+            END $$"""
+        )
+        connection.execute(
+            """CREATE EVENT TRIGGER unavailable ON ddl_command_start WHEN TAG IN ('CREATE EXTENSION')
+            EXECUTE FUNCTION refuse()"""
+        )
 
 
 def sealed(home):
