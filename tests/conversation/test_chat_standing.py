@@ -108,7 +108,28 @@ def test_what_is_known_of_somebody_else_is_no_answer(stage, said, question):
 
 
 def test_what_a_tool_said_is_told_as_a_quotation(stage):
-    hear(stage, "I live in Rome and I work as a spy.", metadata={"role": "tool"})
-    lines = stage.owner.chat("Where do I live?", "mira").splitlines()
+    hear(stage, "The ferry to Rome leaves at nine.", metadata={"role": "tool"})
+    lines = stage.owner.chat("When does the ferry to Rome leave?", "mira").splitlines()
     assert lines
     assert all(line.startswith("Quoted: “") for line in lines)
+
+
+def test_chat_tells_first_what_the_search_put_before_how_it_was(stage):
+    hear(stage, "The meeting is in room 12.", "They moved the meeting to room 31.")
+    first, second = stage.owner.chat("Which room is the meeting in?", "mira").splitlines()
+    assert "room 31" in first
+    assert second.startswith("Earlier: ")
+    assert "room 12" in second
+
+
+def test_a_document_outdates_nothing_that_a_peer_said(stage):
+    hear(stage, "My rent is 900 euros.")
+    stage.owner.say(
+        "s",
+        "My rent went up to 980 euros.",
+        peer="mira",
+        created_at="2026-03-01T12:00:00Z",
+        metadata={"role": "tool"},
+    )
+    stage.rest()
+    assert "900" in stage.owner.chat("How much is my rent?", "mira").splitlines()[0]

@@ -65,6 +65,12 @@ ENDS = [
     ("I'm allergic to peanuts.", "I outgrew my peanut allergy."),
     ("My boyfriend Tom is great.", "I broke up with my boyfriend."),
     ("My boyfriend Tom is great.", "My boyfriend Tom dumped me."),
+    ("My girlfriend Ana is a nurse.", "Ana and I called it quits in August."),
+    ("My girlfriend Ana is a nurse.", "Ana and I aren't together anymore."),
+    ("I have a dog named Rex.", "We lost our dog Rex last week."),
+    ("I have a dog named Rex.", "We had to say goodbye to Rex yesterday."),
+    ("I work at a bubble tea place in the city.", "quit the bubble tea job!!"),
+    ("I'm vegetarian.", "I've started eating fish."),
 ]
 
 
@@ -94,6 +100,10 @@ LIFE = (
         "I don't want to give Rex away.",
         "I didn't put Rex down all day.",
         "Rex almost died last year.",
+        "We lost Rex's lead at the park.",
+        "Ana and I called it a night around ten.",
+        "I quit the gym.",
+        "I've started eating more fibre.",
         "If Rex died I would cry.",
         "Rex ran away from the vacuum.",
         "In the game, Rex died.",
@@ -396,3 +406,15 @@ def test_the_card_has_what_holds_in_whatever_order_its_messages_came(play):
 def test_whoever_is_told_of_in_one_sentence_has_an_end_of_their_own(tell):
     owner = tell("I have a dog named Rex, a cat named Mia and a parrot named Coco.", "Rex died.")
     assert owner.card() == ["Pet: Mia (cat)", "Pet: Coco (parrot)"]
+
+
+@pytest.mark.parametrize(
+    ("now", "card"),
+    [
+        ("I'm a cashier at the garden centre now.", ["Works as: cashier at the garden centre"]),
+        ("I'm a cashier at Acme.", ["Works at: Acme", "Works as: cashier at Acme"]),
+        ("I'm a cashier at a big shop.", ["Works at: Acme", "Works as: cashier at a big shop"]),
+    ],
+)
+def test_who_works_as_something_elsewhere_has_left_where_they_worked(tell, now, card):
+    assert tell("I work at Acme.", now).card() == card

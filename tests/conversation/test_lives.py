@@ -148,6 +148,8 @@ def test_a_dish_is_no_list(tell):
 
 ABROAD = [
     ("Ich wohne in Köln.", "Ich bin nach Hamburg gezogen.", ["Lives in: Hamburg"]),
+    ("Ich wohne in Köln.", "Wir sind jetzt nach Bonn gezogen, endlich ein Garten!", ["Lives in: Bonn"]),
+    ("Ich wohne in Köln.", "Meine Eltern sind nach Bonn gezogen.", ["Lives in: Köln"]),
     ("Ich wohne in Köln.", "Ich wohne nicht mehr in Köln.", []),
     ("Ich wohne in Köln.", "Nicht Köln, Bonn.", ["Lives in: Bonn"]),
     ("Ich wohne in Köln.", "Entschuldigung, ich meinte Bonn.", ["Lives in: Bonn"]),

@@ -235,9 +235,37 @@ def test_the_agent_that_speaks_of_it_later_is_not_taken_for_who_did_it(stage):
     assert stage.owner.search("", "When did I last see the dentist?", limit=1) == [DENTIST[3][1]]
 
 
-def test_what_the_order_added_is_told(stage):
-    tell(stage, DENTIST)
-    body = {"query": "When did I last see the dentist?", "explain": True}
+LAST_WEEK = [
+    ("2026-05-04", "The brakes of the van squeak."),
+    ("2026-05-06", "Pub quiz with Dora, we came third."),
+    ("2026-05-08", "I'm seeing the physio on Thursday about my knee."),
+    ("2026-05-11", "On Saturday we painted the fence blue."),
+    ("2026-05-11", "I will do the couch to 5k course."),
+    ("2026-05-12", "Handed in the reports."),
+]
+ASKED_AT = "2026-05-12T18:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("What did I do last week?", {0, 1, 3}),
+        ("Was habe ich letzte Woche gemacht?", {0, 1, 3}),
+        ("What happened on Saturday?", {3}),
+        ("What did I do today?", {5}),
+        ("What did we talk about last week?", {0, 1, 2, 3}),
+    ],
+)
+def test_what_tells_of_the_time_that_is_asked_for_comes_before_what_was_said_after_it(stage, question, best):
+    tell(stage, LAST_WEEK)
+    found = stage.owner.search("", question, at=ASKED_AT, limit=len(best))
+    assert set(found) == {LAST_WEEK[at][1] for at in best}
+
+
+@pytest.mark.parametrize("question", ["When did I last see the dentist?", "What did I do last week?"])
+def test_what_the_order_added_is_told(stage, question):
+    tell(stage, [*DENTIST, *LAST_WEEK])
+    body = {"query": question, "explain": True, "at": ASKED_AT}
     for one in stage.owner.told("POST", "/search", body):
         why = one["explanation"]
         assert sum(signal["added"] for signal in why["signals"].values()) == pytest.approx(

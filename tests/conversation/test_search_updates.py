@@ -37,6 +37,11 @@ BESIDE = (
     "We watched the football match at the pub",
     "I planted tomatoes on the balcony",
 )
+MANY = tuple(
+    f"My {thing} is in the {room}"
+    for thing in ("atlas", "kite", "drum")
+    for room in ("hall", "attic", "shed", "loft")
+)
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +167,58 @@ def test_what_lies_near_and_says_that_it_has_changed_comes_first_whatever_its_wo
 def test_a_change_in_what_is_another_s_or_another_thing_outdates_nothing(near, asked, mine, other):
     tell(near, mine, other, thought=False)
     assert near.owner.search("", asked)[0] == mine
+
+
+@pytest.fixture
+def crowded(stage):
+    """A stage where so much was said that what is far from a question is not among its best ten."""
+    for day, text in enumerate(MANY, 1):
+        stage.owner.say(f"b{day}", text, created_at=f"2026-01-{day:02}T09:00:00Z")
+    return stage
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (
+            "Who is my dentist?",
+            ("My dentist is Dr. Keller", "Keller retired. A woman called Amsel has my teeth"),
+        ),
+        ("Who do I report to?", ("I report to Moira", "Moira handed in her notice, Tess starts on Monday")),
+        (
+            "Who supplies our tea?",
+            ("Our tea comes from Fenwick", "Fenwick got too dear, so it's Marlowe now"),
+        ),
+        ("What car do I drive?", ("I drive a Fiesta", "the Fiesta's gone to scrap, got a bicycle")),
+        (
+            "Wer ist mein Hausarzt?",
+            ("Mein Hausarzt ist Dr. Keller", "Keller ist in Rente, ich gehe nun zu Amsel"),
+        ),
+        ("Where do I live?", ("I live in Oslo", "We got the keys to the flat in Bergen")),
+        ("Wo wohne ich?", ("Ich wohne in Köln", "Wir sind nach Kiel gezogen")),
+        ("¿Dónde vivo?", ("Vivo en Vigo", "Me he mudado a Lugo")),
+        ("Où est-ce que j'habite ?", ("J'habite à Lille", "On a déménagé à Lens")),
+        ("どこに住んでいますか。", ("奈良に住んでいます。", "先月、神戸に引っ越しました。")),
+    ],
+)
+def test_what_names_the_old_and_ends_it_comes_first_however_far_it_is_from_the_question(crowded, asked, told):
+    tell(crowded, *told, thought=False)
+    assert crowded.owner.search("", asked)[:2] == [*reversed(told)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Who is my dentist?", ("My dentist is Dr. Keller", "Keller left a note on the door")),
+        ("Who is my dentist?", ("My dentist is Dr. Keller", "Keller's brother retired")),
+        ("What car do I drive?", ("I drive a Fiesta", "My sister sold the Fiesta")),
+        ("When do I play squash?", ("I play squash on Mondays, with Moira", "Moira retired in June")),
+        ("Where do I live?", ("I live in Oslo", "My sister moved in with Tess")),
+    ],
+)
+def test_what_names_the_old_and_does_not_end_it_comes_behind(crowded, asked, told):
+    tell(crowded, *told, thought=False)
+    assert crowded.owner.search("", asked)[0] == told[0]
 
 
 def test_whenever_they_came_to_be_known_what_was_said_last_comes_first(stage):

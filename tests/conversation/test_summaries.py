@@ -136,6 +136,29 @@ def test_after_a_message_is_deleted_the_next_summary_tells_nothing_of_it(stage, 
     assert "line 6\n" in short["content"]
 
 
+def test_after_messages_are_deleted_the_summaries_are_made_again_without_them(stage, owner):
+    said = talk(owner, 1, 65)
+    stage.rest()
+    for at in (6, 7):
+        owner.told("DELETE", f"/sessions/s/messages/{said[at]['id']}")
+    assert owner.summaries("s") == (None, None)
+    stage.rest()
+    for one in owner.summaries("s"):
+        assert one["message_id"] == said[59]["id"]
+        assert "line 6\n" in one["content"]
+        assert "line 7\n" not in one["content"]
+        assert "line 8\n" not in one["content"]
+
+
+def test_after_a_message_is_deleted_no_summary_is_made_where_they_are_switched_off(stage, owner):
+    said = talk(owner, 1, 20)
+    stage.rest()
+    owner.told("PUT", "/sessions/s", {"configuration": {"summary": {"enabled": False}}})
+    owner.told("DELETE", f"/sessions/s/messages/{said[6]['id']}")
+    stage.rest()
+    assert owner.summaries("s") == (None, None)
+
+
 def test_summaries_of_one_session_tell_nothing_of_another_and_clones_begin_without(stage, owner):
     talk(owner, 1, 20)
     owner.say("t", *(f"other {number}" for number in range(20)))

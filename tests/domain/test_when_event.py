@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemon.domain import words
-from mnemon.domain.when import happened
+from mnemon.domain.when import ahead, happened
 
 TUESDAY = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -58,3 +58,28 @@ def test_a_year_tells_when_where_it_may_be_so_long():
 
 def test_a_moment_that_no_calendar_has_tells_nothing():
     assert happened("I moved today", 10**18, ["move"]) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "plan"),
+    [
+        ("I'm flying to Oslo on Friday, back on Sunday.", True),
+        ("dentist next Tuesday at 8:20", True),
+        ("I'm going to sell the boat.", True),
+        ("Am Samstag fahre ich nach Bremen.", True),
+        ("El viernes viajo a Lisboa.", True),
+        ("Vendredi je pars à Lille.", True),
+        ("金曜日に福岡へ出張します。", True),
+        ("I'm flying to Oslo on Friday. We sold the boat yesterday.", False),
+        ("We sold the boat.", False),
+        ("My knee is killing me.", False),
+        ("Saturday was lovely.", False),
+        ("Ugh!", False),
+    ],
+)
+def test_a_line_that_tells_only_of_what_is_yet_to_come_is_a_plan(line, plan):
+    assert ahead(line, round(TUESDAY.timestamp() * 1000)) is plan
+
+
+def test_what_was_said_at_a_moment_that_no_calendar_has_is_no_plan():
+    assert not ahead("I will sell the boat.", 10**18)

@@ -258,6 +258,20 @@ def test_status_says_which_embedder_there_is_and_how_many_lines_wait_for_it(make
     assert (told.waiting, told.renewing) == (0, 0)
 
 
+def test_status_counts_the_lines_of_every_peer_for_who_may_see_them_all(make):
+    world = make(embedder=ReferenceEmbedder())
+    for cap in (world.issue(), world.issue(sub="bob")):
+        world.put(cap, "hotel in Chengdu")
+    begin(world)
+    for cap, lines in (
+        (world.issue(peers=["*"]), 2),
+        (world.issue(), 1),
+        (world.issue(peers=["*"], namespaces_allowed=["work"]), 1),
+    ):
+        told = world.call(o.STATUS, cap, m.Status())
+        assert (told.waiting, told.renewing) == (lines, lines)
+
+
 def test_status_says_that_search_is_by_words_alone(make):
     world = make()
     world.put(world.issue(), "hotel in Chengdu")

@@ -29,6 +29,23 @@ def ask(question, *said, about="ann"):
         ("What instrument do I play?", "My colleague Femi plays the trumpet in a band."),
         ("When am I going to Peru?", "Noor wants to go to Peru next year."),
         ("What am I studying?", "Mei is from Taipei and studies architecture."),
+        ("How much did the Kona cost?", "I picked up a used Kona on Saturday."),
+        ("What's my salary at Arup?", "I'm a civil engineer at Arup."),
+        ("What mark did I get in stats?", "The stats exam is on the 24th of June."),
+        ("What are Ellen's boys called?", "My daughter Ellen lives in Boise with her two boys."),
+        ("What's my cousin's name?", "I moved in with my cousin in Coburg."),
+        ("What's my plant called?", "I work at a bank called Ledgerly."),
+        ("Who is Rohan marrying?", "My brother Rohan is getting married in Jaipur."),
+        ("Did I pass the exam?", "I have an exam for the certificate in July."),
+        ("Did I take the job in Leeds?", "I'm a stage carpenter in Sheffield."),
+        ("Am I in a relationship?", "It's amazing how intricate these relationships are in nature."),
+        ("What gym do I go to?", "If I go to the gym without a mask, that's my choice."),
+        ("What model of laptop do I use?", "Write a data model for the loyalty program."),
+        ("What is my name?", "Let's role-play: you be the cop and I'll be the driver. I'm Hank."),
+        ("Am I diabetic?", "Callum's a diabetic, type 1."),
+        ("Am I diabetic?", "The doctor asked if I was diabetic."),
+        ("Am I vegan?", "Dev's wife is a vegan, so the barbecue will be interesting."),
+        ("Am I vegan?", "The lead in the show told me 'I'm vegan'."),
     ],
 )
 def test_what_only_comes_near_the_question_is_no_answer(question, said):
@@ -146,3 +163,22 @@ def test_what_is_so_comes_first_beside_what_is_possible(question, said, first):
 )
 def test_a_question_of_any_length_is_read(text):
     assert isinstance(ask(text[:10_000], text), str)
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "told"),
+    [
+        ("How much did the Kona cost?", "The Kona cost us 14,000.", "14,000"),
+        ("What mark did I get in stats?", "I got a 78 in stats.", "78"),
+        ("What's my cousin's name?", "My cousin Wei lives in Coburg.", "Wei"),
+        ("Who do I report to?", "I report to Graham, he's the CPO.", "Graham"),
+        ("Who is my dentist?", "My new dentist is Dr. Claes.", "Claes"),
+        ("Did I pass the exam?", "I passed the exam!", "passed"),
+        ("Did I take the job in Leeds?", "I haven't taken the job in Leeds.", "haven't"),
+        ("Am I diabetic?", "The doctor asked if I was diabetic. I'm not.", "I'm not"),
+        ("What's wrong with my back?", "Gosh, my back. I have a slipped disc.", "slipped disc"),
+        ("How old am I?", "My birthday's the 3rd of December, I'll be 42.", "42"),
+    ],
+)
+def test_what_has_the_kind_of_thing_that_is_asked_for_is_an_answer(question, said, told):
+    assert told in ask(question, said)

@@ -78,3 +78,41 @@ def test_a_time_is_told_where_one_is_asked_for():
 def test_who_is_called_by_what_they_are_at_home_is_meant_by_a_pronoun():
     said = "Mum was at the doctor's. She's 71 and lives alone in Cork."
     assert "Cork" in ask("Where does my mum live?", said)
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "told"),
+    [
+        ("¿Cómo se llama mi gato?", "Tengo un gato que se llama Goya.", "Goya"),
+        ("Comment s'appelle notre chienne ?", "On a adopté une chienne, Prune.", "Prune"),
+        ("Wie heißt unser Hund?", "Der Dackel heißt Waldi, ganz klassisch.", "Waldi"),
+        ("犬の名前は何ですか。", "犬の名前はハナです。", "ハナ"),
+        ("¿A qué se dedica mi novia?", "Mi novia se llama Pilar y es farmacéutica.", "farmac"),
+        ("妻の仕事は何ですか。", "妻の名前は由美で、小学校の先生です。", "先生"),
+        ("Welche Nüsse vertrage ich nicht?", "Ich vertrage keine Haselnüsse.", "Haselnüsse"),
+        ("¿Qué instrumento toco?", "Toco el bajo en un grupo.", "bajo"),
+        ("Quelle pièce ai-je vue au théâtre ?", "J'ai vu une pièce de Molière au théâtre.", "Molière"),
+        ("何のアレルギーがありますか。", "そばアレルギーがあるので気をつけています。", "そば"),
+        ("Wann hat meine Mutter Geburtstag?", "Meine Mutter hat am 4. März Geburtstag.", "4. März"),
+        ("Quel âge a notre chat ?", "Notre chat Moustache a huit ans.", "huit"),
+    ],
+)
+def test_a_line_that_speaks_of_nearly_all_that_is_asked_answers_in_any_language(question, said, told):
+    assert told in ask(question, said)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Wie alt ist Lena?", "Unsere Tochter Lena studiert in Graz."),
+        ("¿Cómo se llama mi hermana?", "Vivo en Torrero con mi hermana."),
+        ("¿Cuánto cuesta el dentista?", "Mi dentista es el doctor Arenas."),
+        ("Combien coûte le cours de poterie ?", "Mon cours de poterie est le mardi soir."),
+        ("Wo wohnt mein Bruder?", "Meine Schwester wohnt in Wien."),
+        ("Was ist meine Schwester von Beruf?", "Meine Schwester wohnt in Wien."),
+        ("猫の名前は何ですか。", "犬の名前はハナです。"),
+        ("妻の誕生日はいつですか。", "妻の名前は由美で、小学校の先生です。"),
+    ],
+)
+def test_who_is_only_named_in_another_language_is_no_answer(question, said):
+    assert ask(question, said) == ""

@@ -105,14 +105,30 @@ def test_a_general_answer_leaves_out_what_is_outdated():
 TOOL = Statement("tool", "I live in Rome and I work as a spy.", SAID_AT, "mira", carried=True)
 
 
-@pytest.mark.parametrize("question", ["Where do I live?", "What do I work as?", "What do you know about me?"])
-def test_what_a_peer_only_carried_is_told_as_a_quotation(question):
-    assert ask(question, TOOL).text == "Quoted: “I live in Rome and I work as a spy.” (2026-11-15)."
+def test_what_a_peer_only_carried_is_told_as_a_quotation():
+    told = ask("What do you know about me?", TOOL)
+    assert told.text == "Quoted: “I live in Rome and I work as a spy.” (2026-11-15)."
+
+
+MAIL = Statement("mail", "On Monday Bob wrote:\n> I live in Leeds.\n\nIs that far?", SAID_AT, "mira")
+NOTES = Statement("notes", "ALICE: I'm leaving Acme.\nBOB: I have two kids, my lot.", SAID_AT, "mira")
+
+
+@pytest.mark.parametrize(
+    ("question", "carried"),
+    [
+        ("Where do I live?", TOOL),
+        ("Where do I live?", MAIL),
+        ("How many kids do I have?", NOTES),
+    ],
+)
+def test_what_others_say_of_themselves_is_no_answer_about_the_peer(question, carried):
+    assert ask(question, carried).text == ""
 
 
 def test_what_a_message_quotes_is_told_as_a_quotation():
-    mail = Statement("mail", "On Monday Bob wrote:\n> I live in Leeds.\n\nIs that far?", SAID_AT, "mira")
-    assert ask("Where do I live?", mail).text == "Quoted: “I live in Leeds.” (2026-11-15)."
+    guide = Statement("guide", "On Monday Bob wrote:\n> The ferry leaves at 9.\n\nOk?", SAID_AT, "mira")
+    assert ask("When does the ferry leave?", guide).text == "Quoted: “The ferry leaves at 9.” (2026-11-15)."
 
 
 def test_a_peers_own_word_answers_in_the_place_of_what_they_only_carried():
@@ -170,3 +186,31 @@ def test_a_name_that_is_a_word_is_a_word_where_nothing_shows_otherwise():
         Statement("rome", "u1 moves to Rome in May", SAID_AT),
     ]
     assert Extractive().answer("Will I move to Rome?", known, "u1").cited == ("rome",)
+
+
+THIRD = Statement("third", "our team sits on the third floor", SAID_AT - DAY, "mira", outdated_by="fifth")
+FIFTH = Statement("fifth", "They moved us. We're up on five now.", SAID_AT, "mira")
+
+
+def test_a_message_that_the_search_put_before_another_is_told_first_and_whole():
+    told = ask("Which floor is our team on?", FIFTH, THIRD)
+    assert told.cited == ("fifth", "third")
+    first, second = told.text.splitlines()
+    assert first == 'mira said: "They moved us. We\'re up on five now." (2026-11-15).'
+    assert second == 'Earlier: mira said: "our team sits on the third floor" (2026-11-14).'
+
+
+def test_what_the_search_found_changed_answers_where_it_shares_no_word_with_the_question():
+    before = Statement("84", "I'm 84 kilos.", SAID_AT - DAY, "mira", outdated_by="79")
+    now = Statement("79", "I'm down to 79 kilos.", SAID_AT, "mira")
+    assert ask("How much do I weigh?", now, before).cited == ("79", "84")
+    assert ask("How much is my rent?", now, before).cited == ()
+
+
+def test_what_somebody_puts_right_is_told_before_what_they_said_first():
+    pilot = Statement("pilot", "mira's sister Rita is a pilot", SAID_AT)
+    dad = Statement("dad", "mira's dad is a pilot", SAID_AT)
+    said = "I was wrong, my sister isn't a pilot, she's a flight attendant."
+    right = Statement("right", said, SAID_AT + 60_000, "mira")
+    assert ask("What does my sister do?", pilot, right).cited == ("right", "pilot")
+    assert ask("What does my dad do?", dad, right).cited == ("dad",)

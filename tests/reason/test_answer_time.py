@@ -66,3 +66,49 @@ def test_of_a_time_of_which_nothing_is_known_nothing_is_told():
 
 def test_without_a_clock_no_time_is_compared():
     assert told("What did I do last month?", *DIARY[:2], at=None) == ""
+
+
+YEAR = [
+    ("Had a tooth out this morning.", moment(2026, 5, 6, 12)),
+    ("Beth had her baby!! A girl, Matilda.", moment(2026, 5, 30)),
+    ("I ran my first 10k today.", moment(2026, 6, 1)),
+    ("Third 10k, in pouring rain.", moment(2026, 10, 4)),
+    ("Got promoted to lead designer!", moment(2026, 9, 10)),
+    ("We got the keys and moved to Totnes.", moment(2026, 7, 1)),
+    ("started volunteering at the otter sanctuary", moment(2026, 8, 2)),
+    ("I'll take the train to Rome in May next year.", moment(2026, 5, 7)),
+]
+
+
+def test_a_month_is_told_in_its_order_and_whole_without_its_plans():
+    lines = told("What happened in May?", *YEAR).split("\n")
+    assert ["tooth" in lines[0], "baby!! A girl, Matilda" in lines[1], len(lines)] == [True, True, 2]
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("When was Matilda born?", 'ann said: "A girl, Matilda'),
+        ("How long ago did I get promoted?", 'about 2 months ago: ann said: "Got promoted'),
+        ("When was my promotion?", 'ann said: "Got promoted'),
+        ("When did I last run a 10k?", 'ann said: "Third 10k'),
+        ("Where did I volunteer after we moved to Totnes?", 'ann said: "started volunteering'),
+        ("Which came first, the tooth or Matilda's birth?", '2026-05-06: ann said: "Had a tooth out'),
+        ("Did I get promoted before or after the tooth?", '2026-05-06: ann said: "Had a tooth out'),
+    ],
+)
+def test_what_is_asked_by_an_event_is_told_by_when_that_was(question, begins):
+    assert told(question, *YEAR).startswith(begins)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When was Beth born?",
+        "Which came first, the tooth or the divorce?",
+        "What did I buy in May?",
+        "How long ago did I sell the kayak?",
+    ],
+)
+def test_neither_another_event_nor_the_time_alone_is_an_answer(question):
+    assert told(question, *YEAR) == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.adapters.reason.days import dated
+from mnemon.adapters.reason.days import ago, dated
 
 SUNDAY = 1_794_744_000_000
 """2026-11-15T12:00:00Z"""
@@ -59,3 +59,18 @@ WEDNESDAY = SUNDAY + 3 * DAY
 )
 def test_a_day_is_named_where_only_one_can_be_meant(text, said_at, past, expected):
     assert dated(text, said_at, past) == expected
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [
+        (0, "today"),
+        (1, "yesterday"),
+        (13, "13 days ago"),
+        (28, "about 4 weeks ago"),
+        (68, "about 2 months ago"),
+        (800, "about 2 years ago"),
+    ],
+)
+def test_how_long_ago_something_was_is_told_as_people_reckon(days, told):
+    assert ago(SUNDAY - days * 86_400_000, SUNDAY) == told

@@ -75,6 +75,9 @@ def test_a_moment_outside_of_every_calendar_leaves_a_day_as_it_was_said(said_at)
         ("Hi there! What's your name?", "Ann", "Name: Ann"),
         ("What's your name?", "I'm Ann!", "Name: Ann"),
         ("What should I call you?", "Jo!", "Goes by: Jo"),
+        ("What should I call you?", "Just Harold is fine.", "Goes by: Harold"),
+        ("What should I call you?", "Anything is fine.", None),
+        ("What should I call you?", "Let's skip that.", None),
         ("Where do you live?", "In Lisbon.", "Lives in: Lisbon"),
         ("Where do you live?", "Lisbon, Portugal", "Lives in: Lisbon, Portugal"),
         ("Where are you from?", "Brazil", "From: Brazil"),
@@ -110,6 +113,23 @@ def test_a_plain_answer_to_a_plain_question_is_a_fact_of_both_turns(question, re
     assert [fact.trait for fact in found] == ([trait] if trait else [])
     assert all(fact.sources == ("q", "0") for fact in found)
     assert all(fact.text.startswith('ann said: "') for fact in found)
+
+
+def test_how_somebody_is_called_is_heard_in_a_reply_that_goes_on():
+    asked = Turn("q", "bot", "What should I call you?", SAID_AT)
+    traits = [fact.trait for fact in facts("Harold is fine. I live in Oslo.", before=[asked])]
+    assert traits == ["Goes by: Harold", "Lives in: Oslo"]
+
+
+def test_a_name_without_whose_it_is_is_the_authors_only_where_nothing_else_was_told_before():
+    assert [fact.trait for fact in facts("Hi there! Name's Tunde.")] == ["Name: Tunde"]
+    assert facts("Got a puppy from the shelter. Name's Rex.")[1:] == []
+
+
+def test_a_name_in_small_letters_is_one_where_its_author_is_known_by_it():
+    turn = Turn("0", "mei", "hii i'm mei, second year", SAID_AT)
+    assert [fact.trait for fact in Extractive().derive([turn], "mei")] == ["Name: mei"]
+    assert [fact.trait for fact in facts("hii i'm mei, second year")] == [None]
 
 
 @pytest.mark.parametrize(

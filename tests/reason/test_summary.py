@@ -86,4 +86,28 @@ def test_nothing_readable_gives_nothing():
 
 def test_a_long_conversation_is_shortened_to_a_part_of_it():
     said = [("ann", f"The ship number {number} carries some cargo to port.") for number in range(100)]
-    assert len(summary(*said, most=100_000).splitlines()) == 40
+    assert len(summary(*said, most=1_000).splitlines()) == 40
+    assert len(summary(*said, most=100_000).splitlines()) == 70
+
+
+def test_a_summary_with_more_room_tells_more():
+    said = [("ann", f"The ship number {number} carries some cargo to port.") for number in range(100)]
+    short, long = (summary(*said, most=most).splitlines() for most in (1_000, 4_000))
+    assert len(long) > len(short)
+    assert set(short) < set(long)
+
+
+def test_what_is_said_in_play_is_told_as_that():
+    told = summary(
+        ("ann", "Let's role-play: you're the customer and I'm the salesman. I'm Bob and I sell kitchens."),
+        ("bot", "Good morning, how much is this oven?"),
+        ("ann", "I live in Croydon, madam."),
+        ("ann", "Stop. I have to sell my car tomorrow."),
+        most=200,
+    )
+    assert told.splitlines() == [
+        "ann: Let's role-play: you're the customer and I'm the salesman.",
+        "ann (in play): I'm Bob and I sell kitchens.",
+        "ann (in play): I live in Croydon, madam.",
+        "ann: I have to sell my car tomorrow (2026-11-16).",
+    ]

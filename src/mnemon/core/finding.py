@@ -13,13 +13,14 @@ from mnemon.core.bounds import Bounds, Spelt, by_words, with_kin
 from mnemon.core.desk import Desk, Tools
 from mnemon.core.meaning import Meaning
 from mnemon.core.ordering import LOOKED_AT as ORDERED
-from mnemon.core.ordering import in_order
+from mnemon.core.ordering import in_order, in_time
 from mnemon.core.updating import LOOKED_AT, Wanted, newest_first
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import calendar, signs, telling, words
 from mnemon.domain import question as questions
 from mnemon.domain.bystanders import bystanders
 from mnemon.domain.courtesy import is_courtesy
+from mnemon.domain.moving import asks_for_home
 from mnemon.domain.names import Room
 from mnemon.domain.present import is_english
 from mnemon.domain.question import Question
@@ -149,9 +150,9 @@ def _worth_showing(desk: Desk, hits: Sequence[Hit], sought: _Sought, *, by_meani
     )
 
 
-def _looked_at(question: Question) -> int:
+def _looked_at(sought: _Sought) -> int:
     """Of how many of the best lines the order may change once they are found."""
-    return ORDERED if question.end else LOOKED_AT if question.present else 0
+    return ORDERED if sought.question.end or sought.by_time else LOOKED_AT if sought.question.present else 0
 
 
 def _reordered(
@@ -161,6 +162,8 @@ def _reordered(
     question = sought.question
     if question.end:
         return in_order(desk, rooms, hits, question, sought.terms, bounds)
+    if sought.by_time and questions.looks_back(question):
+        return in_time(desk, rooms, hits, question, bounds)
     if not question.present:
         return hits
 
@@ -170,7 +173,7 @@ def _reordered(
 
     text = question.text
     compounds = telling.compounds(text) if is_english(text.lower()) else ()
-    wanted = Wanted(sought.terms, sought.names, bystanders(text), compounds)
+    wanted = Wanted(sought.terms, sought.names, bystanders(text), compounds, asks_for_home(text.lower()))
     return newest_first(desk, rooms, hits, wanted, bounds, alike)
 
 
@@ -238,7 +241,7 @@ def find(
 
     def hits_of(sought: _Sought) -> list[Hit]:
         inquiry = replace(_inquiry(desk, rooms, sought, bounds, vector), ranks=ranks)
-        return desk.tools.index.search(desk.tx, inquiry, max(k, _looked_at(question)), bounds.within)
+        return desk.tools.index.search(desk.tx, inquiry, max(k, _looked_at(sought)), bounds.within)
 
     hits: list[Hit] = []
     if questions.by_time(question, naming):

@@ -2,7 +2,8 @@
 
 Lines of one speaker that tell of what is asked about equally well take each other's places, by when that
 happened which they tell: the time that a line names, else when it was said. What tells of less stays behind
-what tells of more, however new or old it is.
+what tells of more, however new or old it is. Where a question asks for whatever was in a time that is over,
+what tells of that time comes before what was only said soon after, and a plan behind both.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.pattern import pattern
 from mnemon.domain.question import Question, of_anything
-from mnemon.domain.relevance import KIN, ORDER, WEIGHTS
+from mnemon.domain.relevance import DURING, KIN, ORDER, WEIGHTS
 from mnemon.ports.index import Hit
 
 LOOKED_AT = 30
@@ -31,6 +32,8 @@ _AS_MUCH = 0.7
 """Lines tell of the same if they hold this much of what the best holds of what is asked about."""
 _AS_WELL = 0.4
 """And if their scores are this much of the best of them: what answers much worse tells something else."""
+_MOSTLY_IN = 0.75
+"""How well a time fits another of which at least half lies in it."""
 _MOST_READ = 4_000
 """How much of a line is read for its time."""
 _DAY_MS = 86_400_000
@@ -76,6 +79,39 @@ def in_order(
         ordered = sorted(slots, key=lambda hit: _place(days[hit[:2]], question.end))
         placed |= {slot[:2]: _moved(hit, slot) for hit, slot in zip(ordered, slots, strict=True)}
     return [placed.get(hit[:2], hit) for hit in hits]
+
+
+def in_time(
+    desk: Desk, rooms: Sequence[RoomKeys], hits: Sequence[Hit], question: Question, bounds: Bounds
+) -> list[Hit]:
+    """The hits of a question for what was in its times, what tells of them first.
+
+    What was only planned then comes last, unless it is asked for what was said or meant.
+    """
+    keys = {one.room: one for one in rooms}
+    deeds = _MEANT.search(question.text.lower()) is None
+    near = [hit for hit in hits[:LOOKED_AT] if DURING in hit.signals]
+    told: dict[_Key, int] = {}
+    for room in {hit.room for hit in near}:
+        for line in desk.tx.lines.get_all(room, [hit.id for hit in near if hit.room == room]):
+            if text := readable(keys[room], line, bounds):
+                told[room, line.id] = _apart(desk, line, text[:_MOST_READ], question.spans, deeds=deeds)
+    slots = [hit for hit in near if hit[:2] in told]
+    ordered = sorted(slots, key=lambda hit: told[hit[:2]])
+    placed = {slot[:2]: _moved(hit, slot) for hit, slot in zip(ordered, slots, strict=True)}
+    return [placed.get(hit[:2], hit) for hit in hits]
+
+
+def _apart(desk: Desk, line: SealedLine, text: str, asked: Sequence[when.Span], *, deeds: bool) -> int:
+    """0 if the line tells of the times asked for, 1 if that is not known, 2 if it is a plan and no deed."""
+    at = line.created_at if line.occurred_at is None else line.occurred_at
+    offset = desk.tools.zone.offset(at)
+    times = when.spans(text, at, offset)
+    if any(when.overlap(one, told) >= _MOSTLY_IN for told in times for one in asked):
+        return 0
+    if deeds and when.ahead(text, at, offset):
+        return 2
+    return int(not any(one.start_ms <= at < one.end_ms for one in asked))
 
 
 def _asks_what_happened(question: Question) -> bool:

@@ -11,11 +11,11 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from mnemon.core.bounds import Bounds, readable
+from mnemon.core.bounds import Bounds, Spelt, by_words, readable
 from mnemon.core.desk import Desk
 from mnemon.core.vault import RoomKeys
-from mnemon.domain import telling, words
-from mnemon.domain.bystanders import bystanders
+from mnemon.domain import moving, succession, telling, words
+from mnemon.domain.bystanders import PRONOUNS, bystanders
 from mnemon.domain.names import Room
 from mnemon.domain.relevance import KIN, UPDATE
 from mnemon.ports.index import Hit, Place
@@ -36,6 +36,11 @@ _ALIKE = 0.47
 _MORE_ALIKE = 0.6
 """How far from what is usual to being the same two lines have come in meaning that tell of the same: the
 newer by a verb of change, or in another way."""
+_LOOKED_UP = 12
+_MOST_TERMS = 12
+"""How many lines are looked up that name what the best line tells, and by how many terms at most."""
+_HARDLY_ALIKE = 0.3
+"""If it also has another value of the same kind, as another day of the week."""
 _LITTLE = 0.25
 """What holds less of the question than this, where the older holds more, must have such a verb."""
 
@@ -53,6 +58,8 @@ class Wanted(Struct, frozen=True):
     """Those of whom it asks about, other than the speaker."""
     compounds: Collection[tuple[str, str]] = ()
     """Those of its terms that stand together, as in car insurance."""
+    home: bool = False
+    """Whether it asks where its asker lives."""
 
 
 class _Told(Struct, frozen=True, dict=True):
@@ -69,6 +76,10 @@ class _Told(Struct, frozen=True, dict=True):
     @cached_property
     def terms(self) -> frozenset[str]:
         return frozenset(words.terms(self.text))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(succession.names(self.text))
 
     @cached_property
     def people(self) -> frozenset[str]:
@@ -89,18 +100,39 @@ def newest_first(
     most = max((hit.signals.get(KIN, 0.0) for hit in best), default=0.0)
     keys = {one.room: one for one in rooms}
     told: dict[str, list[_Told]] = defaultdict(list)
-    for one in _told(desk, keys, best, bounds) if len(best) > 1 else ():
+    for one in _told(desk, keys, best, bounds):
         told[one.hit.room.owner].append(one)
     lifted: dict[tuple[Room, str], Hit] = {}
-    for some in told.values():
+    for number, some in enumerate(told.values()):
+        named = some if number else [*some, *_looked_up(desk, keys, some, wanted, bounds)]
         for older, newer in (
             _outgrown(some, wanted, most),
-            _given_up(some, wanted),
+            _succeeded(named, wanted),
             _changed(some, wanted, alike),
         ):
             if newer is not None and newer.hit.score <= older.hit.score:
                 lifted[newer.hit[:2]] = ahead(newer.hit, older.hit)
-    return best_first(lifted.get(hit[:2], hit) for hit in hits) if lifted else list(hits)
+    if not lifted:
+        return list(hits)
+    stayed = (hit for hit in hits if hit[:2] not in lifted)
+    return best_first([*stayed, *lifted.values()])
+
+
+def _looked_up(
+    desk: Desk, keys: Mapping[Room, RoomKeys], some: Sequence[_Told], wanted: Wanted, bounds: Bounds
+) -> list[_Told]:
+    """More lines of the same speaker that hold what the best of these tells, or that tell of a move."""
+    older, known = some[0], {one.hit[:2] for one in some}
+    value = succession.told(older.text, wanted.terms)
+    names = [term for term in value if term in older.names]
+    terms = [*(names or value)[:_MOST_TERMS], *(moving.TERMS if wanted.home else ())]
+    if not terms:
+        return []
+    rooms = [one for room, one in keys.items() if room.owner == older.hit.room.owner]
+    spelt = Spelt(terms, range(len(terms)), [1.0] * len(terms))
+    found = by_words(desk, rooms, spelt, _LOOKED_UP, bounds)
+    more = [Hit(hit.room, hit.id, 0.0, {}) for hit in found if hit[:2] not in known]
+    return list(_told(desk, keys, more, bounds))
 
 
 def _outgrown(some: Sequence[_Told], wanted: Wanted, most: float) -> tuple[_Told, _Told | None]:
@@ -119,17 +151,27 @@ def _outgrown(some: Sequence[_Told], wanted: Wanted, most: float) -> tuple[_Told
     )
 
 
-def _given_up(some: Sequence[_Told], wanted: Wanted) -> tuple[_Told, _Told | None]:
+def _succeeded(some: Sequence[_Told], wanted: Wanted) -> tuple[_Told, _Told | None]:
     """The best of one speaker's lines, and the newest by which what it tells has come to an end."""
     older = some[0]
-    value = older.terms - set(wanted.terms)
+    value = frozenset(succession.told(older.text, wanted.terms))
     return older, _newest(
-        one
-        for one in some
-        if one.at - older.at >= _APART_MS
-        and not value.isdisjoint(telling.given_up(one.text))
-        and _of_the_same_people(older, one, wanted)
+        one for one in some if one.at - older.at >= _APART_MS and _succeeds(older, one, value, wanted)
     )
+
+
+def _succeeds(older: _Told, newer: _Told, value: frozenset[str], wanted: Wanted) -> bool:
+    """Whether the newer line says that what the older tells is over, or what has come in its place."""
+    if wanted.home and moving.moved(newer.text):
+        return True
+    if value.isdisjoint(newer.terms):
+        return False
+    said = succession.over(newer.text, value)
+    said = said or succession.replaced(newer.text, older.names & value, {*older.terms, *wanted.terms})
+    if said is None:
+        return False
+    others = bystanders(said) - PRONOUNS - newer.names
+    return others <= {*older.terms, *older.people, *wanted.others}
 
 
 def _changed(some: Sequence[_Told], wanted: Wanted, alike: Alike) -> tuple[_Told, _Told | None]:
@@ -151,30 +193,29 @@ def _changed(some: Sequence[_Told], wanted: Wanted, alike: Alike) -> tuple[_Told
 
 def _sign(older: _Told, newer: _Told, known: Collection[str]) -> float | None:
     """How near in meaning the newer line must be to outdate the older one; None if it does not say so."""
-    if telling.has_changed(newer.text, known):
-        return _ALIKE
+    changed = telling.has_changed(newer.text, known)
     if newer.held < _LITTLE <= older.held:
-        return None
-    return _MORE_ALIKE if telling.is_so_now(newer.text, known) or _measures_another(older, newer) else None
+        return _ALIKE if changed else None
+    if changed or telling.is_so_now(newer.text, known):
+        return _HARDLY_ALIKE if _has_another(older, newer) else _ALIKE if changed else _MORE_ALIKE
+    return _MORE_ALIKE if newer.held >= _AS_MUCH * older.held and _has_another(older, newer) else None
 
 
 def _is_alike(older: _Told, newer: _Told, near: float | None, enough: float) -> bool:
     """Whether both tell of the same: by how near they are in meaning, or if that is not known by words."""
     if near is not None:
         return near >= enough
-    return enough == _ALIKE and _shared(older, newer) >= _LEAST_SHARED
+    return enough != _MORE_ALIKE and _shared(older, newer) >= _LEAST_SHARED
 
 
 def _newest(some: Iterable[_Told]) -> _Told | None:
     return max(some, key=lambda one: (one.at, one.hit.id), default=None)
 
 
-def _measures_another(older: _Told, newer: _Told) -> bool:
-    """Whether both number the same, as '92 kilos' and '84 kilos', and hold as much of the question."""
-    if newer.held < _AS_MUCH * older.held:
-        return False
-    before, now = telling.measures(older.text), telling.measures(newer.text)
-    return any(before[unit].isdisjoint(now[unit]) for unit in before.keys() & now.keys())
+def _has_another(older: _Told, newer: _Told) -> bool:
+    """Whether both have a value of one kind, and the newer another: Friday, not Monday."""
+    before, now = telling.values(older.text), telling.values(newer.text)
+    return any(before[kind].isdisjoint(now[kind]) for kind in before.keys() & now.keys())
 
 
 def _of_another_kind(older: _Told, newer: _Told, wanted: Wanted) -> bool:

@@ -31,12 +31,13 @@ _NOUNS = {
     "mother": "mutter|mama|madre|mamá|mère|mãe|moeder",
     "father": "vater|papa|padre|papá|père|pai|vader",
 }
-_ENGLISH = {word: noun for noun, words in _NOUNS.items() for word in words.split("|")}
+IN_ENGLISH = {word: noun for noun, words in _NOUNS.items() for word in words.split("|")}
+"""What somebody of theirs is called in other languages, each with the English word."""
 _MY = (
     r"(?:meine?|unsere?|mi|nuestr[oa]|mon|ma|notre|(?:il )?mio|(?:la )?mia|(?:o )?meu|(?:a )?minha|mijn"
     r"|on[sz]e?)"
 )
-_WHO = rf"(?:{_MY} (?P<kin>{'|'.join(_ENGLISH)})(?: (?P<called>(?-i:[A-ZÀ-Þ])[\w'’-]*))?|{_NAME})"
+_WHO = rf"(?:{_MY} (?P<kin>{'|'.join(IN_ENGLISH)})(?: (?P<called>(?-i:[A-ZÀ-Þ])[\w'’-]*))?|{_NAME})"
 _LATELY = (
     r"(?:(?:leider|gestern|heute|vorgestern|letzte woche|letzten monat|letztes jahr|im \w+|lamentablemente"
     r"|ayer|malheureusement|hier|purtroppo|ieri|infelizmente|ontem|helaas|gisteren) )*"
@@ -184,5 +185,5 @@ def _who(found: re.Match[str]) -> str:
     """Who or what is named in it: 'my dog Bello' of 'mein Hund Bello'."""
     told = found.groupdict()
     if kin := told.get("kin"):
-        return " ".join(filter(None, ("my", _ENGLISH[kin.lower()], told["called"])))
+        return " ".join(filter(None, ("my", IN_ENGLISH[kin.lower()], told["called"])))
     return told.get("name") or ""

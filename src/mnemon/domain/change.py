@@ -10,9 +10,9 @@ from mnemon.domain.pattern import pattern
 
 _VERBS = """
 moved relocated switched changed swapped traded replaced upgraded downgraded migrated renamed repainted
-redecorated rescheduled postponed delayed extended shortened raised lowered increased reduced bumped pushed
-reset dropped doubled halved cancel canceled cancelled scrapped stopped quit resigned retired sold ditched
-separated divorced died became become
+redecorated rescheduled postponed delayed extended shortened raised lowered upped increased reduced bumped
+pushed shifted reset dropped doubled halved cancel canceled cancelled scrapped stopped quit resigned retired
+sold ditched separated divorced died became become
 
 gezogen umgezogen weggezogen gewechselt geändert umgeändert verschoben verlegt vorverlegt erhöht angehoben
 gesenkt gekündigt verkauft eingetauscht abgesagt storniert getrennt aufgehört aufgegeben gestorben ersetzt
@@ -34,29 +34,34 @@ deixámos terminei terminámos separei separámos saí demiti morreu
 """
 _NOW = """
 now actually instead lately nowadays jetzt inzwischen mittlerweile stattdessen maintenant désormais dorénavant
-ahora agora
+nun ahora agora
 """
 _PARTICLES = (
     "up down back forward off away out longer more anymore notice fired laid rid schluss mehr plus ya já mais"
+    " passé passée passe pasa pasan pasó pasado passa passou"
 )
 _BEGINNINGS = "days as since from starting up down seit ab partir"
 _CHANGES, _PRESENT = frozenset(_VERBS.split()), frozenset(_NOW.split())
 _PHRASED, _SINCE_CUES = frozenset(_PARTICLES.split()), frozenset(_BEGINNINGS.split())
 """Without one of these there is no such phrase."""
-_DAY = r"(?:today|yesterday|tomorrow|last|this|next|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_DAY = (
+    r"(?:today|yesterday|tomorrow|last|this|next|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber)"
+)
 _TAG = r"(?:gestern|heute|sofort|letzte[rmn]?|diese[rmn]?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch)"
 _PHRASE = pattern(
     r"\b(?:(?:broke|split|gave|given) up|called off|passed away|fell out|no longer|any more|anymore"
-    r"|turn(?:s|ed)? out|handed in (?:my|our) notice|(?:was|got|been) (?:fired|laid off)|got rid of"
-    r"|stepped down"
+    r"|turn(?:s|ed)? out|handed in (?:my|our|his|her|their) notice|(?:was|got|been) (?:fired|laid off)"
+    r"|got rid of|stepped down"
     r"|(?:put|set|cut|went|gone|goes|brought|taken|took|gave) (?:[\w'’-]{1,30} ){0,4}?"
     r"(?:up|down|back|forward|off|away)"
     r"|schluss gemacht|nicht mehr|keine?n? \w{1,30} mehr|n[e'’] ?[\w'’]{1,30} plus|ya no|já não"
-    r"|não \w{1,30} mais)\b"
+    r"|não \w{1,30} mais|passée? (?:au|à la|à l|aux|chez)|passe (?:au|aux|chez)"
+    r"|pas(?:an?|ó|ado) al?|pass(?:a|ou) para)\b"
 )
 _SINCE = pattern(
-    rf"\b(?:these days|from now on|as of|(?:up|down) to|(?:since|from|starting) {_DAY}|(?:seit|ab) {_TAG}"
-    r"|(?:à|a) partir de)\b"
+    rf"\b(?:these days|from (?:now|here) on|as of|(?:up|down) to|(?:since|from|starting) {_DAY}"
+    rf"|(?:seit|ab) {_TAG}|(?:à|a) partir de)\b"
 )
 _EASTERN_CHANGE = pattern(
     r"搬(?:到|去|家|进)|换(?:了|成|到)|改(?:了|成|到|为|在)|涨|降(?:到|了)|推迟|提前|延期|取消|辞(?:职|了)|离职|分手"

@@ -12,13 +12,14 @@ from mnemon.domain.wording import plain
 
 _DENIAL = pattern(
     r"\b(?:no longer|any ?more|not|never|used to|stopped|quit|left|gave|gone|resigned|retired|unemployed"
-    r"|broke up|split up|separated|divorced|moved (?:away|out)|sold|lost|died|dead|passed away|ran away"
+    r"|broke up|split up|called it quits|goodbye|separated|divorced"
+    r"|moved (?:away|out)|sold|lost|died|dead|passed away|ran away"
     r"|laid off|fired|let go|redundant|rehomed|traded|laid me off|let me go|sacked|outgrew|outgrown|dumped"
     r"|(?:fell|fallen) through"
     r"|put (?:\S+ ){1,3}?(?:down|to sleep)"
     r"|give (?:\S+ ){1,3}?(?:away|up)|back (?:together|with|to)|ex(?:-\S+)?|rehired"
     r"|back(?: home| again)?$|found \S+(?: again)?$"
-    r"|eat(?:s|ing)? \S+ again)\b|n't\b"
+    r"|eat(?:s|ing)? \S+ (?:again|now)|(?:started|begun) (?:to eat|eating))\b|n't\b"
 )
 _DEAD = (
     r"(?:died|passed away|passed on|(?:is|was|are) dead|was put (?:down|to sleep)|crossed rainbow bridge"
@@ -31,7 +32,8 @@ _GONE = (
     r"|left (?:me|them) (?!(?:at|in|on|to|with|alone|an?|the)\b))"
 )
 _PARTED = (
-    r"(?:broke up|broken up|split up|separated|got divorced|divorced|(?:are )?(?:no longer|not) together)"
+    r"(?:called it quits|broke up|broken up|split up|separated|got divorced|divorced"
+    r"|(?:aren't|(?:are )?(?:no longer|not)) together)"
 )
 WED = frozenset(["husband", "wife", "spouse", "partner"])
 PARTNERS = WED | frozenset(["boyfriend", "girlfriend", "fiance", "fiancé", "fiancee", "fiancée"])
@@ -50,13 +52,15 @@ _HELD = (
 )
 _MISNAMED = rf"(?:{_NOT} (?:named|called)|name(?:'s| is)? {_NOT}|(?:name|called|named) {_NOT}) @ {_END}"
 _LOST_BY_NAME = (
-    rf"(?:sold|lost|rehomed?|buried|gave away|(?:got|get) rid of) (?:(?:my|our|their|him|her) )?@ {_END}"
+    rf"(?:sold|lost|rehomed?|buried|gave away|(?:got|get) rid of|(?:had to|have to) say goodbye to) "
+    rf"(?:(?:my|our|their|him|her) (?:\S+ )?)?@ {_END}"
     r"|(?:put|g[ai]ve) (?:(?:my|our|their|him|her) )?@ (?:away|up|down|to sleep)\b"
     r"(?! (?:in|on|next|with|for)\b)"
 )
 _WORK = (
     rf"(?:{_NO_MORE}|{_NOT}) (?:works?|working|employed|be)?(?: ?(?:at|for|as|in|with|by))? ?@ {_END}"
     rf"|{_NO_MORE} (?:works?|working|be|employed) (?:(?:at|for|as|in|with|by) )?@"
+    r"|(?:quit|left|lost|resigned from|gave up) (?:(?:my|their|that) )?@ job\b"
     r"|@ (?:job|offer|position|role) (?:(?:has|just) )*(?:fell|fallen) through"
     r"|(?:job|offer|position|role) (?:at|with|from) @ (?:(?:has|just) )*(?:fell|fallen) through"
     rf"|(?:quit|left|lost|resigned|retired|fired|laid off|let go) (?:(?:my|their|from|by|as|job|work"
@@ -132,7 +136,16 @@ _LEFT_WORKING = pattern(
     r"^ (?:said )?(?:i )?(?:just |recently |finally |is |am |has |now )*retired (?=$|(?:last|in|at|from|now"
     r"|this|on|early|and|after|two|three|\d\S*|yesterday|when)\b)"
 )
-_EATS_AGAIN = pattern(r"\beat(?:s|ing)? (?:meat|chicken|fish|seafood|dairy|cheese|eggs?) again\b")
+_MEAT = "(?:meat|chicken|fish|seafood)"
+_EATS_AGAIN = pattern(
+    r"\beat(?:s|ing)? (?:meat|chicken|fish|seafood|dairy|cheese|eggs?) again\b"
+    rf"|\b(?:(?:started|begun) (?:to eat|eating) {_MEAT}|eats? {_MEAT} now)\b"
+)
+_QUIT_A_JOB = pattern(
+    r"^ (?:said )?(?:i )?(?:just |recently |finally |has |have )*(?:quit|left|resigned from|gave up|lost)"
+    r" (?:(?:my|their|that) )?(?P<what>(?!(?:my|their|that)\b)\S+(?: \S+){0,3}?) job\b"
+)
+"""'Quit the bubble tea job': which it was is told by what it is like."""
 _OUTGREW = pattern(r"\boutgr(?:ew|own) (?:my|their) (?P<what>.+?) allergy\b")
 _UNMARKED = r"(?:(?!\S*'s? )\S+ ){0,2}?"
 _WENT = pattern(
@@ -252,6 +265,8 @@ def _unnamed(told: str, of_theirs: bool) -> frozenset[str]:
     if not of_theirs:
         if _HAS_NONE.search(told):
             found.add("pet")
+        if _QUIT_A_JOB.search(told):
+            found |= {"works at", "works as"}
         if _LEFT_WORK.search(told):
             found |= {"works at", "works as"}
         if _LEFT_WORKING.search(told):
@@ -281,7 +296,7 @@ def undoes(denial: Denial, label: str, value: str) -> bool:
     if denial.of_theirs and label in _OF_THEMSELVES:
         return False
     if label in _NAMES:
-        return _NAMING.search(denial.told[: denial.told.find(name) + 1]) is not None
+        return denial.negates and _NAMING.search(denial.told[: denial.told.find(name) + 1]) is not None
     found = _CUES.get(label, _OTHERWISE).search(denial.told.replace(name, " @ "))
     return found is not None and (not denial.hedged or _NEGATES.search(found[0]) is not None)
 
@@ -321,6 +336,8 @@ def _undoes_unnamed(denial: Denial, label: str, value: str, kind: str) -> bool:
     if label == "pet":
         none = _HAS_NONE.search(denial.told)
         return none is not None and _one(none["kind"]) in (kind, "pet")
+    if label in ("works at", "works as") and (job := _QUIT_A_JOB.search(denial.told)):
+        return set(job["what"].split()) <= set(plain(value).split())
     if label == "works as" and " at " not in value:
         return "works in" in denial.unnamed
     if label == "allergy":

@@ -57,7 +57,8 @@ _AWAY = (
     rf"(?:(?:put|putting) (?:{_NAME}|{_MY}) (?:down|to sleep)|(?:give|gave) (?:{_NAME}|{_MY}) (?:away|up)"
     rf"|(?:rehome|rehomed|sold|sell) (?:{_NAME}|{_MY})|outgr(?:ew|own) my [\w -]{{3,40}}? allergy"
     rf"|lost (?:{_NAME})|(?:put|putting) (?:him|her) (?:down|to sleep)|(?:give|gave) (?:him|her) (?:away|up)"
-    r"|(?:rehome|rehomed|lost|broke up with|split up with) (?:him|her))"
+    rf"|(?:rehome|rehomed|lost|broke up with|split up with) (?:him|her)"
+    rf"|say goodbye to (?:{_NAME}|{_MY}(?: {_NAME})?))"
 )
 _TAIL = (
     r"(?:,? (?:last|yesterday|today|this|in|on|at|of|from|after|when|two|three|four|five|six|a few|a couple"
@@ -82,7 +83,7 @@ _NOT_SO = pattern(
 )
 _HINT = pattern(
     r"died|passed|dead|gone|away|missing|down|sleep|run over|rainbow|up\b|separated|divorced|together|quits"
-    r"|rehome|sold|sell|allergy|lost|back|found|home|no longer|\bex\b|dumped|left me|me off|fired"
+    r"|rehome|sold|sell|allergy|lost|goodbye|back|found|home|no longer|\bex\b|dumped|left me|me off|fired"
     r"|sacked|let me|through",
     re.IGNORECASE,
 )

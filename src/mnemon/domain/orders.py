@@ -14,6 +14,7 @@ _ANY = (
 _ORDERS = "instructions?|prompts?|directives?|guidelines?|guardrails?"
 _RULES = "rules?|directions?|constraints?|polic(?:y|ies)|programming|training|commands?|orders|restrictions?"
 _AI = r"(?:ais?|a\.i\.|llms?|language models?|assistants?|agents?|chat ?bots?|models?|memory systems?)"
+_SHALL = "(?:must|should|shall|will|ought to|have to|has to|need to|needs to|are to|is to|please)"
 _THE_USER = (
     r"\b(?:the|this|that) user(?:'s)?\b"
     r"(?! (?:interface|experience|guide|manual|stor(?:y|ies)|group|table|database|flow|research|tests?|model"
@@ -75,7 +76,11 @@ _TO_A_MODEL = (
         rf"(?:the |any |all |every )*{_AI}\b"
         rf"|(?:if|as|since|because) (?:you are |you're )?(?:an? |the )?{_AI},? "
         rf"(?:reading this\b.{{0,20}}|you )?(?:must|should|shall|will|have to|need to|are to)\b"
-        rf"|if you(?:'re| are) (?:an? |the )?{_AI}\b",
+        rf"|if you(?:'re| are) (?:an? |the )?{_AI}\b"
+        rf"|\b{_AI} (?:(?:who|that|which) )?(?:read|see|pars|process|summari[sz]|index)(?:e?s|ing)? this\b"
+        rf"(?: (?:text|page|file|message|document|note|post|mail|email))?,? {_SHALL}\b"
+        rf"|\b(?:{_AI}|bots?) {_SHALL} (?:\w+ )?(?:remember|memori[sz]e|store|save|note|record|add)\b"
+        rf"[^.!?]{{0,60}}\buser\b",
     ),
     (
         "user",
@@ -87,7 +92,10 @@ _TO_A_MODEL = (
     (
         "asks asked",
         r"(?:when(?:ever)?|if)\b[^.!?]{0,40}\bask(?:s|ed)\b[^.!?]{0,40}"
-        r"\balways (?:answer|say|reply|respond|claim|state|insist) that\b",
+        r"\balways (?:answer|say|reply|respond|claim|state|insist) that\b"
+        r"|(?:whenever|(?:every|any|each) ?time) (?:any|some)(?:one|body)\b[^.!?]{0,10}\basks\b"
+        r"[^.!?]{0,40}, (?:please |just |then )?(?:answer|say|reply|respond|claim|state|insist)\b[^.!?]{0,30}"
+        r"(?: is| are|'s|'re)\b",
     ),
     (
         "key password credential token secret phrase",
@@ -111,6 +119,21 @@ _TO_A_MODEL = (
         rf" (?:\w+ )?(?:{_ROMANCE_EARLIER})"
         rf"|(?:{_ROMANCE_ALL} (?:(?:{_ROMANCE_THE}) )?|(?:{_ROMANCE_ALL} )?(?:tes|vos|tus|suas|tuas|le tue) )"
         rf"(?:{_ROMANCE})\b)",
+    ),
+    (
+        "nutzer anwender",
+        r"\b(?:merke? dir|merken sie sich|(?:speicher|notier|vermerk)e?n?(?: sie)?)\b[^.!?]{0,40}"
+        r"\b(?:der|die|dem|den) (?:be)?(?:nutzer|anwender)(?:in)?\b",
+    ),
+    (
+        "usuari utilisat",
+        r"\b(?:recuerd[ae]|guard[ae]|anot[ae]|memori[zc][ae]|registr[ae])\b[^.!?]{0,40}\b(?:el|la)"
+        r" usuari[oa]\b"
+        r"|\b(?:retiens|retenez|souviens|enregistrez?|notez?|mémorisez?)\b[^.!?]{0,40}\bl'utilisat(?:eur|rice)\b",
+    ),
+    (
+        "ユーザー 利用者",
+        r"(?:ユーザー|利用者)(?:は|が|の)[^。！？]{0,60}(?:と|を|に)(?:記憶|記録|保存|覚え)(?:し)?て",
     ),
     (
         "negeer vergeet",

@@ -11,7 +11,7 @@ _DOES = (
 _ENGLISH = pattern(
     r"^\W*(?:(?:so|and|but|ok|okay|hey|please|remind me|tell me|do you (?:know|remember))\b\W*)*"
     r"(?:(?:on |in |at |with )?(?:what|which|who|whom|whose|where|how|when)"
-    rf"(?:['’]s|(?: [\w'’-]+){{0,4}}? (?:am|is|are|do|does|have|{_DOES}))"
+    rf"(?:['’]s|(?: [\w'’-]+){{0,4}}? (?:am|is|are|do|does|have|{_DOES}))|who [a-z]{{3,}}s"
     r"|am|is|are|do|does|have)\b"
 )
 _WAS = pattern(
@@ -24,9 +24,8 @@ _ABROAD = pattern(
     r"wo|wie|wer|wem|wen|wann|wohin|was (?:ist|sind|mach|ess|trink|hab|für|kost|fahr)\w*|habe ich|haben wir"
     r"|bin ich"
     r"|(?:in |an |auf |bei |mit |für |um )?(?:welche[rsnm]?|wie viel|wem)|ist mein\w*"
-    r"|où|quand|qui|que|qu['’]est-ce que|(?:à |dans |de |sur |pour |avec )?(?:quel(?:le)?s?|qui)|combien"
-    r"|comment"
-    r"|est-ce que|ai-je|suis-je"
+    r"|où|quand|qui|que|qu['’]est-ce que|(?:à |chez |dans |de |sur |pour |avec )?(?:quel(?:le)?s?|qui)"
+    r"|combien|comment|est-ce que|ai-je|suis-je"
     r"|(?:a |en |de |con |para )?(?:d[oó]nde|cu[aá]ndo|qui[eé]n|qu[eé]|cu[aá]l(?:es)?|cu[aá]nt[oa]s?)|c[oó]mo"
     r"|tengo|tenemos|soy|estoy"
     r"|(?:a |em |de |com |para |o )?(?:onde|quando|quem|qual|quais|quant[oa]s?|que)|tenho|temos|sou|estou"

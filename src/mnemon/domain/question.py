@@ -59,9 +59,10 @@ _OF_ANYTHING = (
 )
 _OF_ANY_TIME = (
     "anything everything something agenda calendar schedule free busy spend spent new"
-    " ich wir im habe haben gemacht passiert je nous qu'ai-je fait passé en yo que hice hicimos pasó"
+    " ich wir im habe haben ist gemacht passiert je nous qu'ai-je qu'est-ce qui s'est-il j'ai on fait"
+    " passé en le la yo que el hice hicimos pasó 私は何をしましたか は何がありましたか"
 )
-"""With those, how one asks for whatever a time had, in the languages whose times are written with spaces."""
+"""With those, how one asks for whatever a time had."""
 _ASKED = pattern(r"\W*(?:what|which|who|where|how|did|tell me|show me|list|summari[sz]e)\b")
 _OF_LISTENER = pattern(r"\byour\b|\b(?:did|do|are|were|have|will|would|can|could) you\b")
 _OVER = pattern(r"\b(?:did|was|were|had|have|has|been|happened)\b")
@@ -143,11 +144,12 @@ def by_time(question: Question, naming: Collection[str] = ()) -> bool:
     if not question.spans or any(span.certainty < _SETTLED for span in question.spans):
         return False
     low, wants = question.text.lower(), question.wants
-    asked = low.rstrip().endswith("?") or _ASKED.match(low)
+    asked = low.rstrip().endswith(("?", "？", "か", "か。")) or _ASKED.match(low)
     if not asked or wants.moment or wants.count or _OF_LISTENER.search(low):
         return False
-    known = of_anything() | _terms_of(_OF_ANY_TIME) | of_times(question)
-    return all(term in known or term in naming for term in question.terms)
+    known = of_anything() | _terms_of(_OF_ANY_TIME)
+    beside = _beside_times(question)
+    return all(term in known or term in naming for term in question.terms if term in beside)
 
 
 def looks_back(question: Question) -> bool:
@@ -158,6 +160,14 @@ def looks_back(question: Question) -> bool:
 def of_times(question: Question) -> frozenset[str]:
     """The terms of its times."""
     return _of_times(question.spans)
+
+
+def _beside_times(question: Question) -> frozenset[str]:
+    """The terms of the question without the phrases of its times."""
+    text = question.text
+    for span in question.spans:
+        text = text.replace(span.phrase, " ")
+    return frozenset(words.asked(text))
 
 
 def _of_times(spans: Iterable[Span]) -> frozenset[str]:

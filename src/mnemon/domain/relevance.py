@@ -56,7 +56,8 @@ STRAY = "stray"
 SIDE = "side"
 """The question looks before or after something, and the line was said on that side of it, or close to it."""
 DURING = "during"
-"""The question asks by a time alone, and the line is of it: was said then, or speaks of it."""
+"""The question asks by a time alone, and the line is of it: was said then, or speaks of it. Half, if it was
+said close to it, or speaks of a day close to it: it may be about anything."""
 THEN = "then"
 """The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
 NAMED = "named"
@@ -119,6 +120,8 @@ LEAST_MEANING = 0.1
 """Meaning that is further away than this says nothing."""
 
 NEAR_DAY = 0.5
+CLOSE_BY = 0.5
+"""How much of `DURING` a line has that is only close to the time."""
 APT = 0.4
 """A session has enough of what is asked if it has this much of what the one that has most of it has."""
 NEAR_ENOUGH = 0.5

@@ -136,6 +136,7 @@ def outdated(stands: Iterable[Stand]) -> dict[str, str]:
                 found[claim.source] = claims[-1].source
     _part(traits, found)
     _begin(traits, found)
+    _change_work(traits, found)
     against = _in_order(stand for stand in newest.values() if stand.denies or stand.instead is not None)
     known_as = [_Known(stand) for stand in _in_order(traits) if against]
     ends = {one.source for one in against if one.instead is None and not read(one.text).final}
@@ -232,6 +233,30 @@ def _begin(traits: Iterable[Stand], found: dict[str, str]) -> None:
         for stand in working:
             if stand.when > ahead.when and where in f" {plain(value_of(stand.text))} ":
                 found.setdefault(ahead.source, stand.source)
+
+
+def _change_work(traits: Iterable[Stand], found: dict[str, str]) -> None:
+    """Note that who works as something at a named place no longer works where they did before."""
+    known = _in_order(stand for stand in traits if label_of(stand.text) in _AT_WORK)
+    for now in known:
+        place = _workplace(now)
+        if label_of(now.text) != "works as" or not place or place.startswith(_ONE_OF_THEM):
+            continue
+        for then in known:
+            before = label_of(then.text) == "works at" and then.when < now.when
+            if before and not _alike(place, value_of(then.text)):
+                found.setdefault(then.source, now.source)
+
+
+def _workplace(stand: Stand) -> str:
+    """Where it is that they work, if that is told."""
+    value = value_of(stand.text)
+    return value if label_of(stand.text) == "works at" else value.partition(" at ")[2]
+
+
+def _alike(one: str, another: str) -> bool:
+    """Whether one says the same as the other, or a part of it."""
+    return _words(one) <= _words(another) or _words(another) <= _words(one)
 
 
 class _Known:
@@ -356,8 +381,7 @@ class _Claim(Struct, frozen=True):
         """Whether both say the same, one of them perhaps more closely."""
         if _thing(self.label) != _thing(other.label):
             return False
-        one, another = _words(self.value), _words(other.value)
-        return one <= another or another <= one
+        return _alike(self.value, other.value)
 
 
 def _thing(label: str) -> str:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from mnemon.domain import change, words
 from mnemon.domain.pattern import pattern
 
-_GIVEN_UP = pattern(
-    r"\b(?:(?:sold|quit|cancell?ed|ditched|replaced|gave up|given up|got rid of|stopped using|traded in"
-    r"|broke up with|split up with|left)"
-    r"(?: (?:the|my|our))?|dropped|(?:switched|migrated|moved) (?:away )?from(?: the| my| our)?"
-    r"|no longer [\w-]+(?: (?:on|at|in|with|for|by))?(?: the| my| our)?) (?P<gone>[\w-]+(?: \d[\w.-]*)?)"
-    r"(?=\s*(?:$|[,.;:!(]|(?:and|with|for|to|last|this|in|on|by|but|so|now|instead|because|today)\b))"
-    r"|\b(?:gave|traded) (?:the |my |our )?(?P<given>[\w-]+) (?:away|in)\b"
-    r"|(?<![\w'’-])(?P<parted>[\w-]+)(?: and i (?:broke up|split up|fell out|separated)"
-    r"| (?:died|passed away|retired|resigned))\b"
-)
-"""How one says that something is had, used or done no longer."""
 _FRAME = pattern(
     r"\b(?:my|our|his|her|their|the|\w+['’]s) (?P<mine>(?:[\w'’-]+ ){0,4}?[\w-]+)"
     r"(?:['’]s(?!(?: [\w-]+){1,3} (?:is|are)\b)| is| are| isn['’]t)\b(?!\s+[\w]+ing\b)"
@@ -25,7 +15,17 @@ _FRAME = pattern(
     r"|\bnew (?P<novel>(?:[\w-]+ )?[\w-]+)"
 )
 _SENTENCE = pattern(r"[^.!?\n]+(?:[.!?]+(?=\w)[^.!?\n]+)*[.!?]*")
+_TITLE = pattern(r"\b(dr|mrs?|ms|st|prof)\.(?= )", re.IGNORECASE)
 _MEASURE = pattern(r"(?<![\w.,:])(\d[\d.,:]{0,15}) ?([^\W\d_]{1,12})\b")
+_MONTH = r"(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber"
+_VALUE = pattern(
+    r"(?P<day>\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:mon|diens|donners|frei|sams|sonn)tag"
+    r"|\bmittwoch|\b(?:lun|mar|mercre|jeu|vendre|same)di\b|\bdimanche"
+    r"|\b(?:lunes|martes|miércoles|jueves|viernes|sábado|domingo)|[月火水木金土日]曜)"
+    r"|(?P<clock>\b\d{1,2}(?::\d\d|h\d\d| uhr\b| o['’]clock| ?[ap]\.?m\b)|\d{1,2}時)"
+    rf"|(?P<date>\b(?:{_MONTH}) \d{{1,2}}|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b)"
+    r"|(?P<number>(?<![\w.,:])\d+(?:[.,]\d+)*(?![\w:]))"
+)
 _BESIDE = pattern(r"(?=(?<![\w'’-])([\w-]+) ([\w-]+)(?![\w'’-]))")
 _MOST = 1_000
 """How much of a line is read."""
@@ -64,11 +64,14 @@ def _is_new(sentence: str, known: Collection[str]) -> bool:
     return any(_holds(found["novel"], known) for found in _FRAME.finditer(sentence) if found["novel"])
 
 
-def measures(text: str) -> dict[str, set[str]]:
-    """The numbers that the line has of each unit, as of 'kilos' in '84 kilos'."""
+def values(text: str) -> dict[str, set[str]]:
+    """The days of the week, clock times, dates and numbers that the line has, and those of each unit."""
+    low = text[:_MOST].lower()
     found: dict[str, set[str]] = {}
-    for number, unit in _MEASURE.findall(text[:_MOST].lower()):
-        found.setdefault(unit.removesuffix("s"), set()).add(number)
+    for value in _VALUE.finditer(low):
+        found.setdefault(str(value.lastgroup), set()).add(value[0])
+    for number, unit in _MEASURE.findall(low):
+        found.setdefault(f"of {unit.removesuffix('s')}", set()).add(number)
     return found
 
 
@@ -86,17 +89,18 @@ def compounds(text: str) -> list[tuple[str, str]]:
 
 def states(text: str) -> bool:
     """Whether the line states anything, and does not only ask."""
-    return any(_statements(text))
+    return any(stated(text))
 
 
-def given_up(text: str) -> frozenset[str]:
-    """The terms of what the line says is had, used or done no longer."""
-    gone = (found[str(found.lastgroup)] for one in _statements(text) for found in _GIVEN_UP.finditer(one))
-    return frozenset(term for one in gone for term in words.terms(one))
+def stated(text: str) -> list[str]:
+    """The sentences of a line that do not ask."""
+    read = text[:_MOST]
+    whole = _TITLE.sub(r"\1", read) if ". " in read else read
+    return [one for one in _SENTENCE.findall(whole) if not one.endswith("?")]
 
 
 def _statements(text: str) -> list[str]:
-    return [one for one in _SENTENCE.findall(text[:_MOST].lower()) if not one.endswith("?")]
+    return stated(text[:_MOST].lower())
 
 
 def _changes(sentence: str, terms: Collection[str]) -> bool:

@@ -155,6 +155,8 @@ def status(case: Case, request: m.Status) -> Outcome:
         for namespace, keys in desk.open_rooms().items()
     ]
     here = (desk.scope.workspace, desk.scope.owner)
+    everything = case.rights.everywhere and desk.scope.namespaces is None
+    shown = here[:1] if everything else here
     meaning, renewal = desk.tools.meaning, desk.tx.renewal
     answer = m.StatusAnswer(
         workspace=desk.scope.workspace,
@@ -165,8 +167,8 @@ def status(case: Case, request: m.Status) -> Outcome:
         reasoner=desk.tools.reasoner_of(desk.scope.workspace).name,
         model=_model(desk),
         embedder=meaning.description,
-        waiting=renewal.lacking(meaning.space, *here) if meaning.space else 0,
-        renewing=renewal.owed(*here),
+        waiting=renewal.lacking(meaning.space, *shown) if meaning.space else 0,
+        renewing=renewal.owed(*shown),
         embedder_trouble=meaning.trouble,
         vectors=_vectors(desk),
         knowledge=_knowledge(case),

@@ -395,7 +395,8 @@ class StatusAnswer(Answer, frozen=True):
     embedder: str = ""
     """What meanings are compared by, in words."""
     waiting: int = 0
-    """How many of the owner's lines wait for their vectors: meanwhile they are found by words."""
+    """How many lines wait for their vectors, and are found by words meanwhile: the owner's, or for a cap that
+    opens everything, those of the whole workspace."""
     renewing: int = 0
     """How many of them wait to be indexed anew."""
     embedder_trouble: str = ""

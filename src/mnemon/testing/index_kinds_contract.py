@@ -153,7 +153,7 @@ class KindsContract:
         assert search(book, index, untold) == []
         by_time = replace(untold, by_time=True)
         assert search(book, index, by_time) == [IDS[0], IDS[2]]
-        assert signal(book, index, by_time, r.DURING) == {IDS[0]: 1.0, IDS[2]: 1.0}
+        assert signal(book, index, by_time, r.DURING) == {IDS[0]: 1.0, IDS[2]: r.CLOSE_BY}
         with_words = replace(about(TEA, spans=(span,)), by_time=True)
         assert search(book, index, with_words)[:2] == [IDS[0], IDS[2]]
         assert len(search(book, index, with_words)) == 4

@@ -469,7 +469,7 @@ class _Scoring:
             found |= np.append(self._holds & self._signs[signs.ASKS], False)[view.before]
         found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
         if self._inquiry.by_time:
-            found |= self._during
+            found |= self._during > 0
         return np.nonzero(found & self._open)[0]
 
     def _promising(self, signals: Mapping[str, Array], scores: Array, k: int) -> Numbers:
@@ -516,7 +516,7 @@ class _Scoring:
         if self._inquiry.spans:
             found |= self._timely(lines, found[r.GIST] + found[r.KIN_SESSION])
         if self._inquiry.by_time:
-            found[r.DURING] = self._during[lines].astype(np.float64)
+            found[r.DURING] = self._during[lines]
         if self._inquiry.side is not None:
             found[r.SIDE] = self._said_in(self._inquiry.side, r.BESIDE_MS, r.BESIDE_MS)[lines]
         nearest = found[r.GIST].max()
@@ -562,9 +562,11 @@ class _Scoring:
         return found
 
     @cached_property
-    def _during(self) -> NDArray[np.bool_]:
-        """Which lines are of the time that is asked by alone."""
-        return (self._then > 0) | (self._in_time(r.close) >= r.TIMELY)
+    def _during(self) -> Array:
+        """How much each line is of the time that is asked by alone."""
+        said = self._in_time(r.close)
+        of_it, close = np.maximum(self._then, said) == 1.0, (self._then > 0) | (said >= r.TIMELY)
+        return np.where(of_it, 1.0, r.CLOSE_BY * close)
 
     def _in_time(self, slack: Callable[[Span], tuple[float, float]]) -> Array:
         best = np.zeros(self._view.size)

@@ -278,9 +278,11 @@ def _then(line: _Line) -> float:
 
 
 def _during(line: _Line, inquiry: Inquiry) -> float:
-    """Whether the line is of the time that is asked by alone."""
-    said_then = _in_time(line.said.at, inquiry.spans, r.close) >= r.TIMELY
-    return float(inquiry.by_time and (said_then or _then(line) > 0))
+    """How much the line is of the time that is asked by alone."""
+    then, said = _then(line), _in_time(line.said.at, inquiry.spans, r.close)
+    if not inquiry.by_time or not (then or said >= r.TIMELY):
+        return 0.0
+    return 1.0 if 1.0 in (then, said) else r.CLOSE_BY
 
 
 def _in_time(at: int, spans: Sequence[Span], slack: Callable[[Span], tuple[float, float]] = r.slack) -> float:

@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from mnemon.adapters.reason.asked import (
     TIME,
     WEAK,
     Asked,
+    asks_how_long_ago,
     asks_nothing,
     is_general,
     read,
@@ -26,17 +29,21 @@ from mnemon.adapters.reason.candidates import (
     Candidate,
     gathered,
     plain_stems,
+    sentences_of,
 )
 from mnemon.adapters.reason.changes import as_begun, as_changed
 from mnemon.adapters.reason.conditions import only_possible
+from mnemon.adapters.reason.days import ago
 from mnemon.adapters.reason.lexicon import word_set
 from mnemon.adapters.reason.order import by_time, end_asked
 from mnemon.adapters.reason.relations import put_by_id, put_by_name, two_steps
+from mnemon.adapters.reason.sequence import alternatives, in_order
 from mnemon.adapters.reason.span import span
 from mnemon.adapters.reason.statements import day_of
 from mnemon.adapters.reason.stems import content_stems, stem
-from mnemon.adapters.reason.timely import in_time
+from mnemon.adapters.reason.timely import in_time, of_then, on_its_side
 from mnemon.adapters.reason.whom import speaks_of_self, tells_of_another, tells_of_them
+from mnemon.domain import when, words
 from mnemon.domain.denial import is_denial
 from mnemon.domain.pattern import pattern
 from mnemon.domain.standing import one_at_a_time
@@ -49,9 +56,13 @@ _RELATED = 0.6
 _RELATED_AT_ALL = 0.3
 """What the label counts of a line without what the question names beside it, where another has that."""
 _CUED = 0.15
+_HALF, _BEST_FEW = 0.5, 3
+"""What holds less of the question than this answers it only if it is among so many that were found first."""
 _IN_CONTEXT = 0.5
 """What a word counts that stands in the sentence before."""
 _ANYBODY = pattern(r"\b(?:who|whom|anyone|anybody|someone|somebody)\b")
+_ONLY_DOING = pattern(r"\b(?:do|does|am) \w+ \w+\W*$")
+"""What asks for no thing by its name: 'how much do I weigh', 'where do we live'."""
 _NAMES = frozenset(["name", "goes by"])
 _FROM = pattern(r"\bfrom [A-ZÀ-Þ]")
 """What a line has that tells what was so before, too."""
@@ -105,6 +116,9 @@ def answer(
         if by_name is None:
             return Told("", ())
         question = by_name
+    if either := alternatives(question):
+        one_line = replace(effort, lines=1)
+        return in_order(either, lambda part: answer(part, statements, about, one_line, at), statements)
     asked, names = read(question, about), stems_of(about)
     if asks_nothing(asked, about):
         return Told("", ())
@@ -113,12 +127,18 @@ def answer(
         return _told(found, effort.lines + _MORE_IN_GENERAL, Asked("", asked.terms, _ANY_LABEL), about)
     if not asked.terms and not asked.wanted:
         return Told("", ())
+    if asks_how_long_ago(question):
+        asked = asked._replace(since=at)
     asked = with_their_names(asked, statements)
     candidates = gathered(statements, asked, names, about)
     if not asked.asks_back:
         candidates = as_begun(as_changed(candidates), at)
-    candidates = in_time(candidates, question, at)
+    then = of_then(candidates, question, at, about)
+    if then is not None and not asked.cues:
+        return _told([_Found(one, 1.0) for one in then], effort.lines, asked, about)
+    candidates = in_time(on_its_side(candidates, asked, question), question, at, asked)
     found = _matching(asked, _of_whom(asked, about, candidates), history=effort.history)
+    found = found or _found_changed(asked, candidates)
     found = _newest_first(_as_it_stands(asked, found, candidates))
     found = _with_denials(asked, found, candidates, names)
     if end := end_asked(question):
@@ -175,6 +195,8 @@ def _of_theirs(asked: Asked, candidates: Sequence[Candidate]) -> list[Candidate]
 
 def _tells_of_another(asked: Asked, one: Candidate) -> bool:
     """Whether it would be taken for an answer about the peer, and tells of somebody else."""
+    if one.carried and (one.label in asked.wanted or speaks_of_self(one.said)):
+        return True
     if one.label in asked.wanted or asked.terms.isdisjoint(one.stems):
         return False
     return tells_of_another(one.said, asked.question)
@@ -195,13 +217,18 @@ def _matching(asked: Asked, candidates: Sequence[Candidate], *, history: bool) -
     total = sum(weights.values()) or 1.0
     beside = asked.beside - asked.whom
     named = bool(beside) and any(beside <= candidate.stems for candidate in candidates)
+    foremost = _foremost(candidates)
     found: list[_Found] = []
     for candidate in candidates:
+        if not _is_of_the_kind(asked, candidate):
+            continue
         own = sum(weights[term] for term in asked.terms & candidate.stems)
         nearby = sum(weights[term] for term in asked.terms & candidate.context - candidate.stems)
         covered = (own + _IN_CONTEXT * nearby) / total
         related, cued = _is_related(asked, candidate), asked.cued(candidate.text)
         named_so = _names_it(asked, candidate) and _says_more(asked, candidate, cued)
+        if covered < _HALF and candidate.order not in foremost:
+            named_so = False
         if related or (named_so and covered >= asked.enough):
             cued += candidate.tells_of_them
             at_all = named and beside.isdisjoint(candidate.stems | candidate.context)
@@ -210,6 +237,34 @@ def _matching(asked: Asked, candidates: Sequence[Candidate], *, history: bool) -
     if asked.asks_before:
         found = [one for one in found if not _holds(asked, one, found)]
     return _best(asked, _own_before_carried(asked, found), history=history) if found else []
+
+
+def _foremost(candidates: Sequence[Candidate]) -> set[int]:
+    """The best few of the conclusions and of the messages, by the order in which they were found."""
+    told = [one.order for one in candidates if one.statement.peer is None]
+    said = [one.order for one in candidates if one.statement.peer is not None]
+    return {*told[:_BEST_FEW], *said[:_BEST_FEW]}
+
+
+def _found_changed(asked: Asked, candidates: Sequence[Candidate]) -> list[_Found]:
+    """The best message found, if it outdates another, and that: the search has seen that it tells what is
+    asked. The older one only if they speak of the same.
+    """
+    said = [one for one in candidates if one.statement.peer is not None]
+    best = said[0] if said else None
+    older = [one for one in said if best and one.statement.outdated_by == best.statement.id]
+    if best is None or not older or not (_names_it(asked, best) and _is_of_the_kind(asked, best)):
+        return []
+    told_of = best.stems.union(*(one.stems for one in older))
+    names_nothing = not (asked.things or asked.whom) and _ONLY_DOING.search(asked.question) is not None
+    if not names_nothing and (asked.rest | asked.whom).isdisjoint(told_of):
+        return []
+    known = best.stems | asked.terms
+    return [_Found(one, 1.0) for one in (best, *older) if not known.isdisjoint(one.stems)]
+
+
+def _is_of_the_kind(asked: Asked, candidate: Candidate) -> bool:
+    return all(has(candidate.said, candidate.stems | candidate.context) for has in asked.kinds)
 
 
 def _is_related(asked: Asked, candidate: Candidate) -> bool:
@@ -275,15 +330,23 @@ def _as_it_stands(asked: Asked, found: Sequence[_Found], candidates: Sequence[Ca
     if asked.asks_back:
         return list(found)
     by_id = {one.statement.id: one for one in candidates}
+    whole = {one.statement.said_at: one for one in candidates if _tells_more(one)}
     standing: dict[str, _Found] = {}
     for one in found:
         latest, seen = one.candidate, set[str]()
         while (after := by_id.get(latest.outdated_by or "")) and after.statement.id not in seen:
             latest = after
             seen.add(after.statement.id)
+        if seen and latest.statement.peer is None and is_denial(latest.said):
+            latest = whole.get(latest.statement.said_at, latest)
         if latest.stands:
             standing.setdefault(latest.statement.id, _Found(latest, one.score))
     return [*standing.values(), *(one for one in found if not one.candidate.stands)]
+
+
+def _tells_more(one: Candidate) -> bool:
+    """Whether it says in several sentences what has ended and what has come of it."""
+    return one.whole and one.statement.peer is not None and len(sentences_of(one.statement)) > 1
 
 
 def _holds(asked: Asked, one: _Found, found: Sequence[_Found]) -> bool:
@@ -364,14 +427,22 @@ def _opening(one: _Found, asked: Asked, about: str | None, *, first: bool, earli
         return "No longer so: "
     if earlier or not candidate.stands:
         return "Earlier: "
-    if not first or candidate.carried:
+    if not first or candidate.carried or _tells_more(candidate):
         return ""
     if asked.wanted and not one.label and is_denial(candidate.said) and not asked.asks_back:
         return ""
     asked_for = span(asked.question, candidate.text, about)
+    if not asked_for and asked.since is not None:
+        return _how_long_ago(candidate, asked.question, asked.since)
     if not asked_for or only_possible(asked_for, candidate.text, asked.question):
         return ""
     return f"{asked_for}: "
+
+
+def _how_long_ago(candidate: Candidate, question: str, now: int) -> str:
+    said_at = candidate.statement.said_at
+    then = when.happened(candidate.said, said_at, words.asked(question))
+    return f"{ago(said_at if then is None else then.start_ms, now)}: "
 
 
 def _same(stems: frozenset[str], before: frozenset[str], *, same_day: bool) -> bool:

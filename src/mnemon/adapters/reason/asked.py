@@ -6,14 +6,17 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mnemon.adapters.reason.asked_labels import LABEL_WORDS, asks_abroad, labels_asked
+from mnemon.adapters.reason import asked_abroad
+from mnemon.adapters.reason.asked_kinds import Test, asks_for_a_name, kinds_asked
+from mnemon.adapters.reason.asked_labels import LABEL_WORDS, labels_asked
 from mnemon.adapters.reason.at_work import gives_work, is_of_the_world
-from mnemon.adapters.reason.lexicon import IRREGULAR, VERBS, word_set
+from mnemon.adapters.reason.lexicon import IRREGULAR, VERBS, base_of_participle, word_set
 from mnemon.adapters.reason.order import ORDERING, end_asked
 from mnemon.adapters.reason.span import ASKS_WHEN
 from mnemon.adapters.reason.stems import content_stems, stem
-from mnemon.adapters.reason.whom import named_in, names_beside, somebody_of_theirs
+from mnemon.adapters.reason.whom import called_alike, named_in, names_beside, somebody_of_theirs
 from mnemon.domain.pattern import pattern
+from mnemon.domain.present import asks_how_it_is
 from mnemon.domain.words import words
 from mnemon.ports.reasoner import Statement
 
@@ -33,7 +36,7 @@ WEAK = frozenset(
     for word in word_set(
         """
         go make take thing kind type sort time year day week month way lot people come use good new name
-        like want do done doing favorite
+        like want do done doing favorite call appointment
         """
     )
 )
@@ -59,7 +62,7 @@ _NUMBERS = (
 )
 _NUMBER = pattern(rf"\d|\b{_NUMBERS}", re.IGNORECASE)
 _AGE = pattern(
-    rf"\b(?:turn(?:s|ed|ing)?|aged?|is|was|now|i'm) (?:almost |nearly |just |only )?{_NUMBERS}(?! of\b)"
+    rf"\b(?:turn(?:s|ed|ing)?|aged?|is|was|be|now|i'm) (?:almost |nearly |just |only )?{_NUMBERS}(?! of\b)"
     r"|\byears?[ -]old\b",
     re.IGNORECASE,
 )
@@ -67,12 +70,18 @@ _PLACE = pattern(r"\b(?:in|at|to|from|near|for) (?:the )?[A-ZÀ-Þ]")
 _SOMEBODY = pattern(
     r"\b[A-ZÀ-Þ][a-z]+\b|\b(?:sister|brother|mother|father|mom|dad|wife|husband|friend|partner|boss)\b"
 )
-_MEASURED = pattern(r"\bhow (old|long|far|tall|big|high|heavy|large|fast|deep|wide)\b")
+_MEASURED = pattern(r"\bhow (old|long(?! ago\b)|far|tall|big|high|heavy|large|fast|deep|wide)\b")
 """How much of something is asked for; 'my old piano' tells nobody's age."""
+_AGO = pattern(r"\bhow (?:long|many (?:days|weeks|months|years)) ago\b")
+"""Who asks how long ago something was asks when it was."""
+_OF_AGO = frozenset(map(stem, word_set("ago long day week month year")))
 _CUES = [
     (ASKS_WHEN, TIME),
-    (pattern(r"\bhow long\b"), pattern(r"\b(?:minute|hour|day|week|month|year|decade)s?\b|\bsince\b")),
-    (pattern(r"\bhow (?:many|much|often)\b"), _NUMBER),
+    (
+        pattern(r"\bhow long\b(?! ago\b)"),
+        pattern(r"\b(?:minute|hour|day|week|month|year|decade)s?\b|\bsince\b"),
+    ),
+    (pattern(r"\bhow (?:many(?! \w+ ago\b)|much|often)\b"), _NUMBER),
     (pattern(r"\bhow old\b"), _AGE),
     (pattern(r"\bhow (?:far|tall|big|high|heavy|large|fast|deep|wide)\b"), _NUMBER),
     (pattern(r"\bwhere\b"), _PLACE),
@@ -94,17 +103,6 @@ _NOBODY = frozenset(
 )
 _NAMES = frozenset(["name", "goes by"])
 """Who asks for the name of somebody is told it by the label of what they are."""
-_SMALL_WORDS_ABROAD = frozenset(
-    stem(word)
-    for word in word_set(
-        """
-        wo wie was wer welche ich denn eigentlich als von dónde donde qué cómo como quién quien yo ahora
-        de en où est ce que qu'est-ce quoi comment je moi quel quelle métier chez dove come che chi cosa
-        io di da onde qual quem eu que o a waar wat hoe ik nu mijn op dans à
-        """
-    )
-)
-"""Words of questions in other languages that name nothing."""
 _TIMES = frozenset(map(stem, word_set("today tonight yesterday tomorrow week month year")))
 _ASKING = word_set("what where when who whom whose which how why tell")
 _BEFORE = pattern(
@@ -121,6 +119,14 @@ _TELLS_WHEN = pattern(
     r"|recently|lately|soon|just|when|after|before|during|while|until|every)\b",
     re.IGNORECASE,
 )
+_BIRTH, _BABY = stem("birth"), frozenset(map(stem, word_set("baby twins triplets")))
+_MOTHER = pattern(r"\b([\w-]+)(?:'s| had| has| gave| is (?:having|expecting))\b")
+"""Whose baby it is, and not who was born."""
+_ONE_MORE = pattern(
+    r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th)|another|again)\b",
+    re.IGNORECASE,
+)
+"""What a line has that tells of one of several without what was done: 'third 10k'."""
 _ENOUGH, _MOST = 0.33, 0.6
 _ONLY_WHO = pattern(r"\b(?:when|where|how (?:many|much|old|often|long))\b")
 """What is asked by these is no question about somebody as such."""
@@ -156,6 +162,14 @@ class Asked(NamedTuple):
     """Whether it asks for advice, or of things at large."""
     of_peer: bool = False
     """Whether it asks what the peer does or is, by 'I' or by name."""
+    kinds: tuple[Test, ...] = ()
+    """What a line must have to be an answer."""
+    abroad: bool = False
+    """Whether it is in another language."""
+    since: int | None = None
+    """When it is asked how long ago something was, if that is asked."""
+    of_several: bool = False
+    """Whether it asks for the latest or the first of something."""
 
     @property
     def rest(self) -> frozenset[str]:
@@ -174,6 +188,8 @@ class Asked(NamedTuple):
 
     @property
     def asks_back(self) -> bool:
+        if self.abroad:
+            return not asks_how_it_is(self.question)
         return self.asks_before or _PAST.search(self.question) is not None
 
     @property
@@ -182,12 +198,27 @@ class Asked(NamedTuple):
 
     @property
     def yes_or_no(self) -> bool:
-        return _YES_OR_NO.search(self.question) is not None
+        return not self.abroad and _YES_OR_NO.search(self.question) is not None
 
     @property
     def enough(self) -> float:
-        """How much of it a line must speak of: most, where it is asked of the world and not of somebody."""
-        return _MOST if self.of_the_world else _ENOUGH
+        """How much of it a line must speak of: most, where it is asked of the world and not of somebody.
+
+        Most of it, too, where no more is known of its words than that they are no small ones.
+        """
+        return _MOST if self.of_the_world or self.abroad else _ENOUGH
+
+    def stems_in(self, text: str) -> frozenset[str]:
+        """The stems of a line, with those of the question that it speaks of in other words."""
+        stems = frozenset(content_stems(text))
+        if self.abroad:
+            return stems | asked_abroad.spoken_of(text, self.terms)
+        if _BIRTH in self.terms and _BABY & stems:
+            mothers = map(stem, _MOTHER.findall(text.lower()))
+            stems |= {_BIRTH} if self.whom.isdisjoint(mothers) else frozenset()
+        if self.of_several and self.things and self.things <= stems and _ONE_MORE.search(text):
+            stems |= self.rest & _VERBS
+        return stems
 
     def may_tell(self, text: str, held: frozenset[str]) -> bool:
         """Whether a line with these stems tells how much or when, if that is asked.
@@ -207,18 +238,20 @@ class Asked(NamedTuple):
 def read(said: str, about: str | None) -> Asked:
     question = said.lower().replace("for a living", "for a job")
     names = stems_of(about)
+    if abroad := asked_abroad.read(said):
+        return _read_abroad(said, abroad, names)
     terms = frozenset(term for term in content_stems(question) if term not in names) - TALK
     if _BEFORE.search(question):
         terms -= _OF_BEFORE
     if end_asked(said):
         terms = terms - ORDERING or terms
-    if asks_abroad(question):
-        terms -= _SMALL_WORDS_ABROAD
     if "since when" in question:
         terms -= {stem("since")}
-    if measured := _MEASURED.search(question):
+    if _AGO.search(question):
+        terms -= _OF_AGO
+    elif measured := _MEASURED.search(question):
         terms -= {stem(measured[1])}
-    subjects = list(_SUBJECT.finditer(question))
+    subjects = [one for one in _SUBJECT.finditer(question) if not _is_participle(one[1] or "")]
     others = frozenset(stem(found[found.lastindex or 0]) for found in subjects) - names - _NOBODY
     called = frozenset(stem(found[found.lastindex or 0]) for found in subjects if not found[4])
     named = (named_in(said) | (called & others & terms) - LABEL_WORDS - WEAK - _TIMES) - names
@@ -233,6 +266,8 @@ def read(said: str, about: str | None) -> Asked:
         others | named | frozenset(map(stem, theirs)),
         tuple(cue for asks, cue in _CUES if asks.search(question)),
         (_proper(said) - names) & terms,
+        kinds=kinds_asked(question, about),
+        of_several=end_asked(said) is not None,
     )
     doing = _DOING.findall(question)
     asked = asked._replace(of_peer=any(who == "i" or stem(who) in names for who in doing))
@@ -240,7 +275,31 @@ def read(said: str, about: str | None) -> Asked:
         asked = asked._replace(of_the_world=is_of_the_world(question))
     if asked.rest:
         asked = asked._replace(wanted=asked.wanted - theirs)
-    return asked._replace(wanted=asked.wanted | theirs) if asked.wanted & _NAMES else asked
+    if asked.wanted & _NAMES:
+        asked = asked._replace(wanted=asked.wanted | theirs)
+    return asked._replace(wanted=asked.wanted - _NAMES) if asks_for_a_name(question) else asked
+
+
+def _is_participle(word: str) -> bool:
+    """Whether it tells what was done, and not who did it: 'what was taken', 'when was buying the boat'."""
+    return base_of_participle(word) is not None or (word.endswith("ing") and stem(word) in _VERBS)
+
+
+def _read_abroad(said: str, abroad: asked_abroad.Abroad, names: frozenset[str]) -> Asked:
+    terms = abroad.terms - names - TALK
+    if end_asked(said):
+        terms = terms - ORDERING or terms
+    theirs = called_alike(abroad.whom) if abroad.whom else frozenset[str]()
+    wanted = abroad.wanted - theirs if terms - frozenset(map(stem, theirs)) else abroad.wanted
+    return Asked(
+        said.lower(),
+        terms,
+        wanted | theirs if wanted & _NAMES else wanted,
+        theirs,
+        whom=frozenset(map(stem, theirs)),
+        kinds=abroad.kinds,
+        abroad=True,
+    )
 
 
 def _proper(said: str) -> frozenset[str]:
@@ -257,6 +316,10 @@ def with_their_names(asked: Asked, statements: Sequence[Statement]) -> Asked:
         return asked
     names = names_beside(asked.theirs, (statement.text for statement in statements))
     return asked._replace(whom=asked.whom.union(*map(stems_of, names)))
+
+
+def asks_how_long_ago(question: str) -> bool:
+    return _AGO.search(question.lower()) is not None
 
 
 def asks_nothing(asked: Asked, about: str | None) -> bool:

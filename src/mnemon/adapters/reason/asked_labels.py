@@ -28,14 +28,25 @@ _ABOUT_ABROAD = [
     (
         word_set(
             "beruf arbeite arbeitest trabajo trabajas trabalho trabalha travaille travailles lavoro lavori"
-            " werk werkt"
+            " werk werkt dedico metier"
         ),
         _WORK,
     ),
-    (word_set("heiße heisse llamo chamo m'appelle appelle chiamo heet"), frozenset(["name", "goes by"])),
-    (word_set("allergisch alérgico alérgica allergique allergico allergica"), frozenset(["allergy"])),
+    (word_set("heisse llamo chamo m'appelle appelle chiamo heet"), frozenset(["name", "goes by"])),
+    (
+        word_set(
+            "allergisch allergie allergien alergico alergica alergia alergias allergique allergies allergico"
+            " allergica"
+        ),
+        frozenset(["allergy"]),
+    ),
+    (
+        word_set("haustier haustiere mascota mascotas animaux hund katze perro gato chien chat"),
+        frozenset(["pet"]),
+    ),
+    (word_set("geburtstag cumpleanos anniversaire"), frozenset(["birthday", "born"])),
 ]
-_ABROAD = frozenset[str]().union(*(asked for asked, _ in _ABOUT_ABROAD))
+"""The same in other languages, without accents, as `words` gives them."""
 _ABOUT = [
     (
         word_set("live lives living reside home city town country located location based address"),
@@ -65,6 +76,7 @@ _ABOUT = [
         frozenset(["allergy"]),
     ),
     (word_set("eat eats food diet dietary drink dinner lunch restaurant"), _FOOD),
+    (word_set("vegan vegetarian"), frozenset(["diet"])),
     (
         word_set(
             "like likes love loves enjoy enjoys hobby hobbies interest interests interested prefer prefers"
@@ -86,11 +98,6 @@ LABEL_WORDS = frozenset(stem(word) for words_asked, _ in _ABOUT for word in word
 _DOES = pattern(r"\b(?:does|do) (?:\w+ ){1,3}do\b|\bdo for\b")
 _HOW_TO_ANSWER = pattern(r"\bshould (?:i|you|we) (?:answer|respond|reply|write|talk)\b")
 _STAND = "can't stand"
-
-
-def asks_abroad(question: str) -> bool:
-    """Whether it asks for a label in another language."""
-    return not _ABROAD.isdisjoint(words(question))
 
 
 def labels_asked(question: str) -> frozenset[str]:

@@ -8,12 +8,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from mnemon.adapters.reason.asked import TALK, Asked
+from mnemon.adapters.reason.at_work import gives_work
 from mnemon.adapters.reason.clauses import clauses
 from mnemon.adapters.reason.days import dated
-from mnemon.adapters.reason.lexicon import base_of_third
+from mnemon.adapters.reason.lexicon import base_of_past, base_of_third
 from mnemon.adapters.reason.pointing import names as names_thing
 from mnemon.adapters.reason.referents import NOUNS, meant, pointed_out
 from mnemon.adapters.reason.replies import label_replied
+from mnemon.adapters.reason.scenes import set_in
 from mnemon.adapters.reason.sentences import prose, split
 from mnemon.adapters.reason.statements import as_said
 from mnemon.adapters.reason.stems import content_stems, stem
@@ -25,7 +27,7 @@ from mnemon.domain.denial import is_denial
 from mnemon.domain.pattern import pattern
 from mnemon.domain.trust import Trust, own_words, quoted
 from mnemon.domain.words import words
-from mnemon.ports.reasoner import Statement
+from mnemon.ports.reasoner import Statement, Turn
 
 MOST_STATEMENTS = 400
 FEW = 2
@@ -36,6 +38,8 @@ _MOST_CHARS = 300
 _MOST_SENTENCES = 100
 _HALF, _MORE_THAN_HALF = 0.5, 0.75
 _MOST_ITEMS = 8
+_SCRAP = 3
+"""What has no more words than this only says what the next sentence is about: 'Oh, my back.'"""
 _TELLING = frozenset(map(stem, ("said", "quoted")))
 _SAID = pattern(r'^\S{1,512} said: "(.*)"$', re.DOTALL)
 _REPLIED = pattern(r'^\S{1,512} said: "(?P<said>[^"]*)", asked "(?P<asked>[^"]*)"$')
@@ -66,6 +70,21 @@ _AGED = pattern(
     rf"\b(?:({NOUNS}) )?({_NAME}|{NOUNS}),? (?:\(|who is |aged? )?\d{{1,3}}(?=\)|,| and\b|$| years)"
     rf"|\b\d{{1,2}}[ -](?:years?|yr)[ -]old ({NOUNS})(?: ({_NAME}))?"
 )
+_BEGINS_TO_ASK = pattern(
+    r"\W*(?:what|how|why|who|which|where|when) (?:are|is|do|does|did|can|could|should|would)\b", re.IGNORECASE
+)
+_ASKED_WHETHER = pattern(
+    r"\b(?:ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?)(?: me| us)? (?:if|whether)\b", re.IGNORECASE
+)
+_SHORT_REPLY = pattern(r"\W*(?:i|i'm|we|we're|no|yes|nope|yep|not)\b(?:\W+[\w']+){0,3}\W*$", re.IGNORECASE)
+_IF = pattern(r"\W*(?:if|suppose|imagine)\b", re.IGNORECASE)
+_REMARK = pattern(
+    r"\W*(?:(?:i think|wow|yes|yeah|and|but)\W+)*it(?:'s| is) (?:\w+ ){1,3}(?:how|that|to)\b"
+    r"(?!.*\b(?:i|i'm|my|me)\b)",
+    re.IGNORECASE,
+)
+"""What is found to be so of the world: 'it's amazing how much there is to learn'."""
+_SPOKEN_BY = pattern(r"^\W*([A-ZÀ-Þ][\w.-]{0,20}): (?=.*\b(?:I|I'm|I've|my|we|you)\b)", re.MULTILINE)
 _NAMED = pattern(r"\d|(?<=[a-z,] )[A-ZÀ-Þ]|[^\x00-\x7f]")
 
 
@@ -89,6 +108,8 @@ class Candidate(NamedTuple):
     """Whether somebody else of whom is asked is the subject of it."""
     owing: str = ""
     """The id of a message before it without which it could not be understood."""
+    whole: bool = False
+    """Whether all its sentences are cited, for they tell how something is by now."""
 
     @property
     def stands(self) -> bool:
@@ -112,8 +133,12 @@ def gathered(
     statements: Sequence[Statement], asked: Asked, names: frozenset[str], about: str | None
 ) -> list[Candidate]:
     """What of the statements may be cited; what no longer stands is marked so."""
-    usable = (statement for statement in statements[:MOST_STATEMENTS] if statement.text.strip())
-    found = (_as_cited(at, statement, asked, about) for at, statement in enumerate(usable))
+    usable = [statement for statement in statements[:MOST_STATEMENTS] if statement.text.strip()]
+    outdating = {statement.outdated_by for statement in usable}
+    found = (
+        _as_cited(at, statement, asked, about, whole=statement.id in outdating)
+        for at, statement in enumerate(usable)
+    )
     return _dated_back([candidate for candidate in found if candidate is not None], names)
 
 
@@ -122,13 +147,18 @@ def plain_stems(candidate: Candidate, names: frozenset[str]) -> frozenset[str]:
     return frozenset(content_stems(BRACKETED.sub("", candidate.text))) - names - _TELLING
 
 
-def _as_cited(order: int, statement: Statement, asked: Asked, about: str | None) -> Candidate | None:
-    """A conclusion as it is; of a message the sentence that says most to the question, and no question."""
+def _as_cited(
+    order: int, statement: Statement, asked: Asked, about: str | None, *, whole: bool
+) -> Candidate | None:
+    """A conclusion as it is; of a message the sentence that says most to the question, and no question.
+
+    The `whole` message, if it is short, where it is known to tell what is asked.
+    """
     if statement.peer is None:
         text = _clipped(as_said(statement.text))
         said = _in_own_words(text, about)
         label, of_another = _labelled(said, asked)
-        stems = frozenset(content_stems(text))
+        stems = asked.stems_in(text)
         if asked.wanted and (reply := _REPLIED.match(text)):
             label, of_another = label_replied(reply["asked"], reply["said"]), False
             if label and label not in asked.wanted:
@@ -145,10 +175,14 @@ def _as_cited(order: int, statement: Statement, asked: Asked, about: str | None)
             of_another=of_another,
             tells_of_them=_tells_of_them(said, asked),
         )
-    sentences = _sentences(statement)
+    if set_in([Turn(statement.id, statement.peer, statement.text, statement.said_at)]).left:
+        return None
+    sentences = _with_replies(_sentences(statement, asked))
     if statement.peer == about and not asked.whom:
         sentences = [one for one in sentences if not _is_of_listener(one.said)]
     chosen = _chosen(sentences, asked)
+    if whole:
+        chosen = _whole(sentences, chosen)
     if chosen is None:
         return None
     sentence, label, of_another = chosen
@@ -157,7 +191,7 @@ def _as_cited(order: int, statement: Statement, asked: Asked, about: str | None)
         shown, owing = f"{sentence.before} … {shown}", statement.after_id
     elif sentence.meant and sentence.before:
         owing = statement.after_id
-    carried = statement.carried or _is_quoted(sentence.stems, statement.text)
+    carried = statement.carried or _is_quoted(sentence, statement.text)
     return Candidate(
         order,
         statement,
@@ -171,7 +205,19 @@ def _as_cited(order: int, statement: Statement, asked: Asked, about: str | None)
         of_another,
         _tells_of_them(sentence.said, asked, sentence.meant),
         owing,
+        whole,
     )
+
+
+def _whole(
+    sentences: Sequence[_Sentence], chosen: tuple[_Sentence, str, bool] | None
+) -> tuple[_Sentence, str, bool] | None:
+    """All but the questions as one sentence; if that is long, the one chosen."""
+    told = [one for one in sentences if not _asks(one.said)]
+    if not told or (chosen and sum(len(one.shown) for one in told) > _MOST_CHARS):
+        return chosen
+    _, label, of_another = chosen or (None, "", False)
+    return _joined(told), label, of_another
 
 
 def _chosen(sentences: Sequence[_Sentence], asked: Asked) -> tuple[_Sentence, str, bool] | None:
@@ -209,9 +255,11 @@ def _with_the_next(one: _Sentence, sentences: Sequence[_Sentence], asked: Asked)
     if one.said.rstrip().endswith(":"):
         at = next(at for at, other in enumerate(sentences) if other is one)
         return _joined(sentences[at : at + 1 + _MOST_ITEMS])
+    after = next((later for before, later in pairwise(sentences) if before is one), None)
+    if after and len(one.said.split()) <= _SCRAP and _tells(after, asked):
+        return _joined([one, after])
     if not asked.cues or asked.cued(one.said):
         return one
-    after = next((later for before, later in pairwise(sentences) if before is one), None)
     if after is None or not asked.cued(after.said) or _asks(after.said) or _HAS_A_SUBJECT.search(after.said):
         return one
     return _joined([one, after])
@@ -219,9 +267,28 @@ def _with_the_next(one: _Sentence, sentences: Sequence[_Sentence], asked: Asked)
 
 def _tells(sentence: _Sentence, asked: Asked) -> bool:
     """Whether it is no question, no greeting, and more than a saying, or what was guessed at right before."""
-    if _asks(sentence.said) or sentence.stems <= TALK:
+    said = sentence.said
+    if _asks(said) or sentence.stems <= TALK or _ASKED_WHETHER.search(said):
+        return False
+    if _tells_nothing_of_self(said) and not _IF.search(asked.question):
         return False
     return _asks(sentence.before) or not _is_saying(sentence, asked)
+
+
+def _tells_nothing_of_self(said: str) -> bool:
+    """Whether it gives work, only supposes something, or remarks on the world."""
+    return _IF.match(said) is not None or _REMARK.match(said) is not None or gives_work(said.lower())
+
+
+def _with_replies(sentences: Sequence[_Sentence]) -> list[_Sentence]:
+    """The same; what somebody asked whether it is so, with the few words by which that is answered."""
+    found: list[_Sentence] = []
+    for one in sentences:
+        if found and _ASKED_WHETHER.search(found[-1].said) and _SHORT_REPLY.match(one.said):
+            found[-1] = _joined([found[-1], one])._replace(said=one.said)
+        else:
+            found.append(one)
+    return found
 
 
 def _joined(sentences: Sequence[_Sentence]) -> _Sentence:
@@ -252,14 +319,14 @@ def _as_quoted(statement: Statement, said: str, *, carried: bool) -> str:
     return quoted(Trust.QUOTED, text) if carried else f'{statement.peer} said: "{text}"'
 
 
-def _sentences(statement: Statement) -> list[_Sentence]:
+def _sentences(statement: Statement, asked: Asked) -> list[_Sentence]:
     """The sentences of a message, each with whom it means and what was spoken of right before."""
     said = sentences_of(statement)
     found: list[_Sentence] = []
     before = _last_sentence(statement.after)
     context = frozenset(content_stems(before)) if _asks(before) else frozenset[str]()
     for sentence, who in zip(said, meant(said, statement.after), strict=True):
-        stems = frozenset(content_stems(sentence))
+        stems = asked.stems_in(sentence)
         shown = sentence if who is None else pointed_out(sentence, who)
         told_of = frozenset[str]() if who is None else who.stems
         found.append(_Sentence(sentence, shown, stems | told_of, context, told_of, before))
@@ -275,12 +342,14 @@ def _last_sentence(text: str) -> str:
 
 
 def _asks(sentence: str) -> bool:
-    return sentence.rstrip(" \"')").endswith(("?", "？"))
+    return sentence.rstrip(" \"')").endswith(("?", "？")) or _BEGINS_TO_ASK.match(sentence) is not None
 
 
-def _is_quoted(stems: frozenset[str], message: str) -> bool:
-    """Whether a sentence with these words is one that the message only pastes or quotes."""
-    own = own_words(message)
+def _is_quoted(sentence: _Sentence, message: str) -> bool:
+    """Whether a sentence is one that the message only pastes or quotes, or has somebody else say."""
+    if _SPOKEN_BY.match(sentence.said) and len(set(_SPOKEN_BY.findall(message))) > 1:
+        return True
+    own, stems = own_words(message), sentence.stems
     return own != message and 2 * len(stems & frozenset(content_stems(own))) < len(stems)
 
 
@@ -305,7 +374,7 @@ def _dated_back(candidates: Sequence[Candidate], names: frozenset[str]) -> list[
         return None
 
     return [
-        one if one.statement.peer is None else one._replace(outdated_by=outdated_by(one))
+        one if one.statement.peer is None or not one.stands else one._replace(outdated_by=outdated_by(one))
         for one in candidates
     ]
 
@@ -322,13 +391,19 @@ def _is_of_listener(sentence: str) -> bool:
 
 
 def _is_saying(sentence: _Sentence, asked: Asked) -> bool:
-    """Whether it names nobody and nothing, and says next to nothing beside the words of the question."""
+    """Whether it names nobody and nothing, and says next to nothing beside the words of the question.
+
+    What begins with a deed tells it: 'Graduated at last!'
+    """
     said, terms = sentence.said, asked.terms
-    if not terms or asked.proper & sentence.stems:
+    if not terms or asked.abroad or asked.proper & sentence.stems:
         return False
     if _OF_SELF.search(said) or _NAMED.search(said) or names_thing(said):
         return False
-    return sum(stem(word) not in terms for word in telling_words(said)) < FEW
+    told = telling_words(said)
+    if base_of_past(deed := said.partition(" ")[0].lower()) and deed in told:
+        return False
+    return sum(stem(word) not in terms for word in told) < FEW
 
 
 def _clipped(text: str) -> str:

@@ -12,8 +12,11 @@ from mnemon.adapters.reason.edges import (
     opened,
     put_right,
     quotes_somebody,
+    taken_back,
     unreal,
+    unslipped,
 )
+from mnemon.adapters.reason.language import is_abroad
 from mnemon.adapters.reason.lexicon import (
     ACQUAINTANCES,
     RELATIVES,
@@ -23,6 +26,7 @@ from mnemon.adapters.reason.lexicon import (
     word_set,
 )
 from mnemon.adapters.reason.shapes import either
+from mnemon.adapters.reason.unsaid import in_full
 from mnemon.adapters.reason.verbs import Group, verb_group
 from mnemon.adapters.reason.voices import not_meant
 from mnemon.domain.pattern import pattern
@@ -53,6 +57,11 @@ class Clause(NamedTuple):
     @property
     def tense(self) -> str:
         return self.group.tense
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is so at present."""
+        return self.tense in ("now", "going", "perfect", "state") and not self.group.negated
 
     @property
     def happened(self) -> bool:
@@ -198,16 +207,21 @@ _RATHER = pattern(
     r"(?P<wrong>(?!(?:just|only|even|really|that|so|to|yet|sure|at|for|in|by|far|always|too|very|because|much)\b)"
     r"[\w'-]+(?: [\w'-]+){0,2})$"
 )
-_SOMEBODY_OF_THEIRS = pattern(r"[a-z]+,? [A-Z]\w+$")
-"""'My son's teacher Anna' says nothing of the son."""
+_SOMEBODY_OF_THEIRS = pattern(r"[a-z]+,? [A-Z]\w+$|[a-z]+ (?:not|is|was|are|has) ")
+"""'My son's teacher Anna' says nothing of the son, nor does 'my son's shoes not mine'."""
 _TITLED = word_set("am have was will can do love like want wish know need feel saw kissed married robot")
 """What a title in capitals goes on with: 'I Am Legend'."""
 _UNSPELLED = {"im": "i'm", "ive": "i've"}
 
 
 def clauses(sentence: str) -> list[Clause]:
-    """What a sentence says of its author, clause by clause; nothing if it is asked, imagined or quoted."""
+    """What a sentence says of its author, clause by clause.
+
+    Nothing if it is asked, imagined or quoted, or in another language than English.
+    """
     if len(sentence) > MOST_SENTENCE or not_meant(sentence):
+        return []
+    if is_abroad(sentence, sentence.lower().split()):
         return []
     text = opened(sentence.strip(" ()[]*_~\"'«»“”-–—"))
     if text.endswith("?"):
@@ -215,7 +229,7 @@ def clauses(sentence: str) -> list[Clause]:
     text = text.rstrip(" .!…,;:")
     if not text or unreal(text) or quotes_somebody(text):
         return []
-    text = put_right(text)
+    text = unslipped(put_right(text))
     if _one_part(text):
         clause = _parsed(text)
         return _corrected(clause) if clause else []
@@ -303,7 +317,7 @@ def _names_somebody(part: str) -> bool:
 
 def _parsed(text: str, prefix: str = "") -> Clause | None:
     """One clause whose subject is its author, or something of theirs."""
-    text = opened(text.strip())
+    text = in_full(opened(text.strip()))
     if len(text) > MOST_CLAUSE or len(text) < 4:
         return None
     begun = text.partition(" ")[0].lower() in SELVES
@@ -324,6 +338,8 @@ def _finished(clause: Clause, text: str) -> Clause | None:
     """The clause without what is only added to it; None if it may not be so."""
     rest = ended(clause.rest)
     if len(rest) < len(clause.rest):
+        if taken_back(clause.rest[len(rest) :]):
+            return None
         clause = clause._replace(text=text[: len(text) - len(clause.rest) + len(rest)].rstrip(), rest=rest)
     return None if _hedged(clause) else clause
 
@@ -415,6 +431,8 @@ def _possessed(text: str, words: list[str], prefix: str) -> Clause | None:
             return None
         if word == "name" and words[at + 1 : at + 2] == ["is"]:
             continue
+        if word in ("called", "named") and words[at - 1].endswith("'s"):
+            return None
         past = base_of_past(word)
         lemma = _FINITE.get(word) or base_of_third(word) or past or _done_by_many(words[at - 1], word)
         if lemma is None:
@@ -436,7 +454,7 @@ def _contracted(text: str, words: list[str], prefix: str) -> Clause | None:
     for at in range(1, min(len(words) - 1, 5)):
         if words[at].lower().endswith("'s"):
             owned, rest = " ".join(words[1 : at + 1])[:-2], " ".join(words[at + 1 :])
-            if _SOMEBODY_OF_THEIRS.match(rest):
+            if _SOMEBODY_OF_THEIRS.match(rest) and not rest.startswith(("called ", "named ")):
                 return None
             group = Group("is", "be", "now", words[at + 1] == "not", at + 1)
             if words[at + 1].lower() in ("been", "got", "had", "gone"):

@@ -48,6 +48,9 @@ _CUE = pattern(
     r"|in (?:\d|an?\b|one|two|thr|fou|fiv|six|sev|eig|nin|ten|ele|twe))",
     re.IGNORECASE,
 )
+_DAY_MS = 86_400_000
+_MONTH_DAYS = 30.44
+_FEW_DAYS, _FEW_MONTHS, _MANY_MONTHS = 14, 2, 24
 _OFFSETS = {
     "today": 0,
     "tonight": 0,
@@ -60,6 +63,17 @@ _OFFSETS = {
     "tomorrow": 1,
     "the day after tomorrow": 2,
 }
+
+
+def ago(then: int, now: int) -> str:
+    """How long ago something was, in days while they are few."""
+    days = now // _DAY_MS - then // _DAY_MS
+    if days < _FEW_DAYS:
+        return {0: "today", 1: "yesterday"}.get(days, f"{days} days ago")
+    if days < _FEW_MONTHS * _MONTH_DAYS:
+        return f"about {round(days / 7)} weeks ago"
+    months = round(days / _MONTH_DAYS)
+    return f"about {months} months ago" if months < _MANY_MONTHS else f"about {round(months / 12)} years ago"
 
 
 def dated(text: str, said_at: int, past: bool | None) -> str:

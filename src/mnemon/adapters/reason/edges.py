@@ -14,7 +14,7 @@ SELVES = word_set("i'm im i've ive i'll i'd i we we're we've we'll my our")
 _BEFORE_TELLING = word_set("think just also should forgot wanted want have must can need meant")
 """What may follow an 'I' that only leads up to what is told, as in 'I just wanted to mention'."""
 
-_GREETED = either("hi, hey, hello, thanks, thank you, thx, yo, good morning, good evening")
+_GREETED = either("hi+, he+y+, hello+, thanks, thank you, thx, yo, good morning, good evening")
 _MUCH = either("so much, a lot, again, there, everyone, all, for asking")
 _FILLERS = either(
     r"""
@@ -132,6 +132,19 @@ _SLIPPED = pattern(
     rf"(?P<wrong>{_VALUE})(?:\s*(?:,|…|\.\.\.|[-–—]+)\s*{_SLIP})+\s*[,:]?\s*(?i:it's |i'm |in |at )?"
     rf"(?P<right>{_VALUE})[.!]*$"
 )
+_TAKEN_UP = pattern(
+    r"\s*(?:,|…|\.\.\.|[-–—]+)\s*(?:no,? wait|wait,? no|scratch that)\b[,:]?\s*", re.IGNORECASE
+)
+TAKES_UP = pattern(
+    r"(?:no,? wait|wait,? no|scratch that|no(?=,? (?:my|our|the)\b))\b[,:]?\s*(?=\S)", re.IGNORECASE
+)
+"""How a sentence begins that says anew what the one before it left off."""
+_NOT_AFTER_ALL = pattern(
+    r"\bbut (?:it|that|this) (?:turned out|turns out|was(?:n't| not| an?)? (?:\w+ )?"
+    r"(?:true|so|mistake|mix-?up|joke|lie)"
+    r"|isn't (?:true|so)|never happened|fell through|didn't (?:happen|work out))\b",
+    re.IGNORECASE,
+)
 SLIP = pattern(rf"(?i:{_SURE_SLIP})[,:]? (?i:it's |i'm |in |at )?{_VALUE}[.!]*$")
 """A sentence that puts the last word of the one before it right: 'No wait, Basel.'"""
 
@@ -142,6 +155,17 @@ def put_right(text: str) -> str:
     if slip is None or slip["wrong"][0].isdigit() != slip["right"][0].isdigit() or slip["wrong"] == "I":
         return text
     return text[: slip.start()] + slip["right"]
+
+
+def unslipped(text: str) -> str:
+    """The text after what it takes back and does not put right by a word: 'I named my cat... no wait, ...'"""
+    slips = list(_TAKEN_UP.finditer(text)) if "wait" in text.lower() or "scratch" in text.lower() else []
+    return text[slips[-1].end() :] if slips else text
+
+
+def taken_back(remark: str) -> bool:
+    """Whether what is added tells that it was not so after all: 'but it turned out to be a mistake'."""
+    return _NOT_AFTER_ALL.search(remark) is not None
 
 
 def opened(text: str) -> str:

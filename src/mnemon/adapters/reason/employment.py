@@ -10,13 +10,16 @@ import re
 from mnemon.adapters.reason import values
 from mnemon.adapters.reason.clauses import Clause
 from mnemon.adapters.reason.days import dated
-from mnemon.adapters.reason.lexicon import TRADES
+from mnemon.adapters.reason.lexicon import TRADES, third
+from mnemon.adapters.reason.person import they
+from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.values import line
 from mnemon.domain.moments import day
 from mnemon.domain.pattern import pattern
 from mnemon.domain.when import spans
 
 _STARTS = "Starts at"
+_KEEPS = frozenset(["run", "own", "manage"])
 
 _STARTED = pattern(
     r"(?:at|(?:(?:an?|my|the|their) (?:new )?(?:job|position|role)|work|working)"
@@ -42,6 +45,26 @@ _HIRED = pattern(r"hired (?:by|at) (.+)")
 _NO_WORKPLACE = pattern(
     r"\b(?:Uni|University|College|School|Academy|Gym|Kindergarten|Church|Yoga|Fitness|Club)\b"
 )
+_BUSINESS = either(
+    """
+    agency, bakery, bar, bistro, bookshop, brewery, business, café, cafe, clinic, company, farm, firm,
+    gallery, garage, guesthouse, hotel, nursery, practice, pub, restaurant, salon, school, shop, stall,
+    start-?up, store, studio, vineyard, workshop
+    """
+)
+_RUN = pattern(
+    rf"(?:an?|my(?: own)?|our(?: own)?|the) (?:[\w'-]+ ){{0,3}}?(?:{_BUSINESS})"
+    r"(?=$|[,.;!(]| (?:in|on|near|at|called|named|for|with|from|since|and|that|which|where|outside|by)\b)",
+    re.IGNORECASE,
+)
+_TAUGHT = pattern(
+    r"(?!(?:my|our|him|her|them|you|people|someone|everyone|myself|others|it|that|this|how|the|an?)\b)"
+    r"[\w&'-]+(?! how\b)(?! to\b)",
+    re.IGNORECASE,
+)
+_FOR_A_LIVING = pattern(r"(?P<what>[^,;]{2,60}?) for a living\b", re.IGNORECASE)
+_MOST_WORK = 8
+"""How many words tell what somebody does."""
 LATELY = pattern(
     r"(?:$|[,.;!]| (?:last (?:week|month|night|\w+day)|yesterday|today|this (?:week|month|morning|\w+day)"
     r"|tomorrow|next (?:week|month|\w+day)|on (?:\w+day|the)\b|in (?:january|february|march|april|may|june"
@@ -113,6 +136,20 @@ def work_got(clause: Clause) -> str | None:
     if where is None or trade.rpartition(" ")[2].lower() not in TRADES:
         return where
     return line("Works as", f"{trade} at {where.partition(': ')[2]}")
+
+
+def pursued(clause: Clause) -> str | None:
+    """'I run a small bakery', 'I teach Year 4', 'I do accounts for a living': as they say it themselves."""
+    if not clause.holds or clause.tense == "perfect" or clause.subject not in ("I", "we", "none"):
+        return None
+    for_a_living = _FOR_A_LIVING.match(clause.rest)
+    if for_a_living:
+        return line("Works as", f"{third(clause.lemma)} {they(for_a_living['what'])}")
+    shape = _TAUGHT if clause.lemma == "teach" else _RUN if clause.lemma in _KEEPS else None
+    found = values.phrase(clause.rest) if shape and shape.match(clause.rest) else None
+    if found is None or len(found.split()) > _MOST_WORK:
+        return None
+    return line("Works as", f"{third(clause.lemma)} {found}")
 
 
 def hired_by(rest: str) -> str | None:

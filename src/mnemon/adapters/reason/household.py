@@ -12,11 +12,20 @@ from mnemon.adapters.reason.values import line
 from mnemon.domain.pattern import pattern
 
 MANY = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|both|several)"
+_YEARS = (
+    r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
+    r"|seventeen|eighteen)\b(?: years old| months)?"
+)
+_AGE = rf",? (?:(?:who's|who is|aged|is) )?{_YEARS}"
+_GIVEN = rf"[A-ZÀ-Þ][\w'-]*(?: \(\d{{1,2}}\)|{_AGE})?"
+_GIVEN_NAMES = rf"{_GIVEN}(?:(?:,? and|,| &) (?:baby |little )?{_GIVEN})*"
+_AGES = pattern(rf"{_AGE}(?=$|,|\s)")
+_NAMES = pattern(rf"{_GIVEN_NAMES}(?=$|[,.;!])")
 _OWNED = pattern(
     rf"(?P<many>{MANY}) (?P<kind>(?:(?!(?:and|for|of|with|to"
     rf"|in)\b)[\w'-]+ ){{0,4}}?)(?P<noun>[\w-]+?)(?P<plural>s|ies|ren)?"
     r"(?:,? (?:(?:is )?named|called|whose names? (?:is|are)|by the name of),?| -|:|,)?"
-    r" (?P<names>[A-Z][\w'-]*(?: \(\d{1,2}\))?(?:(?:,? and|,| &) [A-Z][\w'-]*(?: \(\d{1,2}\))?)*)"
+    rf" (?P<names>{_GIVEN_NAMES})"
 )
 _AND_ONE = pattern(r"(?:,|,? and) an? (?P<noun>[\w-]+) (?:named|called) (?P<names>[A-ZÀ-Þ][\w'-]*)")
 """Whoever else they have, after the first."""
@@ -43,8 +52,14 @@ _FORMER = pattern(
 """Before what is no longer so of somebody, or not yet: 'my late husband Tom'."""
 _ITS_NAME = pattern(r",? (?:and )?(?:his|her|its) name(?: is|'s) (?P<name>[A-Z][\w'-]*)")
 _DIED = pattern(
-    r"(?:has |had )?(?:\w+ )?(?:died|passed away|(?:dumped|left|divorced|broke up with) me)\b", re.IGNORECASE
+    r"(?:has |had )?(?:\w+ )?(?:died|passed (?:away|on(?! (?:the|an?|to|my)\b))"
+    r"|(?:dumped|left|divorced|broke up with) me"
+    r"|(?:lost|buried|say(?:ing)? goodbye to|said goodbye to|put|rehomed|gave away) (?:my|our) (?!\w+'s )"
+    r"(?:[\w-]+ ){0,2}?"
+    r"[\w-]+,? (?-i:[A-Z])[\w-]+(?! (?:on|in the (?!spring|summer|autumn|fall|winter))\b|'s))\b",
+    re.IGNORECASE,
 )
+"""What is told of who is no more, or not with them any more."""
 OF_ANOTHER = pattern(r"\w(?:'s|s') (?!name$)")
 """'My friend's dog' is no dog of the author's."""
 
@@ -55,6 +70,8 @@ def owned(clause: Clause) -> str | None:
         if has := shape.match(clause.rest):
             named = _ITS_NAME.search(clause.rest, has.end())
             told = has.groupdict()
+            if told.get("names"):
+                told["names"] = _AGES.sub("", told["names"])
             if named and not told.get("names"):
                 told["names"] = named["name"]
             if found := kin(**told):
@@ -70,11 +87,19 @@ def kin(
         return None
     said = noun + (plural or "")
     singular = _singular(noun.lower())
+    if said.lower() in ("boys", "girls") and names:
+        return line("Children", f"{many} {kind}{said}, {names}")
     if singular in PETS:
         return line("Pet", f"{names} ({kind}{said})" if names else f"{many} {kind}{said}")
     if said.lower() in CHILDREN and singular not in RELATIVES:
         return line(_of_children(said.lower()), f"{many} {kind}{said}" + (f", {names}" if names else ""))
     return line(singular.capitalize(), names or f"{many} {kind}{said}") if singular in RELATIVES else None
+
+
+def names_in(text: str) -> str | None:
+    """The given names that a text begins with, without how old they are."""
+    found = _NAMES.match(text)
+    return _AGES.sub("", found[0]) if found else None
 
 
 def _of_children(noun: str) -> str:
@@ -94,7 +119,7 @@ def _singular(noun: str) -> str:
 
 def somebody(clause: Clause) -> str | None:
     """'My sister Ana', wherever it is said, but where she died."""
-    if _DIED.match(f"{clause.group.said} {clause.rest}"):
+    if _DIED.search(f"{clause.group.said} {clause.rest}"):
         return None
     for own in _MY_OWN.finditer(clause.text):
         found = own["name"].removesuffix("'s").rstrip("'")

@@ -221,10 +221,10 @@ TRADES = word_set(
     """
     accountant actor actress administrator advisor agent analyst apprentice archaeologist architect
     artist assistant astronomer athlete attorney author baker banker barber barista bartender beautician
-    biologist blogger bookkeeper botanist builder butcher caregiver carer carpenter cashier chef chemist
-    chiropractor cleaner clerk coach comedian composer consultant contractor cook copywriter counsellor
-    counselor curator dancer dentist dermatologist designer detective developer dietitian director
-    doctor driver ecologist economist editor electrician engineer entrepreneur farmer firefighter
+    biologist blogger bookkeeper botanist builder butcher caregiver carer carpenter cashier casual chef
+    chemist chiropractor cleaner clerk coach comedian composer consultant contractor cook copywriter
+    counsellor counselor curator dancer dentist dermatologist designer detective dev developer dietitian
+    director doctor driver ecologist economist editor electrician engineer entrepreneur farmer firefighter
     florist founder freelancer gardener geologist grocer guard hairdresser historian housewife
     illustrator influencer instructor intern interpreter investor janitor jeweler journalist judge
     lawyer lecturer librarian linguist machinist manager marketer masseuse mathematician mechanic
@@ -234,8 +234,8 @@ TRADES = word_set(
     policewoman postdoc potter priest principal producer professor programmer psychiatrist psychologist
     realtor receptionist recruiter reporter researcher sailor salesman salesperson saleswoman scientist
     sculptor secretary servant singer smith sociologist soldier specialist statistician student stylist
-    superintendent supervisor surgeon surveyor tailor teacher technician technologist therapist tiler
-    translator tutor vet veterinarian waiter waitress welder writer zoologist
+    superintendent supervisor surgeon surveyor tailor teacher temp technician technologist therapist tiler
+    trainee translator tutor vet veterinarian waiter waitress welder writer zoologist
     """
 )
 

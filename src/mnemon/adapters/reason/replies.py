@@ -18,12 +18,17 @@ from mnemon.domain.pattern import pattern
 
 _IN = pattern(r"in ", re.IGNORECASE)
 _ARTICLE = pattern(r"an? ", re.IGNORECASE)
+_JUST = pattern(r"(?:(?:you can|please|just|everyone calls me|call me) )+", re.IGNORECASE)
+_WILL_DO = pattern(
+    r",? (?:is (?:fine|good|ok|okay|great)|will do|works|please|is all right)(?: (?:for|by|with) me)?$"
+)
 _MOST_WORDS = 6
 _MOST_QUESTION = 200
 _NO_ANSWER = word_set(
     """
     no none nope nah why not guess idk nothing nowhere secret later skip ok okay yes yeah yep sure maybe
-    hi hello hey thanks what who you your it that this depends sorry pass stop help please
+    anything whatever either anyone hi hello hey thanks what who you your it that this depends sorry pass stop
+    help please
     """
 )
 
@@ -40,10 +45,17 @@ def _trade(reply: str) -> str | None:
     return _ARTICLE.sub("", value, 1) if value.split()[-1].lower() in TRADES else None
 
 
+def _called(reply: str) -> str | None:
+    """The name of 'Just Harold is fine.'"""
+    told = _JUST.sub("", _WILL_DO.sub("", reply), 1)
+    found = values.name(told)
+    return found if found and told[len(found) :][:1] in ("", ",") and "'" not in found else None
+
+
 _YOUR_NAME = r"what(?:'s| is) your (?:first |full )?name"
 _QUESTIONS: list[tuple[str, str, Callable[[str], str | None]]] = [
-    (_YOUR_NAME, "Name", values.name),
-    (r"what (?:should|can|may|do) i call you", "Goes by", values.name),
+    (_YOUR_NAME, "Name", _called),
+    (r"(?:what|how) (?:should|can|may|shall|do) i (?:call|address) you", "Goes by", _called),
     (r"where (?:do you live|are you (?:based|located|living))|which city do you live in", "Lives in", _place),
     (r"where (?:are you (?:originally )?from|do you come from)", "From", _place),
     (r"how old are you", "Age", values.age),
@@ -107,6 +119,13 @@ def replied(question: str, reply: str) -> tuple[str, str, str] | None:
         return None
     trait = _trait(question, value)
     return (asked, told, trait) if trait else None
+
+
+def named(question: str, reply: str) -> tuple[str, str, str] | None:
+    """The same of how somebody is called, told first in a reply that goes on: 'Harold is fine. I have ...'"""
+    first = next(iter(sentences(reply)), "")
+    found = replied(question, first) if first else None
+    return found if found and label_of(found[2]) in ("name", "goes by") else None
 
 
 def denied(question: str, reply: str) -> Clause | None:

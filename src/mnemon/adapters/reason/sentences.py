@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mnemon.adapters.reason.edges import SLIP
+from mnemon.adapters.reason.edges import SLIP, TAKES_UP
 from mnemon.adapters.reason.lexicon import word_set
 from mnemon.adapters.reason.scenes import before_the_recital, goes_on, recited
 from mnemon.adapters.reason.voices import TAKES_BACK
@@ -102,6 +102,8 @@ _GREETING = pattern(
     re.IGNORECASE,
 )
 """What belongs to the sentence after it: 'Hi! I'm Ann!' introduces somebody, 'I'm Batman!' does not."""
+_EXCEPT = pattern(r"(?:except|apart from|other than) [^,;]{2,40}$", re.IGNORECASE)
+"""What holds the sentence before it back: 'I can't stand musicals. Except Cats.'"""
 _ABBREVIATED = word_set(
     """
     mr mrs ms dr prof st jr sr vs etc approx dept est fig inc ltd co corp no vol al ave blvd rd apt gen
@@ -128,8 +130,12 @@ def sentences(text: str) -> list[str]:
             found.pop()
         elif found and goes_on(sentence, found[-1]):
             continue
+        elif found and _EXCEPT.match(sentence):
+            found[-1] = f"{found[-1].rstrip(' .!')} {sentence[:1].lower()}{sentence[1:]}"
         elif found and SLIP.match(sentence):
             found[-1] = f"{found[-1].rstrip(' .!')}, {sentence}"
+        elif found and found[-1].endswith(("...", "…")) and TAKES_UP.match(sentence):
+            found[-1] = TAKES_UP.sub("", sentence, 1)
         elif found and sentence.startswith("I") and _GREETING.match(found[-1]):
             found[-1] += f" {sentence}"
         else:
@@ -233,12 +239,18 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()) if "  " in text or not text.isprintable() else text
 
 
+_GERMAN_MONTH = pattern(r" (?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
+"""What the dot after the number of a day comes before: 'am 4. März'."""
+
+
 def _abbreviated(text: str, start: int, dot: int) -> bool:
     """Whether the dot there belongs to a word and ends no sentence."""
     if text[dot + 1 : dot + 2] == ".":
         return False
     word = text[max(start, dot - 12) : dot].rpartition(" ")[2].lower().lstrip("(\"'")
     after = text[dot + 1 : dot + 4].strip()
+    if word.isdigit() and _GERMAN_MONTH.match(text, dot + 1):
+        return True
     if word in _ABBREVIATED:
         return not (word in _MAY_END and after[:1].isupper())
     return len(word) == 1 and word.isalpha() and word != "i" and after[:1].isupper()

@@ -43,7 +43,9 @@ _TOLD = pattern(r"[^\W_]+")
 _WORD = pattern(r"[^\W\d_]+")
 _NAME = r"[A-ZÀ-Þ][\w'-]+"
 _NAMED = pattern(rf"(?<=[\w,'] ){_NAME}(?:(?: and| &)? {_NAME})*")
-_WHO_IS = pattern(r"^\W*(?:and |so |but )?who(?: is|'s| was| are| were)\b")
+_WHO_IS = pattern(
+    r"^\W*(?:and |so |but )?who(?: is|'s| was| are| were) (?P<whom>[^\s?]+)(?: to me| again)?\W*$"
+)
 _WITH = pattern(
     r"\b(?:with|by|to|from) (their (?!own\b)(?:[a-z-]+ ){0,2}?[a-z-]+)"
     r"(?= in| at| on| to| last| next| \(|,|\.|$)"
@@ -97,7 +99,8 @@ def _aptest(question: str, text: str, values: Sequence[_Value]) -> str | None:
     ends = [*(joint.start() for joint in _JOINT.finditer(text)), len(text)]
     asked = content_stems(question)
     held = [_held(text[start:end], asked) for start, end in pairwise([0, *ends])]
-    best = {value.said for value in values if held[bisect_right(ends, value.at)] == max(held)}
+    most = max(held)
+    best = {value.said for value in values if held[bisect_right(ends, value.at)] == most}
     return best.pop() if len(best) == 1 else None
 
 
@@ -163,10 +166,11 @@ def _people(question: str, text: str, about: str | None) -> list[_Value]:
 
 def _whose(question: str, text: str) -> str | None:
     """'ann's sister' for 'who is Ana', from 'ann's sister Ana lives in Madrid'."""
-    if not _WHO_IS.match(question):
+    asked = _WHO_IS.match(question)
+    if asked is None:
         return None
     for found in _NAMED.finditer(text):
-        if found[0].lower() in question.rstrip("?").split():
+        if found[0].lower() == asked["whom"]:
             before = text[: found.start()].rstrip().split()
             if len(before) > 1 and before[-2].endswith("'s"):
                 return " ".join(before[-2:])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
 
 from mnemon.adapters.reason.around import SELF_IN_IT, around
@@ -13,17 +13,20 @@ from mnemon.adapters.reason.days import dated
 from mnemon.adapters.reason.edges import SELVES, opened
 from mnemon.adapters.reason.employment import with_its_day
 from mnemon.adapters.reason.exchange import answered
+from mnemon.adapters.reason.health import of_another, reacted
 from mnemon.adapters.reason.instructions import asked
 from mnemon.adapters.reason.joined import joined
+from mnemon.adapters.reason.language import is_abroad
 from mnemon.adapters.reason.person import quoted, rewritten, unquoted
 from mnemon.adapters.reason.pointing import leaves_open, names_own
 from mnemon.adapters.reason.profile import heads, listed, may_be_listed
-from mnemon.adapters.reason.replies import denied, replied
+from mnemon.adapters.reason.replies import denied, named, replied
 from mnemon.adapters.reason.scenes import set_in
 from mnemon.adapters.reason.sentences import plain, sentences
 from mnemon.adapters.reason.telling import tells
 from mnemon.adapters.reason.tongues import spoken
 from mnemon.adapters.reason.traits import further, trait_of
+from mnemon.adapters.reason.unsaid import in_full, names_alone
 from mnemon.adapters.reason.values import line
 from mnemon.adapters.reason.verbs import HABITS
 from mnemon.domain.moments import to_datetime
@@ -50,6 +53,10 @@ _NAMED_NEXT = pattern(
 )
 _TO_YOU = pattern(r"\b(?:you|your|you're)\b", re.IGNORECASE)
 _THEIRS = frozenset(["his", "her", "its", "their"])
+_GREETS = pattern(
+    r"(?:hi|hey|hello|good \w+|morning|evening|welcome|thanks)\b[^.!?]{0,20}[.!]*$", re.IGNORECASE
+)
+"""After which 'Name's Ann' is the author's; after 'Got a puppy.' it is not."""
 _HAS_ONE = pattern(r"\b(?:an?|my|one|our) (?:[\w-]+ ){0,3}?(?P<noun>[\w-]+)[.!]*$")
 
 
@@ -76,10 +83,11 @@ def _facts(turn: Turn, previous: Turn | None, about: str) -> list[Fact]:
     facts = [Fact(text, (turn.id,), trait) for text, trait in statements]
     if previous is None or previous.peer == about or "?" not in previous.text:
         return facts
-    if not facts and (reply := replied(previous.text, turn.text)) is not None:
+    reply = named(previous.text, turn.text) if facts else replied(previous.text, turn.text)
+    if reply is not None:
         question, said, trait = reply
         text = f'{quoted(said, about)}, asked "{unquoted(question)}"'
-        return [Fact(text, (previous.id, turn.id), trait)]
+        return [Fact(text, (previous.id, turn.id), trait), *facts]
     if not facts and (clause := denied(previous.text, turn.text)) is not None:
         text, _ = _fact(clause, "", turn.said_at, about)
         return [Fact(text, (previous.id, turn.id))]
@@ -107,20 +115,25 @@ def _told(sentence: str, before: str, said_at: int, about: str) -> Iterator[tupl
     if (request := asked(sentence, words)) is not None:
         yield quoted(request[0], about), request[1]
         return
-    if not SELVES.isdisjoint(words) or _speaks_for_itself(sentence):
-        if birthday := _birthday(sentence, said_at, about):
-            yield birthday
+    if is_abroad(sentence, words):
+        yield from ((quoted(said, about), shown) for said, shown in spoken(sentence, words, before))
+        return
+    if (allergy := reacted(sentence)) is not None:
+        yield _whole(sentence, said_at, about), allergy
+        return
+    if of_another(sentence):
+        yield _whole(sentence, said_at, about), None
+        if SELVES.isdisjoint(words):
             return
-        parsed = clauses(sentence)
-        told = [_fact(clause, before, said_at, about) for clause in parsed if tells(clause)]
-        yield from told or by_the_way(sentence, about, lambda text: dated(text, said_at, True))
-        yield from _further(parsed, {trait for _, trait in told}, said_at, about)
-        if parsed:
+    if before and names_alone(opened(sentence)) and not _GREETS.match(before):
+        return
+    if not SELVES.isdisjoint(words) or _speaks_for_itself(sentence):
+        if (yield from _of_themselves(sentence, before, said_at, about)):
             return
     elif words[0] in _THEIRS and (named := _NAMED_NEXT.match(sentence)):
         yield from _introduced(sentence, named, before, about)
         return
-    if foreign := spoken(sentence, words):
+    if foreign := spoken(sentence, words, before):
         yield from ((quoted(said, about), shown) for said, shown in foreign)
     elif not SELF_IN_IT.isdisjoint(words) and (
         said := around(sentence, about, lambda text: dated(text, said_at, None))
@@ -129,10 +142,42 @@ def _told(sentence: str, before: str, said_at: int, about: str) -> Iterator[tupl
         yield said if whole is None else quoted(dated(whole, said_at, None), about), None
 
 
+def _of_themselves(
+    sentence: str, before: str, said_at: int, about: str
+) -> Generator[tuple[str, str | None], None, bool]:
+    """What a sentence tells of its author by its clauses; whether it has any."""
+    if birthday := _birthday(sentence, said_at, about):
+        yield birthday
+        return True
+    parsed = clauses(sentence)
+    told = [
+        _fact(clause, before, said_at, about)
+        for clause in parsed
+        if tells(clause) or _as_they_are_known(clause, about)
+    ]
+    if told and len(parsed) == 1 and _goes_on_from(parsed[0], sentence):
+        told = [(_whole(sentence, said_at, about), told[0][1])]
+    yield from told or by_the_way(sentence, about, lambda text: dated(text, said_at, True))
+    yield from _further(parsed, {trait for _, trait in told}, said_at, about)
+    return bool(parsed)
+
+
+def _whole(sentence: str, said_at: int, about: str) -> str:
+    """The sentence as it was said, its days dated."""
+    return quoted(dated(opened(sentence).rstrip(" .!"), said_at, None), about)
+
+
+def _goes_on_from(clause: Clause, sentence: str) -> bool:
+    """Whether 'we' goes on from what is said of others: 'His mum is from Bari, we're visiting in May'."""
+    text = opened(sentence)
+    at = text.find(clause.text)
+    return clause.subject == "we" and not clause.prefix and at > 0 and text[:at].endswith(", ")
+
+
 def _speaks_for_itself(sentence: str) -> bool:
     """Whether its author may have been left out at its beginning."""
-    first = opened(sentence).partition(" ")[0].lower()
-    return first in _OPENERS
+    text = opened(sentence)
+    return text.partition(" ")[0].lower() in _OPENERS or in_full(text) != text
 
 
 def tells_something(sentence: str, said_at: int, about: str) -> bool:
@@ -160,7 +205,16 @@ def _fact(clause: Clause, before: str, said_at: int, about: str) -> tuple[str, s
     said = f"{clause.prefix} {clause.text}".strip()
     whole = _with_what_it_is(said, before)
     text = rewritten(clause, about, day) if whole is None else None
-    return text or quoted(day(whole or said), about), with_its_day(trait_of(clause), clause.rest, said_at)
+    trait = trait_of(clause) or _as_they_are_known(clause, about)
+    return text or quoted(day(whole or said), about), with_its_day(trait, clause.rest, said_at)
+
+
+def _as_they_are_known(clause: Clause, about: str) -> str | None:
+    """The name of 'i'm mei', in small letters, where the author is known by that."""
+    name = clause.rest.partition(" ")[0].strip(",.!")
+    told = clause.lemma == "be" and clause.tense == "state" and clause.subject == "I"
+    known = told and not clause.group.negated and name.casefold() == about.casefold()
+    return line("Name", name) if known else None
 
 
 def _further(

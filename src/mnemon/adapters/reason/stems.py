@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from mnemon.adapters.reason.lexicon import base_of_participle, base_of_past, word_set
+from mnemon.domain.pattern import pattern
 from mnemon.domain.words import STOP_WORDS, words
 
 _MORE_STOP_WORDS = word_set(
@@ -26,7 +27,14 @@ _SPELLINGS = {
     "neighbour": "neighbor",
     "mum": "mom",
     "hobbies": "hobby",
+    "born": "birth",
+    "newborn": "birth",
 }
+
+_MADE = pattern(r"(?:(?<=[ts])ion|ment)$")
+"""How nouns end that are made of verbs, so that the 'engagement' is found by 'engaged'."""
+_NOT_MADE = word_set("apartment department basement question")
+_LONG = 7
 
 _WORDS = 1 << 14
 """How many are kept in mind: the same few thousand come again and again."""
@@ -53,6 +61,8 @@ def stem(word: str) -> str:
         word = word[:-1]
     elif word.endswith("ing") and len(word) > 5:
         word = word[:-3]
+    elif len(word) > _LONG and (made := _MADE.search(word)) and word not in _NOT_MADE:
+        word = word[: made.start()]
     return _trimmed(word)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from mnemon.adapters.reason.days import dated
 from mnemon.adapters.reason.lexicon import word_set
+from mnemon.adapters.reason.scenes import LASTS, Scene
 from mnemon.adapters.reason.sentences import plain, prose, split
 from mnemon.adapters.reason.statements import tells_something
 from mnemon.adapters.reason.stems import content_stems, stem
@@ -17,6 +18,9 @@ from mnemon.ports.reasoner import Turn
 _MOST_SENTENCES = 200
 _MOST_CHARS = 300
 _SHARE = 0.4
+_LARGER_SHARE = 0.7
+_ROOMY = 2_000
+"""How much of the sentences is told, and how much more by a summary that has room for so many tokens."""
 _FEW = 6
 
 _IDLE = frozenset(
@@ -48,7 +52,8 @@ def summarise(earlier: str | None, turns: Sequence[Turn], most_tokens: int, coun
     old = _earlier_lines(earlier)
     new = _scored(turns) or _anything(turns)
     ranked = sorted(new, key=lambda line: (-line.score, line.turn, line.sentence))
-    ranked = ranked[: max(_FEW, round(_SHARE * len(ranked)))]
+    share = _SHARE if most_tokens < _ROOMY else _LARGER_SHARE
+    ranked = ranked[: max(_FEW, round(share * len(ranked)))]
     picked: list[_Line] = []
     room = _filled(picked, old, most_tokens // 2 if ranked else most_tokens, count)
     room = _filled(picked, ranked, most_tokens - (most_tokens // 2 if ranked else most_tokens) + room, count)
@@ -71,8 +76,12 @@ def _earlier_lines(earlier: str | None) -> list[_Line]:
 
 
 def _scored(turns: Sequence[Turn]) -> list[_Line]:
-    """Every sentence with content, by what it tells: facts first, then what the talk is mostly about."""
+    """Every sentence with content, by what it tells: facts first, then what the talk is mostly about.
+
+    What is said in play is no fact, and told as what it is.
+    """
     idle = _IDLE.union(*(map(stem, words(turn.peer)) for turn in turns))
+    in_play = _played(turns)
     found = [
         (at, position, turn, sentence, stems)
         for at, turn in enumerate(turns)
@@ -83,15 +92,27 @@ def _scored(turns: Sequence[Turn]) -> list[_Line]:
     lines: list[_Line] = []
     for index, (at, position, turn, sentence, stems) in enumerate(found):
         score = sum(min(common[one], 8) for one in stems) / (len(stems) + 4)
-        if tells_something(sentence, turn.said_at, turn.peer):
+        played = position >= in_play[at]
+        if not played and tells_something(sentence, turn.said_at, turn.peer):
             score += 3.0
         elif len(stems) < 2:
             continue
         score += 1.0 if index in (0, len(found) - 1) else 0.0
         score -= 0.5 if sentence.endswith("?") else 0.0
         text = dated(_clipped(sentence), turn.said_at, None)
-        lines.append(_Line(at, position, f"{turn.peer}: {text}", score))
+        who = f"{turn.peer} (in play)" if played else turn.peer
+        lines.append(_Line(at, position, f"{who}: {text}", score))
     return lines
+
+
+def _played(turns: Sequence[Turn]) -> list[int]:
+    """From which of its sentences on each turn is said in play; where it sets a scene, from the second."""
+    found: list[int] = []
+    scene = Scene()
+    for turn in turns:
+        played, scene = scene.holds_in(turn), scene.after(turn)
+        found.append(0 if played else 1 if scene.left == LASTS else _MOST_SENTENCES)
+    return found
 
 
 def _sentences(text: str) -> list[str]:
@@ -128,8 +149,9 @@ def _rendered(picked: Sequence[_Line]) -> str:
     rendered: list[str] = []
     turn = -1
     for line in sorted(picked, key=lambda line: (line.turn, line.sentence)):
-        if line.turn == turn and turn >= 0:
-            rendered[-1] += " " + line.text.partition(": ")[2]
+        who, _, said = line.text.partition(": ")
+        if line.turn == turn and turn >= 0 and rendered[-1].startswith(f"{who}: "):
+            rendered[-1] += " " + said
         elif line.text not in rendered:
             rendered.append(line.text)
         turn = line.turn

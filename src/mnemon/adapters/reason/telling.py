@@ -74,7 +74,7 @@ _DULL_BEING = pattern(
     r"(?:an? )?(?:bit|little|lot|huge help|artificial|(?:large )?language model|llm|chatbot|bot|machine"
     r"|computer program|text-based|ai\b(?:$|,| (?:language|assistant|model|system|chatbot|and|developed"
     r"|created|designed|trained|so))|(?:virtual |digital |helpful )?assistant(?:$| (?:created|made"
-    r"|designed|developed|that|here|and|trained)))|the one",
+    r"|designed|developed|that|here|and|trained)))|the (?:odd )?one",
     re.IGNORECASE,
 )
 _BEING = pattern(
@@ -298,6 +298,8 @@ def _of_theirs(clause: Clause) -> bool:
 
 
 def _now(clause: Clause) -> bool:
+    if " for a living" in clause.rest:
+        return True
     if clause.lemma in DULL:
         return False
     return clause.lemma in LASTING or clause.rest.startswith("by ") or specific(clause)
@@ -334,6 +336,8 @@ def _future(clause: Clause) -> bool:
 
 
 def _can(clause: Clause) -> bool:
+    if clause.lemma == "get" and clause.group.negated and clause.rest.startswith("enough of "):
+        return not elsewhere(clause.rest.removeprefix("enough of "))
     return clause.lemma in (_UNABLE if clause.group.negated else _ABLE)
 
 

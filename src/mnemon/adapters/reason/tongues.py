@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mnemon.adapters.reason.lexicon import word_set
 from mnemon.adapters.reason.shapes import either
-from mnemon.adapters.reason.trades_abroad import TRADES_ABROAD
+from mnemon.adapters.reason.trades_abroad import GERMAN_TRADES, TRADES_ABROAD
 from mnemon.adapters.reason.values import line
 from mnemon.domain.pattern import pattern
 
@@ -57,22 +57,35 @@ _PETS = {
 _THEIRS = (
     "(?P<kin>" + "|".join(sorted(one for one in (*_KIN, *_PETS) if one.isascii() or one[0] < "一")) + ")"
 )
+_GIVEN = r"[A-ZÀ-Þ][\w'’-]{1,30}"
+_NUMBER = "zwei|drei|vier|fünf|dos|tres|cuatro|cinco|deux|trois|quatre|cinq|[2-9]"
+_NO_NAME_DE = either(
+    r"""
+    vegetarier, veganer, mutter, vater, rentner, single, anfänger, student, neu, \w+erin,
+    (?:berlin|wien|hamburg|münchn|köln|schweiz|österreich)er
+    """
+)
+"""What somebody is, after 'ich bin', and no name."""
 _FORMS = [
     (
         "Name",
         rf"(?i:me llamo|mi nombre es|me chamo|chamo-me|(?:o )?meu nome é|ich hei(?:ß|ss)e|mein name ist"
         rf"|je m'appelle|mon nom est|mi chiamo|il mio nome è|ik heet|mijn naam is|jag heter|jeg hedder"
-        rf"|nazywam się)\s+{_NAME}(?!\w)",
+        rf"|nazywam się)\s+(?!Programm\b|Hase\b){_NAME}(?!\w)",
     ),
     (
         "Lives in",
         rf"(?i:vivo en|vivo em|vivo a|moro em|moro no|moro na|moro n'|(?:ich )?wohne(?: \w+)? in"
         rf"|(?:ich )?lebe(?: \w+)? in|j'habite(?: \w+)? (?:à|au|en|aux)"
         rf"|je vis (?:à|au|en|aux)|abito a|ik woon(?: \w+)? in|jag bor i|jeg bor i"
+        rf"|(?:seit (?:\w+ ){{1,2}})?(?:wohnen wir|wohne ich)(?: \w+)? in"
+        rf"|wir (?:wohnen|leben)(?: \w+){{0,2}}? in"
+        rf"|vivimos en|(?:nous habitons|on habite|on a déménagé|nous avons déménagé) (?:à|au|en|aux)"
+        rf"|nos (?:mudamos|hemos mudado) a"
         rf"|me (?:mudé|he mudado) a|(?:j'ai déménagé|je me suis installée?) (?:à|au|en|aux)"
         rf"|mi sono trasferit[oa] a|(?:eu )?me mudei para|ik ben verhuisd naar)\s+{_PLACE}(?!\w)",
     ),
-    ("Lives in", rf"(?i:ich bin)(?: \w+){{0,2}}? (?i:nach)\s+{_PLACE} (?i:(?:um)?gezogen)\b"),
+    ("Lives in", rf"(?i:ich bin|wir sind)(?: \w+){{0,2}}? (?i:nach)\s+{_PLACE} (?i:(?:um)?gezogen)\b"),
     (
         "From",
         rf"(?i:soy de|sou d[eoa]|ich komme(?: ursprünglich)? aus|je viens d(?:e |u |es ))\s*{_PLACE}(?!\w)",
@@ -97,6 +110,17 @@ _FORMS = [
         rf"(?i:(?:hola|buenas|buenos días|bonjour|salut|coucou|ciao|salve|oi|olá),? "
         rf"(?:soy|je suis|moi c'est|sono|(?:eu )?sou(?: [oa])?))\s+{_NAME}(?=$|[,.;!]| (?:y|et|e)\b)",
     ),
+    (
+        "Name",
+        rf"(?i:(?:hallo|hi|hey|moin|servus|guten (?:tag|morgen|abend)|grüß gott|grüezi)[,!]? ich bin )"
+        rf"(?!(?i:{GERMAN_TRADES}|{_NO_NAME_DE})\b){_NAME}(?=$|[,.;!]| und\b)",
+    ),
+    (
+        "Children",
+        rf"(?i:(?:ich|wir) haben?|tengo|tenemos|j'ai|nous avons)\s(?i:{_NUMBER})\s"
+        rf"(?i:kinder|söhne|töchter|hij[oa]s|enfants|fils|filles)[,:]?\s"
+        rf"(?P<names>{_GIVEN}(?:, {_GIVEN})*(?: (?:und|y|et) {_GIVEN}))",
+    ),
     ("Works as", rf"(?:{TRADES_ABROAD})(?!['’-])(?=$|[,.;!]| (?i:{_GOES_ON})\b)"),
     ("Works as", rf"(?i:(?:ich )?arbeite als|trabajo como|trabajo de|je travaille comme)\s+{_TRADE}"),
     ("Works at", rf"(?i:ich arbeite bei|ich arbeite für|trabajo en|je travaille chez)\s+{_NAME}(?!\w)"),
@@ -112,12 +136,25 @@ _FORMS = [
         rf"|genaamd)\s+{_NAME}(?!\w)",
     ),
 ]
-_SHAPES = [(label, pattern(_START + form)) for label, form in _FORMS]
+_REFUSALS = [
+    (
+        "Allergy",
+        r"(?i:ich vertrage (?:\w+ )?keine?n?|no tolero (?:la|el|los|las)"
+        rf"|je ne (?:supporte|tolère) pas (?:le |la |les |l'))\s?{_THING}",
+    ),
+    (
+        "Does not eat",
+        rf"(?i:ich esse (?:gar |überhaupt )?keine?n?|no como|je ne mange pas (?:de |d'))\s?{_THING}",
+    ),
+]
+"""What is told by a 'no' of its own."""
+_SHAPES = [(label, pattern(_START + form), form) for label, form in (*_FORMS, *_REFUSALS)]
 _HINTS = word_set(
     """
     llamo nombre chamo chamo-me nome vivo moro heiße heisse name wohne lebe komme m'appelle nom j'habite
     vis viens chiamo abito heet naam woon soy sou tengo tenho bin j'ai ho jag jeg nazywam trabajo arbeite
-    travaille suis ernähre llama s'appelle heißt heisst mudé mudado sono mudei ben c'est
+    travaille suis ernähre esse como mange vertrage tolero supporte tolère tenemos haben llama s'appelle heißt
+    heisst mudé mudado mudamos habitons habite wohnen leben vivimos déménagé sind sono mudei ben c'est
     chiama chama faccio mijn habe heb
     """
 )
@@ -144,6 +181,13 @@ _SURNAMES = (
     "汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文張劉陳楊趙黃吳孫馬羅鄭謝韓"
 )
 _SELF_JA = r"(?:^|(?<=[。！!、\s])|(?<=私は)|(?<=僕は)|(?<=俺は))"
+_HELLO_JA = r"(?:はじめまして|初めまして|こんにちは|こんばんは|おはよう(?:ございます)?|どうも)[。！!、\s]*"
+_NAME_JA = r"(?P<name>[^はがをの。、\s]{1,12}?)"
+_GIVEN_JA = (
+    r"(?P<name>(?!エンジニア|コンサル|サラリー|フリー|パート|アルバイト|ベジタリアン|ビーガン)[ァ-ヴ]{2,8})"
+)
+"""A given name in the letters that no trade of longer standing is written in; one in 'ー' is left out."""
+_NAME_ALONE_JA = pattern(r"名前は")
 _EASTERN_FORMS = [
     (
         "Name",
@@ -160,15 +204,23 @@ _EASTERN_FORMS = [
         r"我(?:的)?(?P<kin>妻子|老婆|太太|丈夫|老公|儿子|女儿|哥哥|弟弟|姐姐|妹妹|狗|猫)(?:的名字)?叫"
         rf"(?P<name>[\u4e00-\u9fffA-Za-z·]{{2,8}}){_STOP}",
     ),
+    ("Name", rf"(?:^|^{_HELLO_JA}|[私僕俺]の)名前は{_NAME_JA}(?:です|と申します|といいます)(?!か)"),
+    ("Name", rf"(?:^|^{_HELLO_JA})(?:[私僕俺]は)?{_NAME_JA}(?:と申します|といいます)(?!か)"),
+    ("Name", rf"^{_HELLO_JA}(?:[私僕俺]は)?{_GIVEN_JA}です(?=$|[。、！!])"),
     (
-        "Name",
-        rf"{_SELF_JA}(?:私の)?名前は(?P<name>[^はがをの。、\s]{{1,12}}?)(?:です|と申します|といいます)(?!か)",
+        "",
+        r"(?P<kin>妻|夫|息子|娘|兄|弟|姉|妹|犬|猫)[がを](?:[一二三四五\d]?[匹人])?(?:飼って|い|生まれ|でき)[^。]{0,6}。"
+        rf"名前は{_NAME_JA}です(?!か)",
     ),
-    ("Lives in", rf"{_SELF_JA}(?P<place>[^はがもをに。、\s]{{1,10}})に住んでい?(?:ます|る)(?!か)"),
+    ("Lives in", rf"{_SELF_JA}(?P<place>[^はがもをに。、\s]{{1,10}})に住んで(?:い?(?:ます|る)(?!か)|いて、)"),
     ("Lives in", rf"{_SELF_JA}(?P<place>[^はがもをに。、\s]{{1,10}})に引っ越しました(?!か)"),
     (
         "Allergy",
         rf"{_SELF_JA}(?P<thing>[^はがもを。、\s]{{1,12}}?)の?アレルギー(?:があります|がある|です|持ちです)(?!か)",
+    ),
+    (
+        "Works as",
+        r"(?:^|(?<=[。、])|(?<=[私僕俺]は))(?P<trade>[^はがもをに。、\s]{1,8}[師員士者家医手])をしてい(?:ます|る)(?!か)",
     ),
     ("Age", rf"{_SELF_JA}(?:今年)?(?P<age>\d{{1,3}})歳です(?!か)"),
     (
@@ -185,11 +237,14 @@ _MOST = 300
 _ENOUGH = 2
 
 
-def spoken(sentence: str, words: list[str]) -> list[tuple[str, str]]:
-    """What a sentence in another language gives: what is said and the card's line; nothing uncertain."""
+def spoken(sentence: str, words: list[str], before: str = "") -> list[tuple[str, str]]:
+    """What a sentence in another language gives: what is said and the card's line; nothing uncertain.
+
+    Whose name it tells may be said in the sentence `before`.
+    """
     if len(sentence) > _MOST or sentence.endswith("?"):
         return []
-    found = list(_eastern(sentence) if _EASTERN.search(sentence) else _western(sentence, words))
+    found = list(_eastern(sentence, before) if _EASTERN.search(sentence) else _western(sentence, words))
     if len(found) < _ENOUGH:
         return [(sentence.rstrip(" .!。！"), trait) for _, trait in found]
     return found
@@ -201,18 +256,21 @@ def _western(sentence: str, words: list[str]) -> Iterator[tuple[str, str]]:
     if not _HEARD.isdisjoint(word.strip(",.;:!()") for word in words):
         return
     text = sentence.rstrip(" .!")
-    for label, shape in _SHAPES:
+    for label, shape, form in _SHAPES:
         found = shape.search(text)
         if found is None or _UNREAL.search(text, 0, found.end()):
             continue
         begun = max(text.rfind(mark, 0, found.start()) for mark in ",;") + 1
-        if not _NEGATED.search(text, begun, found.end()) and (trait := _trait(label, found)):
+        end = found.start() if (label, form) in _REFUSALS else found.end()
+        if not _NEGATED.search(text, begun, end) and (trait := _trait(label, found)):
             yield found[0], trait
 
 
-def _eastern(sentence: str) -> Iterator[tuple[str, str]]:
+def _eastern(sentence: str, before: str) -> Iterator[tuple[str, str]]:
     if _EASTERN_UNREAL.search(sentence):
         return
+    if before and _NAME_ALONE_JA.match(sentence):
+        sentence = f"{before.rstrip('。')}。{sentence}"
     for label, shape in _EASTERN_SHAPES:
         if (found := shape.search(sentence)) and (trait := _trait(label, found)):
             yield found[0], trait

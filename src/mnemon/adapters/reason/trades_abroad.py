@@ -21,10 +21,10 @@ traductora? veterinari[oa]
 _FRENCH = """
 agricult(?:eur|rice) architecte artiste avocate? boulang(?:er|ère) caiss(?:ier|ière) charpentier
 coiffeu(?:r|se) comptable cuisini(?:er|ère) dentiste développeu(?:r|se) électricien(?:ne)? étudiante?
-graphiste infirmi(?:er|ère) informaticien(?:ne)? ingénieure? institut(?:eur|rice) journaliste maçon
-mécanicien(?:ne)? médecin menuisi(?:er|ère) musicien(?:ne)? pharmacien(?:ne)? plombi(?:er|ère)
-polici(?:er|ère) professeure? prof psychologue sage-femme secrétaire serveu(?:r|se) traduct(?:eur|rice)
-vétérinaire vendeu(?:r|se)
+graphiste infirmi(?:er|ère) informaticien(?:ne)? ingénieure? institut(?:eur|rice) journaliste kiné maçon
+kinésithérapeute mécanicien(?:ne)? médecin menuisi(?:er|ère) musicien(?:ne)? pharmacien(?:ne)?
+plombi(?:er|ère) polici(?:er|ère) professeure? prof psychologue sage-femme secrétaire serveu(?:r|se)
+traduct(?:eur|rice) vétérinaire vendeu(?:r|se)
 """
 _ITALIAN = """
 architett[oa] avvocat[oa] barista camerier[ea] commess[oa] commercialista cuoc[oa] dentista elettricista
@@ -51,10 +51,16 @@ def _either(words: str) -> str:
     return "|".join(words.split())
 
 
+_OWN_NAME = r"(?:(?-i:[A-ZÀ-Þ])[\w'’-]+(?: (?-i:[A-ZÀ-Þ])[\w'’-]+)?, )?"
+"""'Soy Rodrigo, profesor': who says what they are may say their name first."""
+_OF_WHAT = r"(?: (?:de |d')?(?!(?:pero|mais|desde|depuis|chez|dans|avec|pour|porque)\b)[\w-]{4,20})?"
+"""'Profesor de historia', 'infirmière libérale'."""
+GERMAN_TRADES = _either(_GERMAN)
 TRADES_ABROAD = (
-    rf"(?i:ich bin (?:von beruf )?(?:eine? )?)(?P<german>(?i:{_either(_GERMAN)}))"
-    rf"|(?i:(?:yo )?soy (?:una? )?)(?P<spanish>(?i:{_either(_SPANISH)}))"
-    rf"|(?i:je suis (?:une? )?)(?P<french>(?i:{_either(_FRENCH)}))"
+    rf"(?i:ich bin {_OWN_NAME}(?:von beruf )?(?:eine? )?)(?P<german>(?i:{GERMAN_TRADES}))"
+    rf"|(?i:(?:yo )?soy {_OWN_NAME}(?:una? )?)(?P<spanish>(?i:{_either(_SPANISH)}){_OF_WHAT})"
+    rf"|(?i:(?:je suis|moi c'est|je m'appelle) {_OWN_NAME}(?:une? )?)"
+    rf"(?P<french>(?i:{_either(_FRENCH)}){_OF_WHAT})"
     rf"|(?i:(?:io )?(?:sono (?:una? |un')?|faccio (?:il |la |l')))(?P<italian>(?i:{_either(_ITALIAN)}))"
     rf"|(?i:(?:eu )?sou (?:uma? )?)(?P<portuguese>(?i:{_either(_PORTUGUESE)}))"
     rf"|(?i:ik ben (?:een )?)(?P<dutch>(?i:{_either(_DUTCH)}))"

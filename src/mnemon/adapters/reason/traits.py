@@ -13,10 +13,13 @@ from mnemon.adapters.reason.employment import (
     employer,
     hired_by,
     joined,
+    pursued,
     started,
     work_got,
 )
-from mnemon.adapters.reason.household import MANY, OF_ANOTHER, everybody, kin, owned, somebody
+from mnemon.adapters.reason.health import ails, diagnosed, had, taken_for
+from mnemon.adapters.reason.homes import home, lives, moved
+from mnemon.adapters.reason.household import OF_ANOTHER, everybody, kin, names_in, owned, somebody
 from mnemon.adapters.reason.lexicon import (
     LANGUAGES,
     NATIONALITIES,
@@ -31,21 +34,12 @@ from mnemon.domain.orders import may_be_an_order
 from mnemon.domain.pattern import pattern
 
 _NOT_QUITE = word_set("almost nearly barely hardly")
-_MOVED = pattern(
-    r"(?:back |here |from [\w ,]{1,40}? )?(?:to|into) (?:(?:my|our|an?|the) (?:[\w-]+ ){0,3}?"
-    r"(?:flat|apartment|house|home|place|condo|studio|room|dorm|bungalow|cottage) in )?(.+)"
-)
 _RENAMED = pattern(r"my (?:legal |full |first )?name to (.+)")
 _GREW = pattern(r"up (?:in|on) (.+)")
 _FROM = pattern(r"(?:originally )?from (.+)")
 _NO_EMPLOYER = pattern(
     r"(?:home|night|nights|\d|least|my|their|it|myself|themselves|me|them|hours|peanuts|free|fun|tips|money"
     r"|food|nothing|pleasure|commission|minimum|a living|the weekend)\b",
-    re.IGNORECASE,
-)
-_NO_ALLERGEN = pattern(
-    r"(?:\w+ )?(?:mornings?|mondays?|bull\w+|people|work|exercise|stupid\w*|drama|nonsense|commitment|fun"
-    r"|idiots?|responsibility|meetings?|adulting|him|her|them|it|that|this|being|failure|boredom|bs)\b",
     re.IGNORECASE,
 )
 _NO_FOOD = pattern(
@@ -76,10 +70,6 @@ _ANY = pattern(r"(?:any|much)\s+")
 _ARTICLE = pattern(r"(?:an?|the|my|our|their|some)\s+", re.IGNORECASE)
 _A_OR_TO = pattern(r"(?:an?|to) ")
 _BY_NAME = pattern(r"by (?:the name )?(.+)")
-_ALLERGY_TO = pattern(r"(?:an? )?(?:(?!no\b|zero\b|any\b)\w+ )?allerg(?:y|ies) to (.+)")
-_SOME_ALLERGY = pattern(
-    rf"(?:{MANY} )?(?:severe |bad |mild |terrible )?((?!no\b|zero\b)\w+(?: \w+)?) allergy\b"
-)
 _VEHICLE = pattern(
     r"(?:(?:an?|my|two|the|old|new|used|red|blue|black|white|green|grey|gray|silver|electric|vintage|\d{4})\s)+"
     r"(?P<what>(?:(?i:"
@@ -104,31 +94,8 @@ _CALLED_BY_ALL = pattern(
 )
 _BORN_THERE = pattern(r"born in (?:(?:[A-Z][a-z]+ )?(?:19|20)\d\d) in (.+)")
 _BASED_THERE = pattern(r"[ ,]+(?:based|living|located|currently) in (.+)")
-_WITH_SOMEBODY = pattern(r"(?:with|w|w/) [^,;]{2,40}? in (.+)")
-_AILING = pattern(
-    r"(?:an? )?(?:\w+ly )?(type [12] diabetic|diabetic|celiac|coeliac|asthmatic|epileptic|autistic|dyslexic"
-    r"|colou?r-?blind|deaf|blind)(?=$|[,.;]| (?:and|so|but|since|in one|because)\b)",
-    re.IGNORECASE,
-)
-_AILMENT = pattern(
-    r"(?:(?:an?|some|severe|mild|chronic|bad|slight) )*((?:type [12] )?diabetes|asthma"
-    r"|(?:celiac|coeliac) disease|epilepsy|adhd|autism|dyslexia|migraines|high blood pressure|hypertension"
-    r"|arthritis|ibs|crohn's(?: disease)?|heart (?:condition|disease)|pacemaker|depression|ocd|ptsd|lupus"
-    r"|tinnitus|hypothyroidism|eczema|psoriasis)(?=$|[,.;!]| (?:and|so|but|since|because|every|twice)\b)",
-    re.IGNORECASE,
-)
-_TAKEN_FOR = pattern(r"[^,;]{2,60}? (?:for|because of) (?:my )?(?=\w)")
-_DIAGNOSED = pattern(
-    r"diagnosed (?:with|as) (?:an? )?((?:type [12] )?diabet(?:es|ic)|asthma|(?:celiac|coeliac)(?: disease)?"
-    r"|epilepsy|adhd|autism|dyslexia|migraines|hypertension|high blood pressure|arthritis|ibs"
-    r"|crohn's(?: disease)?|ocd|ptsd|lupus|tinnitus|hypothyroidism|eczema|psoriasis"
-    r"|multiple sclerosis|parkinson's)\b",
-    re.IGNORECASE,
-)
 _BORN = pattern(r"(?:born(?: and raised)?|raised|brought up) (in|on) (.+)")
 _BASED = pattern(r"(?:based|located|currently|currently based) (?:in|near) (.+)")
-_ALLERGIC = pattern(r"(?:\w+ly )?all?erg?ic to (.+)")
-_INTOLERANT = pattern(r"\w+[- ]intolerant\b", re.IGNORECASE)
 _DIETS = either(
     "vegan, vegetarian, pescatarian, pescetarian, flexitarian, keto, paleo, halal, kosher, carnivore"
 )
@@ -147,13 +114,17 @@ _FOND = pattern(
     re.IGNORECASE,
 )
 _WED = pattern(r"(?:married|engaged) to (.+)")
-_MARRIED = pattern(r"(married|engaged)\b(?! (?:and|but) )(?: to (.+))?")
+_MARRIED = pattern(
+    r"(married|engaged)\b(?! (?:and|but) )"
+    r"(?:(?: (?:in|on|last|this|yesterday)\b[^,;]{0,30}?)?,? to (?=[A-Z])(.+))?"
+)
 _STATUS = pattern(
     r"(?:happily |recently |newly |still |now )?(married|single|divorced|engaged|widowed|separated)"
     r"(?=$|[,.;!]| (?:and|now|but|since|for|again|with (?:an?|one|two|three|four|\d|no)|mom|dad|mother"
     r"|father)\b)",
     re.IGNORECASE,
 )
+_ENOUGH_OF = pattern(r"enough of (.+)")
 _INDEFINITE = pattern(r"(?:an?|the) ")
 _TRADE_ENDS = pattern(
     r" (?:at|in|for|of|with|by|from|on|and|specializing|working|turned|who|that|living|based)\b"
@@ -200,27 +171,6 @@ def trait_of(clause: Clause) -> str | None:
     return found or somebody(clause)
 
 
-def _present(clause: Clause) -> bool:
-    return clause.tense in ("now", "going", "perfect", "state") and not clause.group.negated
-
-
-def _live(clause: Clause) -> str | None:
-    way, _, where = clause.rest.partition(" ")
-    if together := _WITH_SOMEBODY.match(clause.rest):
-        way, where = "in", together[1]
-    if not _present(clause) or way not in ("in", "near", "outside", "at"):
-        return None
-    found = values.place(where)
-    if found is None and clause.text.startswith("i"):
-        found = values.lower_place(where)
-    return line("Lives in", found if way == "in" or not found else f"{way} {found}")
-
-
-def _move(clause: Clause) -> str | None:
-    to = _MOVED.match(clause.rest)
-    return line("Lives in", values.named_place(to[1])) if to and clause.happened else None
-
-
 def _change(clause: Clause) -> str | None:
     named = _RENAMED.match(clause.rest) if clause.happened else None
     found = values.name(named[1]) if named else None
@@ -239,7 +189,7 @@ def _come(clause: Clause) -> str | None:
 
 
 def _work(clause: Clause) -> str | None:
-    if not _present(clause):
+    if not clause.holds:
         return None
     way, _, what = clause.rest.partition(" ")
     value = phrase(what)
@@ -254,7 +204,7 @@ def _work(clause: Clause) -> str | None:
 
 
 def _study(clause: Clause) -> str | None:
-    if not _present(clause) or clause.rest.startswith(_NO_SUBJECT):
+    if not clause.holds or clause.rest.startswith(_NO_SUBJECT):
         return None
     return line("Studies", phrase(clause.rest))
 
@@ -275,7 +225,7 @@ def _like(label: str, otherwise: str | None) -> Rule:
 
 
 def _prefer(clause: Clause) -> str | None:
-    if not _present(clause):
+    if not clause.holds:
         return None
     value = clause.rest.rstrip(" .!")
     if _NOT_TOLD.match(value):
@@ -332,26 +282,20 @@ def _use(clause: Clause) -> str | None:
 
 
 def _have(clause: Clause) -> str | None:
-    if not _present(clause):
+    if not clause.holds:
         return None
-    if allergy := _ALLERGY_TO.match(clause.rest):
-        return line("Allergy", _allergen(allergy[1]))
-    if allergy := _SOME_ALLERGY.match(clause.rest):
-        return line("Allergy", allergy[1])
-    if ailment := _AILMENT.match(clause.rest):
-        return line("Health", ailment[1])
-    return _drive(clause) or owned(clause)
+    return had(clause) or _drive(clause) or owned(clause)
 
 
 def _take(clause: Clause) -> str | None:
-    """'I take metformin for type 2 diabetes'."""
-    taken = _TAKEN_FOR.match(clause.rest) if _present(clause) else None
-    ailment = _AILMENT.match(clause.rest, taken.end()) if taken else None
-    return line("Health", ailment[1]) if ailment else None
+    return taken_for(clause.rest) if clause.holds else None
 
 
 def _acquire(clause: Clause) -> str | None:
-    """'I adopted a dog named Rex', 'I got married'."""
+    """'I adopted a dog named Rex', 'I got married', 'I can't get enough of jazz'."""
+    if clause.tense == "can":
+        enough = _ENOUGH_OF.match(clause.rest) if clause.group.negated else None
+        return line("Likes", phrase(enough[1])) if enough else None
     if not clause.happened:
         return None
     if wed := _MARRIED.match(clause.rest):
@@ -367,7 +311,7 @@ def _acquire(clause: Clause) -> str | None:
 
 def _drive(clause: Clause) -> str | None:
     """'I drive an old Volvo': by its maker, since of whom 'a bus' is driven is not said."""
-    driven = _VEHICLE.match(clause.rest) if _present(clause) else None
+    driven = _VEHICLE.match(clause.rest) if clause.holds else None
     return line("Vehicle", driven["what"]) if driven else None
 
 
@@ -375,8 +319,8 @@ def _be(clause: Clause) -> str | None:
     if clause.tense in ("was", "perfect") and not clause.group.negated:
         if hired := hired_by(clause.rest):
             return hired
-        if diagnosed := _DIAGNOSED.match(clause.rest):
-            return line("Health", diagnosed[1])
+        if ailment := diagnosed(clause.rest):
+            return ailment
     if clause.tense == "was":
         return _born(clause.rest)
     if clause.tense not in ("state", "perfect") or clause.group.negated:
@@ -418,18 +362,8 @@ def _origin(clause: Clause) -> str | None:
 
 
 def _condition(clause: Clause) -> str | None:
-    if allergic := _ALLERGIC.match(clause.rest):
-        return line("Allergy", _allergen(allergic[1]))
-    if ailing := _AILING.match(clause.rest):
-        return line("Health", ailing[1])
-    if intolerant := _INTOLERANT.match(clause.rest):
-        return line("Allergy", intolerant[0])
     diet = _DIET.match(clause.rest)
-    return line("Diet", diet[1]) if diet else None
-
-
-def _allergen(text: str) -> str | None:
-    return None if _NO_ALLERGEN.match(text) else phrase(text)
+    return ails(clause.rest) or (line("Diet", diet[1]) if diet else None)
 
 
 def _fondness(clause: Clause) -> str | None:
@@ -467,6 +401,12 @@ def _named(clause: Clause) -> str | None:
     return line("Name", found) if _AFTER_A_NAME.match(clause.rest[len(found) :].lstrip()) else None
 
 
+def _after_the_name(rest: str) -> str | None:
+    """The trade of 'I'm Ann, product manager at Bolt'."""
+    name = values.name(rest)
+    return _profession(rest[len(name) + 2 :]) if name and rest.startswith(f"{name}, ") else None
+
+
 def _of_theirs(clause: Clause) -> str | None:
     what = clause.owned.lower().rstrip(",")
     if clause.lemma != "be" or clause.group.negated or clause.tense != "now" or OF_ANOTHER.search(what):
@@ -475,6 +415,8 @@ def _of_theirs(clause: Clause) -> str | None:
         return rule(clause.rest)
     if favourite := _FAVOURITE.match(what):
         return line(favourite[1].capitalize(), phrase(_IN_PASSING.sub("", clause.rest, 1)))
+    if what in ("kids", "children"):
+        return line("Children", names_in(clause.rest))
     if whose := _WHOSE_NAME.match(what):
         found = values.any_name(clause.rest)
         return kin(whose[1], names=found) if found else None
@@ -500,6 +442,8 @@ def further(clause: Clause) -> list[tuple[str, str]]:
         if clause.tense == "state" and (there := _BASED_THERE.search(clause.rest)):
             place = values.named_place(there[1])
             found.append((f"{{}} is based in {place}", line("Lives in", place)))
+        if clause.tense == "state" and (trade := _after_the_name(clause.rest)):
+            found.append((f"{{}} works as {trade.partition(': ')[2]}", trade))
     found += everybody(clause)
     return [(said, trait) for said, trait in found if trait and "{" not in trait]
 
@@ -529,6 +473,7 @@ _OWN_RULES: dict[str, OwnRule] = {
     **dict.fromkeys(["job", "profession", "occupation", "job title"], lambda rest: _profession(rest)),
     "new job": lambda rest: employer(rest[3:]) if rest.startswith("at ") else _profession(rest),
     **dict.fromkeys(["hometown", "home town", "home country"], lambda rest: line("From", values.place(rest))),
+    "home": home,
     **dict.fromkeys(["pronouns", "preferred pronouns"], lambda rest: line("Pronouns", values.pronouns(rest))),
     **dict.fromkeys(
         ["native language", "mother tongue", "first language", "native tongue"], _own_phrase("Speaks")
@@ -540,8 +485,8 @@ _OWN_RULES: dict[str, OwnRule] = {
     **dict.fromkeys(["email", "email address", "e-mail"], _own_email),
 }
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(["live", "reside"], _live),
-    **dict.fromkeys(["move", "relocate"], _move),
+    **dict.fromkeys(["live", "reside"], lives),
+    **dict.fromkeys(["move", "relocate"], moved),
     "grow": _grow,
     "come": _come,
     "work": _work,
@@ -558,7 +503,9 @@ _RULES: dict[str, Rule] = {
     "use": _use,
     "take": _take,
     "have": _have,
-    **dict.fromkeys(["drive", "own"], _have),
+    **dict.fromkeys(["teach", "run", "manage", "do"], pursued),
+    "own": lambda clause: pursued(clause) or _have(clause),
+    "drive": _have,
     **dict.fromkeys(["adopt", "get", "buy", "land"], _acquire),
     **dict.fromkeys(["start", "begin"], started),
     "join": joined,

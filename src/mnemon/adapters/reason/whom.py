@@ -60,6 +60,15 @@ _AND = pattern(r", and |, | and ")
 _WITH_THEM = pattern(r"\b(?:me|us|them)\b")
 _BEING = word_set("is was has")
 _THIRD = pattern(r"(?:[A-ZÀ-Þ][\w-]*|[Hh]e|[Ss]he) (?:now |also |still |currently )?([a-z]+s)\b")
+_NO_ONE = r"(?!(?:It|That|This|There|Here|What|Where|How|Who|Let|Today|Everything)'s)"
+_IS_ANOTHER = pattern(
+    rf"{_NO_ONE}[A-ZÀ-Þ][\w-]*'s (?:(?:an?|not|been|got|\w+ing)\b"
+    rf"|(?:[a-z-]+ ){{0,2}}?(?:{_ANY}) (?:is|was|has)\b)"
+)
+"""'Tom's a diabetic', 'Tom's wife is a vegan'."""
+_TOLD_BY_ANOTHER = pattern(
+    r"^\W*(?!(?:i|we)\b)[^\"“”']{1,60} (?:told (?:me|us)|said|says)\b[^\"“”']{0,12}[\"“”']", re.IGNORECASE
+)
 
 
 def somebody_of_theirs(question: str, about: str | None) -> frozenset[str]:
@@ -115,6 +124,10 @@ def tells_of_another(sentence: str, question: str) -> bool:
 
     Not of one whom the question names, too.
     """
+    if _TOLD_BY_ANOTHER.search(sentence):
+        return True
+    if (another := _IS_ANOTHER.match(sentence)) and not speaks_of_self(sentence):
+        return frozenset(map(stem, words(question))).isdisjoint(map(stem, words(another[0])))
     if parsed := clauses(sentence):
         named = frozenset(map(stem, words(question)))
         subjects = [_other_subject(clause) for clause in parsed]

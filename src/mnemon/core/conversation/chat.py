@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.cards import read_card
 from mnemon.core.conversation.conclusions import View, Whose, query_views, representation, with_what_outdates
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import said_at
-from mnemon.core.conversation.search import Where, said_before, search_messages, with_neighbours
+from mnemon.core.conversation.search import Found, Where, find_messages, said_before, with_neighbours
 from mnemon.core.desk import Desk
 from mnemon.core.finding import understand
 from mnemon.domain import trust
@@ -67,6 +68,8 @@ class Gathered(Struct, frozen=True):
     messages: list[Message]
     before: Mapping[str, Message] = {}
     """What its peer said right before a message, by the id of that."""
+    outdated: Mapping[str, str] = {}
+    """By the id of a message that tells how it was: the id of the one that tells how it is."""
 
     def statements(self, local: Callable[[int], int]) -> list[Statement]:
         """All of it but messages that read like orders: no answer repeats those.
@@ -79,13 +82,13 @@ class Gathered(Struct, frozen=True):
                 view.text,
                 local(view.at),
                 carried=view.trust < Trust.SAID,
-                outdated_by=view.outdated_by,
+                outdated_by=view.outdated_by or self._outdated_by(view),
             )
             for view in self.views
         ]
         for message in self.messages:
             line = message.line
-            found = trust.of_message(line.kind, decode_metadata(line.metadata), message.text)
+            found = _trust(message)
             if found != Trust.SUSPECT:
                 carried = found < Trust.SAID
                 before = self.before.get(line.id)
@@ -96,11 +99,17 @@ class Gathered(Struct, frozen=True):
                         local(said_at(line)),
                         line.room.owner,
                         carried,
+                        self.outdated.get(line.id),
                         after="" if before is None else before.text,
                         after_id="" if before is None else before.line.id,
                     )
                 )
         return told
+
+    def _outdated_by(self, view: View) -> str | None:
+        """The message that tells how it is, if all that the conclusion follows from tells how it was."""
+        outdated = [self.outdated.get(source) for source in view.sources]
+        return outdated[-1] if outdated and None not in outdated else None
 
 
 def gather(desk: Desk, question: Question, *, by_rule: bool = False) -> Gathered:
@@ -116,7 +125,8 @@ def gather(desk: Desk, question: Question, *, by_rule: bool = False) -> Gathered
     told = with_what_outdates(desk, list(views.values()), question.sessions)
     if by_rule and not depth.by_rule_said:
         return Gathered(question, told, [])
-    return Gathered(question, told, *_messages(desk, question, depth))
+    gathered, outdated = _messages(desk, question, told, depth)
+    return replace(gathered, outdated=outdated) if by_rule else gathered
 
 
 def _whose(question: Question) -> Whose:
@@ -142,7 +152,7 @@ def look(desk: Desk, question: Question) -> Gathered:
     depth = LEVELS[question.level]
     views = query_views(desk, (_whose(question),), question.text, depth.found)
     told = with_what_outdates(desk, views, question.sessions)
-    return Gathered(question, told, *_messages(desk, question, depth))
+    return _messages(desk, question, told, depth)[0]
 
 
 def together(gathered: Sequence[Gathered]) -> Gathered:
@@ -153,28 +163,42 @@ def together(gathered: Sequence[Gathered]) -> Gathered:
     return Gathered(gathered[0].question, list(views.values()), list(messages.values()), before)
 
 
-def _messages(desk: Desk, question: Question, depth: Depth) -> tuple[list[Message], Mapping[str, Message]]:
-    """What was said that touches the question, as far as the observer was there to hear it.
+def _messages(
+    desk: Desk, question: Question, views: list[View], depth: Depth
+) -> tuple[Gathered, Mapping[str, str]]:
+    """With these what was said that touches the question, as far as the observer was there to hear it.
 
-    With it what was said right before those that may only be understood so.
+    And what was said right before those that may only be understood so; and which of them are outdated by
+    which, as far as the order tells in which they were found.
     """
     perspective = question.observer if question.observer != question.observed else None
     where = Where(peer=question.observed, sessions=question.sessions, perspective=perspective)
-    found = search_messages(desk, question.text, where, depth.messages)
+    best = find_messages(desk, question.text, where, depth.messages)
+    found = [one.message for one in best]
     if depth.around:
         found = with_neighbours(desk, found, where, depth.around)
     unclear = [one for one in found if depth.around or _POINTS_BACK.match(one.text)]
-    return found, _trusted(said_before(desk, unclear, where))
+    gathered = Gathered(question, views, found, _trusted(said_before(desk, unclear, where)))
+    return gathered, _outdated(best)
+
+
+def _outdated(best: Sequence[Found]) -> dict[str, str]:
+    """Which are outdated by which: the first that came before one, if it is its peer's own word."""
+    outdated: dict[str, str] = {}
+    for one in best:
+        if one.instead_of is not None and _trust(one.message) == Trust.SAID:
+            outdated.setdefault(one.instead_of, one.message.line.id)
+    return outdated
 
 
 def _trusted(before: Mapping[str, Message]) -> Mapping[str, Message]:
     """Without what reads like orders."""
-    return {
-        line_id: message
-        for line_id, message in before.items()
-        if trust.of_message(message.line.kind, decode_metadata(message.line.metadata), message.text)
-        != Trust.SUSPECT
-    }
+    return {line_id: message for line_id, message in before.items() if _trust(message) != Trust.SUSPECT}
+
+
+def _trust(message: Message) -> Trust:
+    line = message.line
+    return trust.of_message(line.kind, decode_metadata(line.metadata), message.text)
 
 
 def as_meant(desk: Desk, text: str) -> str:

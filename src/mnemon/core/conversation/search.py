@@ -15,7 +15,7 @@ from msgspec import Struct
 from mnemon.core.bounds import Bounds
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
-from mnemon.core.conversation.messages import row
+from mnemon.core.conversation.messages import row, said_at
 from mnemon.core.conversation.place import Opener, room_of, rooms_of
 from mnemon.core.conversation.updates import latest_first
 from mnemon.core.desk import Desk
@@ -25,8 +25,10 @@ from mnemon.domain import words
 from mnemon.domain.filters import Predicate
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
+from mnemon.domain.orders import reads_like_orders
 from mnemon.domain.question import Question
 from mnemon.domain.register import FORMER, MEMBER, PEER, SESSION
+from mnemon.domain.relevance import UPDATE
 from mnemon.ports.book import Span, Turns
 from mnemon.ports.index import Hit
 
@@ -59,7 +61,7 @@ class How(Struct, frozen=True):
     at: int | None = None
     """When it is asked (in milliseconds), if not now."""
     floor: bool = False
-    """Only what is relevant enough to be shown unasked."""
+    """Only what is relevant enough to be shown unasked; what reads like orders to a model never is."""
     explain: bool = False
 
 
@@ -67,6 +69,8 @@ class Found(Struct, frozen=True):
     message: Message
     explanation: Explanation | None = None
     """Why it came, if that was asked for."""
+    instead_of: str | None = None
+    """The id of the message that tells how it was, if this one came before it for telling how it is."""
 
 
 _USUAL = How()
@@ -116,11 +120,6 @@ def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLi
     }
 
 
-def search_messages(desk: Desk, query: str, where: Where, limit: int) -> list[Message]:
-    """Raises: NotFound, Tampered."""
-    return [one.message for one in find_messages(desk, query, where, limit)]
-
-
 def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _USUAL) -> list[Found]:
     """The messages that answer best, best first. Raises: NotFound, Tampered."""
     test = _test(desk, where)
@@ -139,9 +138,15 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
     )
     if question.present:
         best = latest_first(desk, best, question.terms, test, limit)
+    if how.floor:
+        best = [(line, hit) for line, hit in best if not reads_like_orders(opener.text(line))]
     space = compared_in(desk, (hit for _, hit in best)) if how.explain else None
     found = [
-        Found(Message(line, opener.text(line)), explained(hit, rank, space) if how.explain else None)
+        Found(
+            Message(line, opener.text(line)),
+            explained(hit, rank, space) if how.explain else None,
+            _put_before(line, best[rank:]) if UPDATE in hit.signals else None,
+        )
         for rank, (line, hit) in enumerate(best, 1)
     ]
     if found or how.floor:
@@ -150,6 +155,12 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
         Found(message, Explanation(rank, PART) if how.explain else None)
         for rank, message in enumerate(islice(_by_part(desk, query, where, test, opener), limit), 1)
     ]
+
+
+def _put_before(line: SealedLine, behind: Sequence[tuple[SealedLine, Hit]]) -> str | None:
+    """The first of those behind it that the same peer said before."""
+    of_them = (other for other, _ in behind if other.room.owner == line.room.owner)
+    return next((other.id for other in of_them if said_at(other) < said_at(line)), None)
 
 
 def with_neighbours(desk: Desk, found: Sequence[Message], where: Where, around: int) -> list[Message]:

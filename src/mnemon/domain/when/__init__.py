@@ -24,7 +24,7 @@ from mnemon.domain.when.span import EARLIEST, LATEST, Span, overlap
 
 if TYPE_CHECKING:
     from mnemon.domain.when.asked import Order, Relative, preference, relative
-    from mnemon.domain.when.event import happened
+    from mnemon.domain.when.event import ahead, happened
     from mnemon.domain.when.finding import spans
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Order",
     "Relative",
     "Span",
+    "ahead",
     "happened",
     "overlap",
     "preference",
@@ -43,6 +44,7 @@ __all__ = [
 _HOMES = {
     "Order": "asked",
     "Relative": "asked",
+    "ahead": "event",
     "happened": "event",
     "preference": "asked",
     "relative": "asked",

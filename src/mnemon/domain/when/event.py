@@ -13,6 +13,8 @@ from mnemon.domain.when.span import EARLIEST, LATEST, Span
 
 _SENTENCE = pattern(r"[^.!?;\n]+(?:\.\d[^.!?;\n]*)*[.!?;]*")
 _WORD = pattern(r"\w+")
+_GOING_ON = pattern(r"(?:\b(?:am|is|are)|'(?:m|re|s))\s+(?:\w+\s+)?\w{2,}ing\b(?!\s+to\b)")
+"""What is going on has no need of a time; 'going to' looks ahead."""
 _LEAST_CERTAINTY = 0.5
 _LONGEST = 62 * DAY
 
@@ -40,6 +42,26 @@ def happened(
         return None
     began = at - (at + offset) % DAY
     return None if ahead else Span(began, began + DAY, certainty=_LEAST_CERTAINTY)
+
+
+def ahead(text: str, at: int, offset: int = 0) -> bool:
+    """Whether all that a line tells which was said at that time was yet to come then: a plan, not a deed."""
+    told = [one for one in _SENTENCE.findall(text[:MOST_CHARACTERS]) if len(words.terms(one)) > 1]
+    return bool(told) and all(_is_plan(one, at, offset) for one in told)
+
+
+def _is_plan(sentence: str, at: int, offset: int) -> bool:
+    """Whether the times that it names are all ahead; without any, whether it looks ahead itself."""
+    times = [span for span in spans(sentence, at, offset) if span.certainty >= _LEAST_CERTAINTY]
+    if times:
+        return all(span.start_ms > at for span in times)
+    if _GOING_ON.search(low := lowered(sentence)):
+        return False
+    end = len(low.rstrip(" .!;"))
+    try:
+        return Said(sentence, low, at + offset).lean(end, end) > 0
+    except (ValueError, OverflowError):
+        return False
 
 
 def _looks_ahead(said: Said, event: Collection[str]) -> bool:

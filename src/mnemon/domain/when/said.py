@@ -33,7 +33,7 @@ _TENSE = pattern(
     r"|gave|found|left|felt|thought|knew|began|ran|sat|stood|heard|brought|wrote|spoke|ate|drank|drove|rode|fell"
     r"|held|kept|led|lost|paid|sent|slept|spent|taught|won|wore|broke|built|caught|chose|drew|flew|forgot|grew|hid"
     r"|sang|swam|threw|understood|woke|became|sold|been|gone|done|seen|ago|war|hatten?|habe|haben|wurde"
-    r"|ging|gab|avons|avez|était|étais|j'ai|fui|fue|fuimos|estuve|hemos|tuve|hice"
+    r"|ging|gab|avons|avez|était|étais|j'ai|fui|fue|fuimos|estuve|hemos|tuve|hice|hicimos|pasó|s'est"
     rf"|(?!(?:{_NOT_PAST})\b)[a-z]{{2,}}ed))\b|(?P<soon>'(?:ll|m|re)\s+(?:\w+\s+)?\w{{2,}}ing\b|'ll\b)"
 )
 _SINCE = pattern(r"\b(?:since|seit|depuis|desde)\s+(?:the\s+)?$")
