@@ -11,7 +11,7 @@ from conversation.world import speaking
 from processes import until
 from surfaces.door import mnemon, serving
 
-STEPS = 160
+STEPS = 220
 PEERS = ("ann", "bo", "cy")
 SESSIONS = ("s0", "s1", "s2")
 NAMESPACES = {"s0": "default", "s1": "travel", "s2": "travel"}
