@@ -28,7 +28,7 @@ from mnemon.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
 from mnemon.domain.when import Span
 from mnemon.errors import Tampered
 from mnemon.ports.book import Transaction
-from mnemon.ports.index import Asked, Hit, Inquiry, Place, Reading
+from mnemon.ports.index import Asked, Hit, Inquiry, Opened, Place, Reading
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 _FAR_BEHIND = 1_000
@@ -63,11 +63,11 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
 def reading(tools: Tools, tx: Transaction, room: Room) -> Reading | None:
     """How the room's vectors are read; None if there is no embedder, or no such room any more."""
     keys = tools.vault.left(tx, room) if tools.meaning.space else None
-    return None if keys is None else _reading(tools.meaning, keys)
+    return None if keys is None else Reading(tools.meaning.space, _opening(tools.meaning, keys))
 
 
-def _reading(meaning: Meaning, keys: RoomKeys) -> Reading:
-    return Reading(meaning.space, partial(_vector, meaning, keys, meaning.space))
+def _opening(meaning: Meaning, keys: RoomKeys) -> Opened:
+    return partial(_vector, meaning, keys, meaning.space)
 
 
 def _vector(meaning: Meaning, keys: RoomKeys, space: str, line_id: str, sealed: bytes) -> bytes | None:
@@ -196,7 +196,7 @@ def _inquiry(
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
                 words.blind(keys.blind, sought.names),
-                _reading(meaning, keys).open,
+                _opening(meaning, keys),
             )
             for keys in rooms
         ],

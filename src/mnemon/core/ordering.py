@@ -37,7 +37,6 @@ _MOSTLY_IN = 0.75
 _MOST_READ = 4_000
 """How much of a line is read for its time."""
 _DAY_MS = 86_400_000
-_LONGEST_MS = 3_660 * _DAY_MS
 _OF_ORDER = (
     "last latest newest first earliest original originally initial initially beginning begin time times most"
     " recent recently zuletzt letzte letzten letztes erste ersten erstes zuerst mal vez fois"
@@ -189,7 +188,7 @@ class _Told:
         text = text[:_MOST_READ]
         at = line.created_at if line.occurred_at is None else line.occurred_at
         offset = self._desk.tools.zone.offset(at)
-        span = when.happened(text, at, self._terms, offset, _LONGEST_MS)
+        span = when.happened(text, at, self._terms, offset, when.TEN_YEARS)
         moment: int | None
         if span is None:
             moment = at if self._counts_as_said(text) else None

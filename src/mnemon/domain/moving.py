@@ -19,9 +19,9 @@ _ASKS = pattern(
     r"|\bonde (?:vivo|moro|vivemos|moramos)\b"
     r"|どこに住んで|住んでいるのはどこ|住在哪"
 )
-_DWELLING = (
-    r"(?:my|our|an?|the) (?:[\w-]+ ){0,3}?(?:flat|apartment|house|home|place|condo|studio|cottage|bungalow)\b"
-)
+DWELLINGS = "flat|apartment|house|home|place|condo|studio|cottage|bungalow"
+"""To move into one of them is to move house."""
+_DWELLING = rf"(?:my|our|an?|the) (?:[\w-]+ ){{0,3}}?(?:{DWELLINGS})\b"
 _MOVED = pattern(
     r"(?:\b(?:i|we)(?:['’](?:ve|m|re))?|^\W*)(?: ?\b(?:have|are|am|just|finally|recently|all|both|now|only))*"
     rf" ?\b(?:moved (?:in|house|home|(?:in)?to {_DWELLING})|relocated to)\b"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mnemon.adapters.index.arrays import NDArray, np
 from mnemon.adapters.index.segments import Coder, Segment, ids_of, loaded, merged, numbers
@@ -10,6 +10,7 @@ from mnemon.domain.feed import NONE, Feed
 from mnemon.domain.relevance import ROUNDED
 from mnemon.domain.vector import SCALE_BYTES
 from mnemon.ports.book import Vector
+from mnemon.ports.index import Opened
 
 _FIRST_ROWS = 64
 _MOST_SEGMENTS = 32
@@ -95,9 +96,7 @@ class Meanings:
         return known
 
 
-def unsealed(
-    vectors: Iterable[Vector], opened: Callable[[str, bytes], bytes | None]
-) -> dict[bytes, bytes | None]:
+def unsealed(vectors: Iterable[Vector], opened: Opened) -> dict[bytes, bytes | None]:
     """The packed vector of each line; None where it does not open."""
     return {vector.id.encode(): opened(vector.id, vector.sealed) for vector in vectors}
 

@@ -213,7 +213,7 @@ def _whole(
     sentences: Sequence[_Sentence], chosen: tuple[_Sentence, str, bool] | None
 ) -> tuple[_Sentence, str, bool] | None:
     """All but the questions as one sentence; if that is long, the one chosen."""
-    told = [one for one in sentences if not _asks(one.said)]
+    told = [one for one in sentences if not asks(one.said)]
     if not told or (chosen and sum(len(one.shown) for one in told) > _MOST_CHARS):
         return chosen
     _, label, of_another = chosen or (None, "", False)
@@ -260,7 +260,7 @@ def _with_the_next(one: _Sentence, sentences: Sequence[_Sentence], asked: Asked)
         return _joined([one, after])
     if not asked.cues or asked.cued(one.said):
         return one
-    if after is None or not asked.cued(after.said) or _asks(after.said) or _HAS_A_SUBJECT.search(after.said):
+    if after is None or not asked.cued(after.said) or asks(after.said) or _HAS_A_SUBJECT.search(after.said):
         return one
     return _joined([one, after])
 
@@ -268,11 +268,11 @@ def _with_the_next(one: _Sentence, sentences: Sequence[_Sentence], asked: Asked)
 def _tells(sentence: _Sentence, asked: Asked) -> bool:
     """Whether it is no question, no greeting, and more than a saying, or what was guessed at right before."""
     said = sentence.said
-    if _asks(said) or sentence.stems <= TALK or _ASKED_WHETHER.search(said):
+    if asks(said) or sentence.stems <= TALK or _ASKED_WHETHER.search(said):
         return False
     if _tells_nothing_of_self(said) and not _IF.search(asked.question):
         return False
-    return _asks(sentence.before) or not _is_saying(sentence, asked)
+    return asks(sentence.before) or not _is_saying(sentence, asked)
 
 
 def _tells_nothing_of_self(said: str) -> bool:
@@ -324,7 +324,7 @@ def _sentences(statement: Statement, asked: Asked) -> list[_Sentence]:
     said = sentences_of(statement)
     found: list[_Sentence] = []
     before = _last_sentence(statement.after)
-    context = frozenset(content_stems(before)) if _asks(before) else frozenset[str]()
+    context = frozenset(content_stems(before)) if asks(before) else frozenset[str]()
     for sentence, who in zip(said, meant(said, statement.after), strict=True):
         stems = asked.stems_in(sentence)
         shown = sentence if who is None else pointed_out(sentence, who)
@@ -341,7 +341,7 @@ def _last_sentence(text: str) -> str:
     return sentences[-1] if sentences else ""
 
 
-def _asks(sentence: str) -> bool:
+def asks(sentence: str) -> bool:
     return sentence.rstrip(" \"')").endswith(("?", "？")) or _BEGINS_TO_ASK.match(sentence) is not None
 
 

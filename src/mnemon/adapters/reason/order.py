@@ -13,7 +13,6 @@ from mnemon.domain import when, words
 _Any = TypeVar("_Any")
 
 _DAY_MS = 86_400_000
-_LONGEST_MS = 3_660 * _DAY_MS
 _AS_WELL = 0.7
 ORDERING = frozenset(
     stem(word)
@@ -49,7 +48,7 @@ def by_time(
         if score(one) < _AS_WELL * best:
             return True, 0
         text, at = told(one)
-        span = when.happened(text, at, terms, longest=_LONGEST_MS)
+        span = when.happened(text, at, terms, longest=when.TEN_YEARS)
         if span is None:
             return False, inf
         day = min(span.middle, at) // _DAY_MS if span.start_ms < at else at // _DAY_MS

@@ -14,7 +14,6 @@ _WHICH = pattern(
     r"|^\W*(?:and |so |but )?(?:did|was|were|had|have)\s+"
     r"(?P<before>.+?)\s+before\s+or\s+after\s+(?P<after>.+?)\W*$"
 )
-_LONGEST_MS = 3_660 * 86_400_000
 
 
 def alternatives(question: str) -> list[str]:
@@ -37,7 +36,7 @@ def in_order(asked: Sequence[str], tell: Callable[[str], Told], statements: Sequ
         question, one = each
         statement = by_id[one.cited[0]]
         at = statement.said_at
-        span = when.happened(statement.text, at, words.asked(question), longest=_LONGEST_MS)
+        span = when.happened(statement.text, at, words.asked(question), longest=when.TEN_YEARS)
         return at if span is None else span.start_ms
 
     ordered = [one for _, one in sorted(zip(asked, told, strict=True), key=moment)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemon.adapters.reason.asked import Asked
-from mnemon.adapters.reason.candidates import Candidate, retold, sentences_of
+from mnemon.adapters.reason.candidates import Candidate, asks, retold, sentences_of
 from mnemon.adapters.reason.stems import content_stems
 from mnemon.domain import question as asking
 from mnemon.domain import when, words
@@ -87,7 +87,7 @@ def _begun(one: Candidate) -> int:
 
 def _whole(one: Candidate) -> str:
     """All that a message tells, as far as it does not ask."""
-    told = [said for said in sentences_of(one.statement) if not said.rstrip().endswith(("?", "？"))]
+    told = [said for said in sentences_of(one.statement) if not asks(said)]
     return " ".join(told) or one.said
 
 

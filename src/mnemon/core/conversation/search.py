@@ -122,8 +122,10 @@ def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLi
 
 def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _USUAL) -> list[Found]:
     """The messages that answer best, best first. Raises: NotFound, Tampered."""
-    test = _test(desk, where)
     opener = Opener(desk)
+    test = _test(desk, where)
+    if how.floor:
+        test = _but_for_orders(test, opener)
     question = understand(desk, query, how.at)
     best = ranked(
         desk,
@@ -138,8 +140,6 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
     )
     if question.present:
         best = latest_first(desk, best, question.terms, test, limit)
-    if how.floor:
-        best = [(line, hit) for line, hit in best if not reads_like_orders(opener.text(line))]
     space = compared_in(desk, (hit for _, hit in best)) if how.explain else None
     found = [
         Found(
@@ -155,6 +155,10 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
         Found(message, Explanation(rank, PART) if how.explain else None)
         for rank, message in enumerate(islice(_by_part(desk, query, where, test, opener), limit), 1)
     ]
+
+
+def _but_for_orders(test: Test, opener: Opener) -> Test:
+    return lambda line: test(line) and not reads_like_orders(opener.text(line))
 
 
 def _put_before(line: SealedLine, behind: Sequence[tuple[SealedLine, Hit]]) -> str | None:

@@ -24,12 +24,13 @@ from mnemon.domain.when.span import EARLIEST, LATEST, Span, overlap
 
 if TYPE_CHECKING:
     from mnemon.domain.when.asked import Order, Relative, preference, relative
-    from mnemon.domain.when.event import ahead, happened
+    from mnemon.domain.when.event import TEN_YEARS, ahead, happened
     from mnemon.domain.when.finding import spans
 
 __all__ = [
     "EARLIEST",
     "LATEST",
+    "TEN_YEARS",
     "Order",
     "Relative",
     "Span",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "TEN_YEARS": "event",
     "Order": "asked",
     "Relative": "asked",
     "ahead": "event",

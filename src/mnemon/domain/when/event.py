@@ -17,6 +17,8 @@ _GOING_ON = pattern(r"(?:\b(?:am|is|are)|'(?:m|re|s))\s+(?:\w+\s+)?\w{2,}ing\b(?
 """What is going on has no need of a time; 'going to' looks ahead."""
 _LEAST_CERTAINTY = 0.5
 _LONGEST = 62 * DAY
+TEN_YEARS = 3_660 * DAY
+"""The longest stretch that tells when something was, next to others that are ordered by it."""
 
 
 def happened(
