@@ -1,0 +1,266 @@
+"""What an agent is given about a person who types as people do, with no model configured.
+
+    python bench/people.py [--scenes DIR] [--tokens 1200] [--show] [--json OUT]
+
+Each person of the folder is stored through the gate in an empty data folder: one workspace per person, one
+session per session, every message at its time. When the background work is done, each question is asked of
+search, `representation(search_query)`, `context(search_query)` and `chat`. A question counts as found where
+the text that came back holds one of the phrases that answer it. `bench/people/` has twelve made people;
+four do not write English.
+
+A person is two files. `NAME.txt`: a line `peers: u=NAME [v=NAME]`, then for each session a line
+`## YYYY-MM-DD HH:MM` and its messages, `u: …`, `v: …` or `a: …` (the agent); any other line goes on with
+the message before it. `NAME.gold`: `F …` a fact that holds at the end, `N …` one that must not be believed,
+and `Q [peer] question | answer | kind | words;;words`, where kind is a (answerable), p (about the past) or
+x (nothing answers it).
+
+Cards are judged by words: a line is right if it shares more words with a fact that holds than with one that
+does not, false if it is the other way round, and unclear otherwise. `--show` prints every card line and every
+question that a column missed, so that a reader can judge the judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mnemon.bootstrap import House, open_house
+from mnemon.config import settings_from
+from mnemon.gate.admission import Credentials
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as o
+
+SCENES = Path(__file__).resolve().parent / "people"
+AGENT = "agent"
+TOP = (1, 3, 5)
+AROUND = 2
+SETTLE_SECONDS = 120.0
+
+
+class Question(NamedTuple):
+    peer: str
+    text: str
+    evidence: tuple[str, ...]
+    """Phrases in small letters, any of which answers; none if nothing answers."""
+
+
+class Person(NamedTuple):
+    name: str
+    peers: dict[str, str]
+    sessions: list[tuple[datetime, list[tuple[str, str]]]]
+    """When each session began, and who said what in it."""
+    facts: list[str]
+    non_facts: list[str]
+    questions: list[Question]
+
+
+def people(folder: Path) -> list[Person]:
+    return [_person(file) for file in sorted(folder.glob("*.txt"))]
+
+
+def _person(file: Path) -> Person:
+    peers: dict[str, str] = {"a": AGENT}
+    sessions: list[tuple[datetime, list[tuple[str, str]]]] = []
+    for line in file.read_text("utf-8").splitlines():
+        if line.startswith("peers:"):
+            peers |= dict(pair.split("=", 1) for pair in line.removeprefix("peers:").split())
+        elif line.startswith("## "):
+            began = datetime.strptime(line, "## %Y-%m-%d %H:%M").replace(tzinfo=UTC)
+            sessions.append((began, []))
+        elif found := re.match(r"([uva]): (.*)", line):
+            sessions[-1][1].append((peers[found[1]], found[2]))
+        elif sessions and sessions[-1][1]:
+            speaker, text = sessions[-1][1].pop()
+            sessions[-1][1].append((speaker, f"{text}\n{line}"))
+    facts, non_facts, questions = [], [], []
+    for line in file.with_suffix(".gold").read_text("utf-8").splitlines():
+        match line[:2]:
+            case "F ":
+                facts.append(line[2:])
+            case "N ":
+                non_facts.append(line[2:])
+            case "Q ":
+                questions.append(_question(line[2:], peers["u"]))
+    return Person(file.stem, peers, sessions, facts, non_facts, questions)
+
+
+def _question(line: str, default: str) -> Question:
+    text, _, kind, words = (part.strip() for part in line.split("|"))
+    peer = default
+    if named := re.match(r"\[(\w+)\] ", text):
+        peer, text = named[1], text[named.end() :]
+    return Question(peer, text, () if kind == "x" else tuple(words.split(";;")))
+
+
+class Asked:
+    """One stored person, and what each way of asking gives."""
+
+    def __init__(self, house: House, person: Person, tokens: int) -> None:
+        self._house = house
+        self._person = person
+        self._tokens = tokens
+        self._last = f"s{len(person.sessions)}"
+        self.milliseconds: Counter[str] = Counter()
+
+    def call(self, operation: Any, request: Any) -> Any:
+        return self._house.gate.call(operation, Credentials(self._house.owner_cap), request)
+
+    def store(self) -> None:
+        for number, (began, said) in enumerate(self._person.sessions, 1):
+            messages = [
+                q.NewMessage(content=text, peer_id=speaker, created_at=began + timedelta(minutes=minute))
+                for minute, (speaker, text) in enumerate(said)
+            ]
+            self.call(
+                o.ADD_MESSAGES,
+                q.AddMessages(workspace_id=self._person.name, session_id=f"s{number}", messages=messages),
+            )
+
+    def search(self, asked: Question, top: int) -> list[str]:
+        request = q.SearchPeer(
+            workspace_id=self._person.name, peer_id=asked.peer, query=asked.text, limit=top
+        )
+        return [message.content for message in self.call(o.SEARCH_PEER, request).messages]
+
+    def with_neighbours(self, asked: Question) -> list[str]:
+        """What the first five say, with two messages on either side."""
+        found = self.search(asked, max(TOP))
+        said = [[text for _, text in messages] for _, messages in self._person.sessions]
+        return [
+            near
+            for text in found
+            for session in said
+            for at, one in enumerate(session)
+            if one == text
+            for near in session[max(0, at - AROUND) : at + AROUND + 1]
+        ]
+
+    def represented(self, asked: Question) -> str:
+        request = q.Represent(workspace_id=self._person.name, peer_id=asked.peer, search_query=asked.text)
+        return self._first_tokens(self.call(o.REPRESENT, request).representation)
+
+    def context(self, asked: Question) -> str:
+        request = q.SessionContext(
+            workspace_id=self._person.name,
+            session_id=self._last,
+            tokens=self._tokens,
+            search_query=asked.text,
+            peer_target=asked.peer,
+        )
+        found = self.call(o.CONTEXT, request)
+        told = [found.peer_representation or "", *(found.peer_card or ())]
+        return self._first_tokens("\n".join(told))
+
+    def chat(self, asked: Question) -> str:
+        request = q.AskPeer(workspace_id=self._person.name, peer_id=asked.peer, query=asked.text)
+        return self.call(o.ASK_PEER, request).content or ""
+
+    def cards(self) -> Iterator[str]:
+        for short, peer in self._person.peers.items():
+            if short != "a":
+                request = q.ReadCard(workspace_id=self._person.name, peer_id=peer)
+                yield from self.call(o.READ_CARD, request).peer_card or ()
+
+    def timed(self, way: str, ask: Callable[[Question], Any], asked: Question) -> Any:
+        began = time.perf_counter()
+        try:
+            return ask(asked)
+        finally:
+            self.milliseconds[way] += round((time.perf_counter() - began) * 1000)
+
+    def _first_tokens(self, text: str) -> str:
+        return text[: 4 * self._tokens]
+
+
+def _holds(text: str, asked: Question) -> bool:
+    return any(words in text.lower() for words in asked.evidence)
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"\w+", text.lower()) if len(word) > 2 or word.isdigit()}
+
+
+def judged(line: str, person: Person) -> str:
+    said = _words(line)
+    right = max((len(said & _words(fact)) for fact in person.facts), default=0)
+    wrong = max((len(said & _words(fact)) for fact in person.non_facts), default=0)
+    return "unclear" if right == wrong else "right" if right > wrong else "false"
+
+
+def measure(person: Person, tokens: int, show: Callable[[str], None]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    settings = {"MNEMON_REQUESTS_PER_MINUTE": "1000000000"}
+    with tempfile.TemporaryDirectory() as folder:
+        house = open_house(settings_from(settings, folder))
+        try:
+            asked = Asked(house, person, tokens)
+            with house.working():
+                asked.store()
+                house.settle(SETTLE_SECONDS)
+            for question in person.questions:
+                _measure_one(asked, question, counts, show)
+            for line in asked.cards():
+                verdict = judged(line, person)
+                counts[f"card {verdict}"] += 1
+                show(f"  card [{verdict}] {line}")
+            counts.update({f"ms {way}": spent for way, spent in asked.milliseconds.items()})
+        finally:
+            house.close()
+    return counts
+
+
+def _measure_one(asked: Asked, question: Question, counts: Counter[str], show: Callable[[str], None]) -> None:
+    if not question.evidence:
+        counts["unanswerable"] += 1
+        counts["chat silent"] += not asked.timed("chat", asked.chat, question)
+        return
+    counts["answerable"] += 1
+    found = asked.timed("search", lambda one: asked.search(one, max(TOP)), question)
+    ways = {f"search top {top}": "\n".join(found[:top]) for top in TOP}
+    ways["search top 5 with neighbours"] = "\n".join(asked.with_neighbours(question))
+    ways["representation"] = asked.timed("representation", asked.represented, question)
+    ways["context"] = asked.timed("context", asked.context, question)
+    ways["chat"] = asked.timed("chat", asked.chat, question)
+    for way, text in ways.items():
+        counts[way] += _holds(text, question)
+    missed = [way for way, text in ways.items() if not _holds(text, question)]
+    if missed:
+        show(f"  missed by {', '.join(missed)}: {question.text}")
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--scenes", type=Path, default=SCENES)
+    parser.add_argument("--tokens", type=int, default=1200)
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(arguments)
+    total: Counter[str] = Counter()
+    by_person: dict[str, Counter[str]] = {}
+    for person in people(options.scenes):
+        if options.show:
+            print(person.name)
+        by_person[person.name] = measure(person, options.tokens, print if options.show else lambda _: None)
+        total += by_person[person.name]
+    for name in total:
+        if not name.startswith("ms "):
+            of = total["unanswerable" if name == "chat silent" else "answerable"]
+            print(f"{name:32} {total[name]:5}" + ("" if name.startswith("card") else f" of {of}"))
+    for name, spent in total.items():
+        if name.startswith("ms "):
+            print(f"{name:32} {spent / (total['answerable'] or 1):5.1f} per question")
+    if options.json:
+        options.json.write_text(json.dumps(by_person, indent=1))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
