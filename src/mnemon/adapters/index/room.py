@@ -113,6 +113,22 @@ class Told:
         return np.fromiter((self._found.get(one, 0.0) for one in ids.tolist()), np.float64, len(ids))
 
 
+Vectors = Mapping[bytes, NDArray[np.float32]]
+"""Vectors of a few lines, by their ids."""
+
+
+def components(packed: bytes) -> NDArray[np.float32]:
+    """A packed vector, as it is compared."""
+    scale = np.frombuffer(packed[:SCALE_BYTES], dtype="<f4")
+    found: NDArray[np.float32] = np.frombuffer(packed[SCALE_BYTES:], dtype=np.int8) * scale
+    return found
+
+
+def nearness(vector: NDArray[np.float32], question: NDArray[np.float32]) -> float:
+    """How near one vector lies to a question."""
+    return float(_rounded(np.array([vector @ question], dtype=np.float64))[0])
+
+
 def _rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(near, 0.0).round(ROUNDED)
 
@@ -125,6 +141,10 @@ class RoomIndex:
         self.seq = 0
         self.segments: tuple[Segment, ...] = ()
         self.meanings: Meanings | None = None
+        self.fresh: Vectors = {}
+        """Vectors that were made for a question, of lines that the store had none of."""
+        self.freshened = -1
+        """Up to which change such vectors were made of all lines that they were to be made of."""
         self._bytes = 0
         self._changed: dict[int, int] = {}
         """Up to which change each session was followed when a line of it last came or went."""
@@ -136,7 +156,8 @@ class RoomIndex:
     @property
     def size(self) -> int:
         """In bytes."""
-        return self._bytes + (0 if self.meanings is None else self.meanings.size)
+        fresh = sum(vector.nbytes for vector in self.fresh.values())
+        return self._bytes + fresh + (0 if self.meanings is None else self.meanings.size)
 
     def meanings_in(self, space: str) -> Meanings:
         """Its vectors in that space, as far as they were read; those in another are dropped."""
@@ -164,6 +185,7 @@ class RoomIndex:
                         self._changed = dict.fromkeys(self._changed, feed.last)
                     if self.meanings is not None:
                         self.meanings.forget(line_id)
+                    self.fresh = {one: vector for one, vector in self.fresh.items() if one != line_id}
             kept = np.zeros(len(feed), dtype=bool)
             kept[list(last.values())] = True
         if kept is None or kept.any():
