@@ -60,6 +60,10 @@ class IndexWhenAsked:
             self._index = RankedIndex()
         return self._index
 
+    def load(self) -> None:
+        """Import what the index runs on, in this thread."""
+        self._ranked()
+
     def touch(self, room: Room, *, vectors: bool = False) -> None:
         if self._index is not None:
             self._index.touch(room, vectors=vectors)

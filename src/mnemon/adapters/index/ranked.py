@@ -15,7 +15,8 @@ from typing import NamedTuple
 from weakref import ref
 
 from mnemon.adapters.index.arrays import NDArray, np
-from mnemon.adapters.index.room import Meanings, RoomIndex, Told, Vectors, components, nearness, unsealed
+from mnemon.adapters.index.nearness import components, nearness
+from mnemon.adapters.index.room import Meanings, RoomIndex, Told, unsealed
 from mnemon.adapters.index.view import Bounds, ByRoom, View
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
@@ -30,8 +31,6 @@ _MOST_VIEWED = 250_000
 _MOST_VIEWS = 256
 _MOST_KEPT_UP = 20_000
 """How many lines a view may have that is kept up with what is written before anybody asks again."""
-_NEWEST = 256
-"""Among how many of a segment's newest lines those are looked for that were just written."""
 MOST_COMPARED = 20_000
 NEAREST = 2_000
 
@@ -115,7 +114,7 @@ class RankedIndex:
                 self._freshen(asked, room)
             with self._lock:
                 near = self._near(tx, inquiry, rooms, question, bounded=within is not None)
-                scoring.compare(_nearness(view, near, [room.fresh for room in rooms], question))
+                scoring.compare(nearness(view, near, [room.fresh for room in rooms], question))
         return scoring.best(k)
 
     def _freshen(self, asked: Asked, room: RoomIndex) -> None:
@@ -149,7 +148,7 @@ class RankedIndex:
                 return {}
             near = self._near(tx, inquiry, rooms, place, bounded=within is not None)
             fresh = [room.fresh for room in rooms]
-            lying = _nearness(view, near, fresh, place) * _open(view, _bounds(inquiry), within)
+            lying = nearness(view, near, fresh, place) * _open(view, _bounds(inquiry), within)
         theirs = np.array([room.owner == one[0].owner for room in view.rooms])[view.room]
         usual = r.usual(np.sort(lying[theirs & (lying > 0)]).tolist())
         found = ((other, float(lying[view.at(*other)].sum())) for other in others)
@@ -373,21 +372,6 @@ def _open(view: View, bounds: Bounds, within: Collection[str] | None) -> NDArray
     if within is not None:
         allowed = {one.encode() for one in within}
         found &= np.fromiter((one in allowed for one in view.lines.ids.tolist()), bool, view.size)
-    return found
-
-
-def _nearness(
-    view: View, rooms: Sequence[Meanings | Told], fresh: Sequence[Vectors], question: NDArray[np.float32]
-) -> Array:
-    found = np.concatenate(
-        [rooms[number].near(segment.lines.ids, question) for number, segment in view.segments]
-    )
-    for (number, segment), offset in zip(view.segments, view.offsets, strict=False):
-        if fresh[number]:
-            begins = max(0, segment.size - _NEWEST)
-            for at, line_id in enumerate(segment.lines.ids[begins:].tolist(), offset + begins):
-                if not found[at] and line_id in fresh[number]:
-                    found[at] = nearness(fresh[number][line_id], question)
     return found
 
 

@@ -83,7 +83,7 @@ class Meanings:
         asked = question.tobytes()
         if self._nearness is None or self._nearness[0] != asked:
             near = self._matrix[: self._used] @ question if self._used else ()
-            self._nearness = asked, _rounded(np.append(near, np.float32(0)).astype(np.float64))
+            self._nearness = asked, rounded(np.append(near, np.float32(0)).astype(np.float64))
         return self._nearness[1]
 
     def rows(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
@@ -106,7 +106,7 @@ class Told:
 
     def __init__(self, found: Sequence[tuple[str, float]]) -> None:
         near = np.array([one for _, one in found], dtype=np.float64)
-        self._found = dict(zip((line_id.encode() for line_id, _ in found), _rounded(near), strict=True))
+        self._found = dict(zip((line_id.encode() for line_id, _ in found), rounded(near), strict=True))
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
         """0 for a line that the store did not tell of."""
@@ -117,19 +117,7 @@ Vectors = Mapping[bytes, NDArray[np.float32]]
 """Vectors of a few lines, by their ids."""
 
 
-def components(packed: bytes) -> NDArray[np.float32]:
-    """A packed vector, as it is compared."""
-    scale = np.frombuffer(packed[:SCALE_BYTES], dtype="<f4")
-    found: NDArray[np.float32] = np.frombuffer(packed[SCALE_BYTES:], dtype=np.int8) * scale
-    return found
-
-
-def nearness(vector: NDArray[np.float32], question: NDArray[np.float32]) -> float:
-    """How near one vector lies to a question."""
-    return float(_rounded(np.array([vector @ question], dtype=np.float64))[0])
-
-
-def _rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(near, 0.0).round(ROUNDED)
 
 
