@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from mnemon.gate.reception import Reception
     from mnemon.gate.workshop import Workshop
 
+_MEGABYTE = 1 << 20
 _DAY = 24 * 3600
 _OWNER_TTL = 365 * _DAY
 _RENEW_BEFORE = 30 * _DAY
@@ -252,7 +253,8 @@ def _furnished(
     clock = SystemClock()
     vault = Vault(keyring, entropy)
     book, carrier = _with_objects(settings, store, vault, rebuilding=rebuilding)
-    tokenizer, reasoner, index = TokensWhenAsked(), Extractive(), IndexWhenAsked()
+    tokenizer, reasoner = TokensWhenAsked(), Extractive()
+    index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
     tools = Tools(
         vault=vault,
         index=index,

@@ -35,7 +35,8 @@ class Later(Generic[_T]):
 class IndexWhenAsked:
     """The index: numpy costs a process that only writes too much."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache_bytes: int) -> None:
+        self._cache_bytes = cache_bytes
         self._index: Index | None = None
 
     def search(
@@ -57,7 +58,7 @@ class IndexWhenAsked:
         if self._index is None:
             from mnemon.adapters.index.ranked import RankedIndex
 
-            self._index = RankedIndex()
+            self._index = RankedIndex(self._cache_bytes)
         return self._index
 
     def load(self) -> None:

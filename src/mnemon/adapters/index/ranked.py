@@ -26,8 +26,8 @@ from mnemon.ports.book import Book, Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry, Place, Reading, Readings
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
-_MOST_VIEWED = 250_000
-"""How many lines the views may have that are kept, all together."""
+_VIEWED_BYTES = 1024
+"""What a line of a view takes, more or less: views may have as many as fit into the cache's size again."""
 _MOST_VIEWS = 256
 _MOST_KEPT_UP = 20_000
 """How many lines a view may have that is kept up with what is written before anybody asks again."""
@@ -82,6 +82,7 @@ class RankedIndex:
     ) -> None:
         """Of a room with more lines than `most_compared`, a store that compares vectors tells the nearest."""
         self._cache_bytes = cache_bytes
+        self._most_viewed = cache_bytes // _VIEWED_BYTES
         self._most_compared = most_compared
         self._nearest = nearest
         self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
@@ -321,7 +322,7 @@ class RankedIndex:
             made_of = tuple((ref(index), index.changed(sight.sessions)) for index in rooms)
             seen = self._views[sight] = _Seen(view, made_of, asked)
             viewed = sum(one.view.size for one in self._views.values())
-            while (viewed > _MOST_VIEWED or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
+            while (viewed > self._most_viewed or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
                 viewed -= self._views.popitem(last=False)[1].view.size
         elif asked and not seen.asked:
             self._views[sight] = seen._replace(asked=True)
