@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct
 
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
-from mnemon.adapters.embed.choice import choose, describe
+from mnemon.adapters.embed.choice import choose, describe, load
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, secret_of, write_private
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.serving import announce
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from mnemon.gate.reception import Reception
     from mnemon.gate.workshop import Workshop
 
+_MEGABYTE = 1 << 20
 _DAY = 24 * 3600
 _OWNER_TTL = 365 * _DAY
 _RENEW_BEFORE = 30 * _DAY
@@ -78,6 +79,7 @@ class House(Struct, frozen=True, eq=False):
     owner_cap: str
     settings: Settings
     made: bool
+    _index: IndexWhenAsked
     _bell: threading.Event
     _workshop: Later[Workshop]
     _reception: Later[Reception]
@@ -90,8 +92,13 @@ class House(Struct, frozen=True, eq=False):
     def working(self, after: float = 0.0) -> Iterator[None]:
         """Do the work behind the requests in a thread of its own meanwhile.
 
-        It begins when a request leaves some, at the latest after so many seconds.
+        It begins when a request leaves some, at the latest after so many seconds. What is heavy to import is
+        imported first, by this thread alone. Where the work may begin later, a host waits for its first
+        answer: then what the embedder runs on is left to whoever loads that, which is one thread.
         """
+        self._index.load()
+        if not after:
+            load(self.settings.embedder)
         stopped = threading.Event()
 
         def work() -> None:
@@ -247,9 +254,10 @@ def _furnished(
     vault = Vault(keyring, entropy)
     book, carrier = _with_objects(settings, store, vault, rebuilding=rebuilding)
     tokenizer, reasoner = TokensWhenAsked(), Extractive()
+    index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
     tools = Tools(
         vault=vault,
-        index=IndexWhenAsked(),
+        index=index,
         entropy=entropy,
         tokenizer=tokenizer,
         reasoner=reasoner,
@@ -285,7 +293,7 @@ def _furnished(
 
     later = Later(workshop), Later(reception)
     meaning, model = tools.meaning, tools.model
-    return House(gate, owner_cap, settings, made, bell, *later, store, meaning, model, mender)
+    return House(gate, owner_cap, settings, made, index, bell, *later, store, meaning, model, mender)
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:

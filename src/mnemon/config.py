@@ -61,6 +61,7 @@ VARIABLES = (
     "MNEMON_HOME",
     "MNEMON_STORE",
     "MNEMON_VECTORS",
+    "MNEMON_INDEX_MB",
     "MNEMON_CAP",
     "MNEMON_URL",
     "MNEMON_OBJECTS",
@@ -118,6 +119,8 @@ class Settings(Struct, frozen=True):
     """The address of a PostgreSQL database, or `@` and its file; None for the file in the data folder."""
     vectors: str = AUTO
     """How vectors are kept: one of `VECTORS`."""
+    index_mb: int = 256
+    """How much of the search index a process keeps in memory."""
     zone: tzinfo | None = None
     """Where people live whose days are spoken of; None for where this machine is, as `TZ` tells."""
 
@@ -177,6 +180,7 @@ def settings_from(environment: Mapping[str, str], home: str | None = None) -> Se
         seen=_seen(environment),
         store=_store(environment.get("MNEMON_STORE")),
         vectors=_vectors(environment.get("MNEMON_VECTORS"), environment.get("MNEMON_STORE")),
+        index_mb=_positive("MNEMON_INDEX_MB", environment.get("MNEMON_INDEX_MB") or "256"),
     )
 
 

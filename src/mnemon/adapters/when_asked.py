@@ -35,7 +35,8 @@ class Later(Generic[_T]):
 class IndexWhenAsked:
     """The index: numpy costs a process that only writes too much."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache_bytes: int) -> None:
+        self._cache_bytes = cache_bytes
         self._index: Index | None = None
 
     def search(
@@ -57,8 +58,12 @@ class IndexWhenAsked:
         if self._index is None:
             from mnemon.adapters.index.ranked import RankedIndex
 
-            self._index = RankedIndex()
+            self._index = RankedIndex(self._cache_bytes)
         return self._index
+
+    def load(self) -> None:
+        """Import what the index runs on, in this thread."""
+        self._ranked()
 
     def touch(self, room: Room, *, vectors: bool = False) -> None:
         if self._index is not None:

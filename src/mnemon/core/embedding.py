@@ -1,10 +1,14 @@
-"""Embedding: give a room's lines their places in the embedder's space, outside any request."""
+"""Embedding: give a room's lines their vectors, outside any request.
+
+A line that was just written has none yet. So that the next question finds it all the same, that question
+makes the vectors of the newest few lines itself, within bounds. These are kept in memory only.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from mnemon.core.desk import Tools
+from mnemon.core.desk import Desk, Tools
 from mnemon.core.vault import RoomKeys
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
@@ -13,8 +17,38 @@ from mnemon.domain.vector import pack, seal_vector
 from mnemon.errors import MnemonError, Tampered
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.embedder import Embedder
+from mnemon.ports.index import Fresh
 
 _AT_ONCE = 64
+_NEWEST = 64
+"""How many of a room's newest changes a question looks at for lines without a vector."""
+_CHARACTERS = 6_000
+"""Of how much text a question makes vectors: some 0.2 s with the packaged model, and once."""
+_EACH, _LONGEST = 60, 1_000
+"""What a line counts for beside its characters, and how many of these count: a model reads no further."""
+
+
+def freshen(desk: Desk, keys: RoomKeys, known: Collection[str]) -> Fresh:
+    """Which of the room's newest lines have no vector yet, and vectors of those that are not known.
+
+    Newest first, as far as the question's share of text goes.
+    """
+    room, meaning = keys.room, desk.tools.meaning
+    lacking = desk.once((freshen, room), lambda: desk.tx.terms.newest_lacking(room, meaning.space, _NEWEST))
+    wanted = [line_id for line_id in lacking if line_id not in known]
+    lines = {line.id: line for line in desk.tx.lines.get_all(room, wanted)} if wanted else {}
+    texts: dict[str, str] = {}
+    for line_id in wanted:
+        text = _text(lines[line_id], keys) if line_id in lines else None
+        if text is None:
+            continue
+        left = desk.once(freshen, lambda: _CHARACTERS) - _EACH - min(len(text), _LONGEST)
+        if left < 0:
+            break
+        desk.known[freshen] = left
+        texts[line_id] = text
+    vectors = zip(texts, meaning.soon(list(texts.values())), strict=True)
+    return Fresh(lacking, {line_id: pack(vector) for line_id, vector in vectors if vector is not None})
 
 
 def embed_some(book: Book, tools: Tools) -> bool:
@@ -31,7 +65,7 @@ def embed_some(book: Book, tools: Tools) -> bool:
         meaning.done(room)
         return True
     try:
-        vectors = embedder.passages(texts)
+        vectors = meaning.passages(embedder, texts)
     except MnemonError as error:
         meaning.failed(error)
         return False

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from mnemon.core.anchoring import anchored
 from mnemon.core.bounds import Bounds, Spelt, by_words, with_kin
 from mnemon.core.desk import Desk, Tools
+from mnemon.core.embedding import freshen
 from mnemon.core.meaning import Meaning
 from mnemon.core.ordering import LOOKED_AT as ORDERED
 from mnemon.core.ordering import in_order, in_time
@@ -197,6 +198,7 @@ def _inquiry(
                 words.blind(keys.blind, near_days),
                 words.blind(keys.blind, sought.names),
                 _opening(meaning, keys),
+                partial(freshen, desk, keys),
             )
             for keys in rooms
         ],

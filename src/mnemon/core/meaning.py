@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from hashlib import blake2b
 from typing import NamedTuple
 
 from mnemon.domain.names import Room
@@ -22,6 +23,8 @@ _COMMITTED_MS = 5_000
 """How long a line that is being written may take until others see it."""
 _LEAVE_ALONE_SECONDS = 1.0
 """Where nobody waits for the embedder, how long it lets those go first who asked when it was not loaded."""
+_SOON_SECONDS = 0.5
+"""How long a question waits for vectors of what was just written."""
 _REST_MS = 30_000
 """How long an embedder that failed is left alone."""
 _FORESEEN = 32
@@ -55,6 +58,8 @@ class Meaning:
         self._now = now
         self._patience = patience
         self._remembered: OrderedDict[str, bytes] = OrderedDict()
+        self._made: OrderedDict[bytes, bytes] = OrderedDict()
+        """Vectors of lines' texts that were made for a question, by the texts' digests."""
         self._expected: set[str] = set()
         self._foreseeing = ThreadPoolExecutor(_FORESEEN, "mnemon-foresight")
         self._touched: dict[Room, _Touch] = {}
@@ -120,6 +125,43 @@ class Meaning:
                 if len(self._remembered) > _MOST_REMEMBERED:
                     self._remembered.popitem(last=False)
         return found
+
+    def passages(self, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+        """The vectors of lines' texts; one that was made for a question is not made again.
+
+        Raises: MnemonError, as the embedder does.
+        """
+        keys = [_digest(text) for text in texts]
+        found = {key: self._made.pop(key, None) for key in keys}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if found[key] is None}
+        if missing:
+            found.update(zip(missing, embedder.passages(list(missing.values())), strict=True))
+        return [vector for key in keys if (vector := found[key]) is not None]
+
+    def soon(self, texts: Sequence[str]) -> list[bytes | None]:
+        """The vectors of lines' texts for a question that waits; None for one that is not made in time."""
+        keys = [_digest(text) for text in texts]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._made}
+        embedder = self._embedder
+        if missing and embedder is not None:
+            with self._lock:
+                if self._ended.is_set():
+                    return [None] * len(texts)
+                making = self._foreseeing.submit(self._make, embedder, missing)
+            wait([making], _SOON_SECONDS)
+        return [self._made.get(key) for key in keys]
+
+    def _make(self, embedder: Embedder, texts: Mapping[bytes, str]) -> None:
+        """Make vectors, for the question that waits and for whoever stores them later."""
+        try:
+            made = embedder.passages(list(texts.values()))
+        except MnemonError as error:
+            self.failed(error)
+            return
+        with self._lock:
+            self._made.update(zip(texts, made, strict=True))
+            while len(self._made) > _MOST_REMEMBERED:
+                self._made.popitem(last=False)
 
     def _ready(self, embedder: Embedder) -> bool:
         if self._loaded.is_set():
@@ -210,3 +252,7 @@ class Meaning:
             touch = self._touched.pop(room, None)
             if touch is not None and self._now() < touch.committed:
                 self._touched[room] = _Touch(touch.committed, touch.committed)
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

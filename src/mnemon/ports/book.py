@@ -275,6 +275,10 @@ class Terms(Protocol):
         """
         ...
 
+    def newest_lacking(self, room: Room, space: str, most: int) -> list[str]:
+        """Which lines of the room's newest so many changes have no vector in that space, newest first."""
+        ...
+
     def spaces(self) -> dict[str, int]:
         """How many vectors there are in each space."""
         ...

@@ -6,8 +6,8 @@ Contract, which `mnemon.testing.embedder_contract` checks on every implementatio
 - `space` names the model, its version and whatever else the vectors depend on: vectors of two spaces
   are never compared, and a store of one is computed anew for another.
 - A text longer than the model reads is read from its beginning; an empty one has a vector too.
-- It is called from any thread; for passages outside any transaction, with at most `MOST_AT_ONCE` texts. A
-  question may be asked within a reading one, so an embedder that is far away gives up soon.
+- It is called from any thread; for passages with at most `MOST_AT_ONCE` texts. A question may be asked within
+  a reading transaction, so an embedder that is far away gives up soon.
 - What is heavy is loaded by the first vector that is asked for; `space` and `description` load nothing.
 - One that can't work for now (an endpoint out of reach) raises `Unavailable`, and is asked again later.
 - One that will not work until somebody mends it raises `Misconfigured`, and `Tampered` if the weights

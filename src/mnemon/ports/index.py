@@ -8,7 +8,8 @@ newest id first; never more than `k`. A line that lacks a mark, or lies outside 
 inquiry's bounds, is as if it were not there: neither its words nor its meaning change what is said of
 another. And no line is found that nothing but its own kind speaks for: a hit shares a term with the
 question, answers a question that does, lies near it in meaning, or speaks of a day that it speaks of; or,
-where a time is all that the question asks by, was said then.
+where a time is all that the question asks by, was said then. A line whose vector was made for the question
+(`Asked.freshen`) is compared as if the store had it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,24 @@ Place = tuple[Room, str]
 Opened = Callable[[str, bytes], bytes | None]
 """From a line's id and its sealed vector to the packed one (`mnemon.domain.vector`); None if it does not
 open: then the line has none."""
+
+
+class Fresh(NamedTuple):
+    """What of a room's newest lines the store has no vectors of yet."""
+
+    lacking: Sequence[str] = ()
+    """Their ids."""
+    made: Mapping[str, bytes] = {}
+    """The packed vectors that were made of them for this question, by id."""
+
+
+Freshen = Callable[[Collection[str]], Fresh]
+"""Looks for such lines, and makes vectors of some: not of those whose ids are given."""
+
+
+def nothing_fresh(known: Collection[str]) -> Fresh:
+    """A `Freshen` that finds none."""
+    return Fresh()
 
 
 class Reading(Struct, frozen=True):
@@ -59,6 +78,8 @@ class Asked(Struct, frozen=True):
     names: Sequence[int] = ()
     """Those of whom and what the question names."""
     open: Opened = lambda line_id, sealed: sealed
+    freshen: Freshen = nothing_fresh
+    """Makes vectors of lines that were just written; it is asked when the question's vector is known."""
 
 
 class Inquiry(Struct, frozen=True):

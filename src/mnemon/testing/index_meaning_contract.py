@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from msgspec.structs import replace
+
 from mnemon.domain import relevance as r
 from mnemon.domain import ulid
 from mnemon.domain.feed import Saying
 from mnemon.domain.names import ALL, Room
 from mnemon.domain.when import Span
 from mnemon.ports.book import Book
-from mnemon.ports.index import Asked, Index, Inquiry
+from mnemon.ports.index import Asked, Fresh, Index, Inquiry
 from mnemon.testing.index_scenes import (
     BOB,
     EAST,
@@ -91,6 +93,27 @@ class MeaningContract:
         for tokens in ((), (7,)):
             assert signal(book, index, meaning(TO_EAST, *tokens), r.MEANING) == {IDS[0]: 1.0}
         assert signal(book, index, meaning(TO_NORTH, TEA), r.MEANING) == {IDS[1]: 1.0, IDS[2]: 0.0}
+
+    def test_a_line_whose_vector_is_made_for_the_question_is_compared_as_if_it_were_stored(
+        self, book: Book, index: Index
+    ) -> None:
+        index_lines(book, WORK, *[{5: 1}] * 4)
+        lie(book, {IDS[0]: packed(32, 0)})
+        made = {IDS[1]: EAST, IDS[2]: packed(48, 0)}
+
+        def asked() -> Inquiry:
+            fresh = Fresh(IDS[1:4], dict(made))
+            return replace(meaning(TO_EAST), rooms=[Asked(WORK, (), freshen=lambda known: fresh)])
+
+        for _ in range(2):
+            assert signal(book, index, asked(), r.MEANING) == {IDS[1]: 1.0, IDS[2]: 0.75, IDS[0]: 0.5}
+        with book.read() as tx:
+            alike = index.alike(tx, asked(), (WORK, IDS[1]), [(WORK, one) for one in IDS])
+        assert {line_id for _, line_id in alike} == set(IDS[:3])
+        with book.write() as tx:
+            tx.terms.remove(WORK, (IDS[1],))
+        del made[IDS[1]]
+        assert signal(book, index, asked(), r.MEANING) == {IDS[2]: 0.75, IDS[0]: 0.5}
 
     def test_the_nearer_comes_first(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, *[{5: 1}] * 4)

@@ -192,6 +192,22 @@ class VectorsContract:
         index(book, IDS[3])
         assert lacking(book) == [IDS[3]]
 
+    def test_those_of_the_newest_changes_that_lack_a_vector_are_told_newest_first(self, book: Book) -> None:
+        def newest_lacking(most: int, space: str = SPACE) -> list[str]:
+            with book.read() as tx:
+                return tx.terms.newest_lacking(ROOM, space, most)
+
+        index(book, IDS[2], IDS[0], IDS[3], IDS[1])
+        index(book, IDS[4], room=TRAVEL)
+        assert newest_lacking(9) == [IDS[1], IDS[3], IDS[0], IDS[2]]
+        assert newest_lacking(2) == [IDS[1], IDS[3]]
+        lie(book, IDS[1], IDS[0])
+        assert (newest_lacking(2), newest_lacking(9)) == ([IDS[3]], [IDS[3], IDS[2]])
+        assert newest_lacking(1, "other") == [IDS[1]]
+        with book.write() as tx:
+            tx.terms.remove(ROOM, (IDS[3],))
+        assert (newest_lacking(1), newest_lacking(9)) == ([], [IDS[2]])
+
     def test_a_line_that_never_gets_a_vector_is_told_before_those_behind_it(self, book: Book) -> None:
         index(book, *IDS[:4])
         lie(book, *IDS[1:3])

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
 from importlib.util import find_spec
 
 from mnemon.adapters.embed.packaged import INSTALL, installed, packaged
+from mnemon.adapters.embed.quiet import keep_quiet
 from mnemon.adapters.files import secret_of
 from mnemon.domain.embedding import AUTO, NONE, EmbedderSettings
 from mnemon.errors import Misconfigured
 from mnemon.ports.embedder import Embedder
+
+_RUNTIME = ("onnxruntime", "tokenizers")
+_MODULES = {
+    "packaged": _RUNTIME,
+    "folder": _RUNTIME,
+    "fastembed": ("fastembed",),
+    "endpoint": ("httpx",),
+}
+"""What each kind of embedder imports when it is first used."""
 
 _BY_WORDS = "none: search is by words alone"
 _CHOICES = "auto, none, packaged, folder:PATH#SHA256, fastembed:MODEL, endpoint"
@@ -38,6 +50,21 @@ def choose(settings: EmbedderSettings) -> Embedder | None:
             raise Misconfigured(
                 f"MNEMON_EMBEDDER can't be {settings.choice!r}", hint=f"It is one of: {_CHOICES}."
             )
+
+
+def load(settings: EmbedderSettings) -> None:
+    """Import what the embedder runs on, in this thread; no weights are read.
+
+    Two threads that import modules such as numpy and onnxruntime at once may each see the other's half
+    loaded. What can't be imported is told by the first vector that is asked for.
+    """
+    kind, _, _ = settings.choice.partition(":")
+    if kind == AUTO:
+        kind = "packaged" if installed() else NONE
+    keep_quiet()
+    with suppress(ImportError):
+        for module in _MODULES.get(kind, ()):
+            import_module(module)
 
 
 def describe(settings: EmbedderSettings) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from weakref import ref
 
 from mnemon.adapters.index.arrays import NDArray, np
+from mnemon.adapters.index.nearness import components, nearness
 from mnemon.adapters.index.room import Meanings, RoomIndex, Told, unsealed
 from mnemon.adapters.index.view import Bounds, ByRoom, View
 from mnemon.domain import relevance as r
@@ -25,8 +26,8 @@ from mnemon.ports.book import Book, Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry, Place, Reading, Readings
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
-_MOST_VIEWED = 250_000
-"""How many lines the views may have that are kept, all together."""
+_VIEWED_BYTES = 1024
+"""What a line of a view takes, more or less: views may have as many as fit into the cache's size again."""
 _MOST_VIEWS = 256
 _MOST_KEPT_UP = 20_000
 """How many lines a view may have that is kept up with what is written before anybody asks again."""
@@ -81,6 +82,7 @@ class RankedIndex:
     ) -> None:
         """Of a room with more lines than `most_compared`, a store that compares vectors tells the nearest."""
         self._cache_bytes = cache_bytes
+        self._most_viewed = cache_bytes // _VIEWED_BYTES
         self._most_compared = most_compared
         self._nearest = nearest
         self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
@@ -109,10 +111,26 @@ class RankedIndex:
             self._unread.update(asked.room for asked in inquiry.rooms)
         if vector is not None:
             question = np.frombuffer(vector, dtype="<f4")
+            for asked, room in zip(inquiry.rooms, rooms, strict=True):
+                self._freshen(asked, room)
             with self._lock:
                 near = self._near(tx, inquiry, rooms, question, bounded=within is not None)
-                scoring.compare(_nearness(view, near, question))
+                scoring.compare(nearness(view, near, [room.fresh for room in rooms], question))
         return scoring.best(k)
+
+    def _freshen(self, asked: Asked, room: RoomIndex) -> None:
+        """Have vectors made of what was just written, unless that was done since; nobody waits meanwhile."""
+        upto, known = room.seq, room.fresh
+        if room.freshened == upto:
+            return
+        lacking, made = asked.freshen([line_id.decode() for line_id in known])
+        fresh = {**known, **{line_id.encode(): components(packed) for line_id, packed in made.items()}}
+        with self._lock:
+            before = room.size
+            room.fresh = {one: fresh[one] for line_id in lacking if (one := line_id.encode()) in fresh}
+            if len(room.fresh) == len(lacking):
+                room.freshened = upto
+            self._grown(asked.room, room, before)
 
     def alike(
         self,
@@ -130,10 +148,11 @@ class RankedIndex:
             if view is None or place is None:
                 return {}
             near = self._near(tx, inquiry, rooms, place, bounded=within is not None)
-            nearness = _nearness(view, near, place) * _open(view, _bounds(inquiry), within)
+            fresh = [room.fresh for room in rooms]
+            lying = nearness(view, near, fresh, place) * _open(view, _bounds(inquiry), within)
         theirs = np.array([room.owner == one[0].owner for room in view.rooms])[view.room]
-        usual = r.usual(np.sort(nearness[theirs & (nearness > 0)]).tolist())
-        found = ((other, float(nearness[view.at(*other)].sum())) for other in others)
+        usual = r.usual(np.sort(lying[theirs & (lying > 0)]).tolist())
+        found = ((other, float(lying[view.at(*other)].sum())) for other in others)
         return {other: (near - usual) / (1 - usual) for other, near in found if near}
 
     def _looked_at(self, tx: Transaction, inquiry: Inquiry) -> tuple[list[RoomIndex], View | None]:
@@ -148,12 +167,14 @@ class RankedIndex:
     ) -> NDArray[np.float32] | None:
         """Where a line lies; None if it has no vector."""
         room, line_id = one
-        if tx.terms.comparing is not None:
-            vector = tx.terms.comparing.place(room, inquiry.space, line_id)
-            return None if vector is None else np.frombuffer(vector, dtype="<f4")
         pairs = zip(inquiry.rooms, rooms, strict=True)
         asked, index = next((asked, index) for asked, index in pairs if asked.room == room)
-        return self._meanings(tx, asked, index, inquiry.space).place(line_id)
+        if tx.terms.comparing is not None:
+            vector = tx.terms.comparing.place(room, inquiry.space, line_id)
+            found = None if vector is None else np.frombuffer(vector, dtype="<f4")
+        else:
+            found = self._meanings(tx, asked, index, inquiry.space).place(line_id)
+        return index.fresh.get(line_id.encode()) if found is None else found
 
     def touch(self, room: Room, *, vectors: bool = False) -> None:
         if room in self._rooms:
@@ -301,7 +322,7 @@ class RankedIndex:
             made_of = tuple((ref(index), index.changed(sight.sessions)) for index in rooms)
             seen = self._views[sight] = _Seen(view, made_of, asked)
             viewed = sum(one.view.size for one in self._views.values())
-            while (viewed > _MOST_VIEWED or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
+            while (viewed > self._most_viewed or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
                 viewed -= self._views.popitem(last=False)[1].view.size
         elif asked and not seen.asked:
             self._views[sight] = seen._replace(asked=True)
@@ -353,12 +374,6 @@ def _open(view: View, bounds: Bounds, within: Collection[str] | None) -> NDArray
         allowed = {one.encode() for one in within}
         found &= np.fromiter((one in allowed for one in view.lines.ids.tolist()), bool, view.size)
     return found
-
-
-def _nearness(view: View, rooms: Sequence[Meanings | Told], question: NDArray[np.float32]) -> Array:
-    return np.concatenate(
-        [rooms[number].near(segment.lines.ids, question) for number, segment in view.segments]
-    )
 
 
 class _Scoring:

@@ -83,7 +83,7 @@ class Meanings:
         asked = question.tobytes()
         if self._nearness is None or self._nearness[0] != asked:
             near = self._matrix[: self._used] @ question if self._used else ()
-            self._nearness = asked, _rounded(np.append(near, np.float32(0)).astype(np.float64))
+            self._nearness = asked, rounded(np.append(near, np.float32(0)).astype(np.float64))
         return self._nearness[1]
 
     def rows(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
@@ -106,14 +106,18 @@ class Told:
 
     def __init__(self, found: Sequence[tuple[str, float]]) -> None:
         near = np.array([one for _, one in found], dtype=np.float64)
-        self._found = dict(zip((line_id.encode() for line_id, _ in found), _rounded(near), strict=True))
+        self._found = dict(zip((line_id.encode() for line_id, _ in found), rounded(near), strict=True))
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
         """0 for a line that the store did not tell of."""
         return np.fromiter((self._found.get(one, 0.0) for one in ids.tolist()), np.float64, len(ids))
 
 
-def _rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
+Vectors = Mapping[bytes, NDArray[np.float32]]
+"""Vectors of a few lines, by their ids."""
+
+
+def rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(near, 0.0).round(ROUNDED)
 
 
@@ -125,6 +129,10 @@ class RoomIndex:
         self.seq = 0
         self.segments: tuple[Segment, ...] = ()
         self.meanings: Meanings | None = None
+        self.fresh: Vectors = {}
+        """Vectors that were made for a question, of lines that the store had none of."""
+        self.freshened = -1
+        """Up to which change such vectors were made of all lines that they were to be made of."""
         self._bytes = 0
         self._changed: dict[int, int] = {}
         """Up to which change each session was followed when a line of it last came or went."""
@@ -136,7 +144,8 @@ class RoomIndex:
     @property
     def size(self) -> int:
         """In bytes."""
-        return self._bytes + (0 if self.meanings is None else self.meanings.size)
+        fresh = sum(vector.nbytes for vector in self.fresh.values())
+        return self._bytes + fresh + (0 if self.meanings is None else self.meanings.size)
 
     def meanings_in(self, space: str) -> Meanings:
         """Its vectors in that space, as far as they were read; those in another are dropped."""
@@ -164,6 +173,7 @@ class RoomIndex:
                         self._changed = dict.fromkeys(self._changed, feed.last)
                     if self.meanings is not None:
                         self.meanings.forget(line_id)
+                    self.fresh = {one: vector for one, vector in self.fresh.items() if one != line_id}
             kept = np.zeros(len(feed), dtype=bool)
             kept[list(last.values())] = True
         if kept is None or kept.any():

@@ -69,6 +69,11 @@ class _Terms:
         found = [line_id for line_id in indexed if (room, space, line_id) not in self._state.vectors]
         return found[beyond : beyond + most]
 
+    def newest_lacking(self, room: Room, space: str, most: int) -> list[str]:
+        newest = self._state.terms.get(room, [])[: -most - 1 : -1]
+        indexed = (change.id for change in newest if change.tokens is not None)
+        return [line_id for line_id in indexed if (room, space, line_id) not in self._state.vectors]
+
     def spaces(self) -> dict[str, int]:
         return dict(Counter(space for _, space, _ in self._state.vectors))
 

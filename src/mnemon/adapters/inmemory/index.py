@@ -106,8 +106,7 @@ class ReferenceIndex:
             unpack(packed)
             for asked in inquiry.rooms
             if asked.room == room
-            for placed in tx.terms.vectors(room, inquiry.space, 0)
-            if placed.id == line_id and (packed := asked.open(line_id, placed.sealed)) is not None
+            if (packed := _packed(tx, asked, inquiry.space).get(line_id)) is not None
         ]
         if inquiry.vector() is None or not lying:
             return {}
@@ -210,13 +209,9 @@ def _lines(tx: Transaction, asked: Asked, inquiry: Inquiry, within: Collection[s
     vector = inquiry.vector()
     if vector is not None:
         question = array("f", vector)
-        for placed in tx.terms.vectors(asked.room, inquiry.space, 0):
-            if placed.id not in found:
-                continue
-            packed = asked.open(placed.id, placed.sealed)
-            if packed is None:
-                continue
-            found[placed.id].nearness = _near(question, unpack(packed))
+        for line_id, packed in _packed(tx, asked, inquiry.space).items():
+            if line_id in found:
+                found[line_id].nearness = _near(question, unpack(packed))
     holding: dict[int, int] = defaultdict(int)
     for line in found.values():
         for token in line.counts:
@@ -225,6 +220,14 @@ def _lines(tx: Transaction, asked: Asked, inquiry: Inquiry, within: Collection[s
         told = (r.idf(len(found), holding[token]) for token, count in line.counts.items() if count)
         line.rich = log1p(sum(told))
     return list(found.values())
+
+
+def _packed(tx: Transaction, asked: Asked, space: str) -> dict[str, bytes]:
+    """The packed vectors of the room's lines: those of the store, and those made for the question."""
+    stored = tx.terms.vectors(asked.room, space, 0)
+    opened = {placed.id: asked.open(placed.id, placed.sealed) for placed in stored}
+    kept = {line_id: packed for line_id, packed in opened.items() if packed is not None}
+    return {**asked.freshen(()).made, **kept}
 
 
 def _near(one: array[float], other: array[float]) -> float:

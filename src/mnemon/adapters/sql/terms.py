@@ -22,6 +22,11 @@ _LACKING = f"""SELECT t.seq, t.id FROM terms t WHERE {ROOM} AND t.seq > ? AND t.
     AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
     AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL
     ORDER BY t.seq LIMIT ? OFFSET ?"""
+_NEWEST = f"""SELECT workspace, owner, namespace, seq, id, tokens IS NOT NULL AS indexed FROM terms
+    WHERE {ROOM} ORDER BY seq DESC LIMIT ?"""
+_NEWEST_LACKING = f"""SELECT t.id FROM ({_NEWEST}) t WHERE t.indexed
+    AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
+    AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL ORDER BY t.seq DESC"""
 _PLACED = f"SELECT seq FROM placed WHERE {ROOM} AND space = ? AND form = ?"
 _REACH = """INSERT INTO placed (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (workspace, owner, namespace, space)
@@ -129,6 +134,10 @@ class SqlTerms:
     def _lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[SqlRow]:
         sql = _LACKING.format(kept=self._vectors.kept)
         return self._session.rows(sql, (*room, self._reached(room, space), space, most, beyond))
+
+    def newest_lacking(self, room: Room, space: str, most: int) -> list[str]:
+        sql = _NEWEST_LACKING.format(kept=self._vectors.kept)
+        return [row[0] for row in self._session.rows(sql, (*room, most, space))]
 
     def spaces(self) -> dict[str, int]:
         return dict(self._session.rows("SELECT space, COUNT(*) FROM vectors GROUP BY space"))
