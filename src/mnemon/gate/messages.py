@@ -462,6 +462,8 @@ class RoomsAnswer(Answer, frozen=True):
     workspaces: list[str]
     rooms: list[RoomAnswer]
     scrub_pending: bool
+    findings: list[str] = []
+    """What the store's schema has that it should not, or lacks."""
 
 
 class Examine(Request, frozen=True):

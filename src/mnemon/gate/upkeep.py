@@ -16,7 +16,7 @@ from mnemon.domain.shapes import settled
 from mnemon.errors import IntegrityError, NotFound, Unavailable
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
-from mnemon.ports.book import EVERYTHING, Span, Transaction
+from mnemon.ports.book import EVERYTHING, Difference, Span, Transaction
 
 _PAGE = 1000
 
@@ -64,8 +64,13 @@ def list_rooms(case: Case, request: m.Rooms) -> Outcome:
         workspaces=list(tx.workspaces()),
         rooms=[m.RoomAnswer(*room, lines=tx.lines.count(room)) for room in rooms],
         scrub_pending=case.book.scrub_pending(),
+        findings=[_schema_finding(found) for found in tx.differences()],
     )
     return Outcome(answer)
+
+
+def _schema_finding(found: Difference) -> str:
+    return f"{found.text}; to remove it: {found.remedy}" if found.remedy else found.text
 
 
 def examine(case: Case, request: m.Examine) -> Outcome:

@@ -24,7 +24,7 @@ from mnemon.domain.audit import GENESIS, Event, Row, leaf_of
 from mnemon.domain.cap import Revocation
 from mnemon.domain.feed import UNSAID, Feed, Saying, TermsChange, packed
 from mnemon.domain.names import ALL, Room
-from mnemon.ports.book import Marks, Vector, WrappedKey
+from mnemon.ports.book import Difference, Marks, Vector, WrappedKey
 
 
 class _Terms:
@@ -206,6 +206,9 @@ class _Transaction:
 
     def owe_scrub(self) -> None:
         self._state.increase(ALL, "scrub")
+
+    def differences(self) -> list[Difference]:
+        return []
 
     def workspaces(self) -> Sequence[str]:
         return sorted(workspace for workspace, rows in self._state.audit.items() if rows)
