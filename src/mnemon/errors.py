@@ -1,7 +1,8 @@
 """Everything that can go wrong, in one tree.
 
     MnemonError                     code, detail, hint, retryable
-     |- InvalidInput                the request is not well formed; ImportUnreadable, ImportUnrecognised
+     |- InvalidInput                the request is not well formed; ImportUnreadable, ImportUnrecognised,
+     |                              ReceiptInvalid
      |- Unauthenticated             CapMissing, CapMalformed, CapSigInvalid, CapExpired,
      |                              CapRevoked, CapPopInvalid,
      |                              SignInFailed: SignInDenied, SignInExpired, SignInEnded
@@ -16,8 +17,8 @@
      |- Unavailable (retryable)     StorageUnavailable, StorageFull, StorageBusy, StorageReadOnly,
      |                              AuditUnavailable, ServerUnreachable, ModelUnavailable,
      |                              ModelUnusable, ModelBudgetSpent, UpstreamUnreachable
-     |- IntegrityError              Tampered, WrongKey, BrokenAuditChain, ArchiveDamaged: never retried,
-     |                              never ignored
+     |- IntegrityError              Tampered, WrongKey, BrokenAuditChain, SchemaUnknown,
+     |                              ArchiveDamaged: never retried, never ignored
      |- Misconfigured               start-up only
      `- Unsupported                 this backend refuses, by name
 
@@ -56,6 +57,11 @@ class ImportUnreadable(InvalidInput):
 class ImportUnrecognised(InvalidInput):
     code = "import_unrecognised"
     default_hint = "Say what it is: --from honcho, mem0, chatgpt, jsonl, markdown or mnemon."
+
+
+class ReceiptInvalid(InvalidInput):
+    code = "receipt_invalid"
+    default_hint = "Use the whole receipt, as 'forget' gave it, with the installation that gave it."
 
 
 class Unauthenticated(MnemonError):
@@ -274,6 +280,13 @@ class WrongKey(IntegrityError):
 class BrokenAuditChain(IntegrityError):
     code = "broken_audit_chain"
     default_hint = "Keep the files as evidence and compare them with a backup."
+
+
+class SchemaUnknown(IntegrityError):
+    code = "schema_unknown"
+    default_hint = (
+        "Nothing was deleted. Run 'mnemon doctor', look at what it names, remove it, and try again."
+    )
 
 
 class ArchiveDamaged(IntegrityError):

@@ -286,10 +286,10 @@ def test_a_question_that_is_asked_again_is_not_planned_again(tmp_path, question)
     with book.write() as tx:
         session = tx._session
         session._connection.set_authorizer(authorise)
-        ask(SqlTransaction(session, engine.vectors(session)))
+        ask(SqlTransaction(session, engine))
         assert planned
         planned.clear()
-        ask(SqlTransaction(session, engine.vectors(session)))
+        ask(SqlTransaction(session, engine))
         session._connection.set_authorizer(None)
     book.close()
     assert not planned

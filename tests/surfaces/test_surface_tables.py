@@ -106,6 +106,7 @@ def test_every_error_has_a_status_that_honchos_clients_know(kind):
         errors.LineTooLong: 422,
         errors.ImportUnreadable: 422,
         errors.ImportUnrecognised: 422,
+        errors.ReceiptInvalid: 422,
         errors.LimitExceeded: 400,
         errors.Unsupported: 422,
     }.get(kind, 401 if issubclass(kind, errors.Denied) else status_of(kind))

@@ -11,11 +11,12 @@ from mnemon.core.desk import Trace, opened
 from mnemon.core.signins import rewrap
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.names import ALL, COMMON_NAMESPACE, Room
+from mnemon.domain.receipt import Detail
 from mnemon.domain.shapes import settled
 from mnemon.errors import IntegrityError, NotFound, Unavailable
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
-from mnemon.ports.book import EVERYTHING, Span, Transaction
+from mnemon.ports.book import EVERYTHING, Difference, Span, Transaction
 
 _PAGE = 1000
 
@@ -63,8 +64,13 @@ def list_rooms(case: Case, request: m.Rooms) -> Outcome:
         workspaces=list(tx.workspaces()),
         rooms=[m.RoomAnswer(*room, lines=tx.lines.count(room)) for room in rooms],
         scrub_pending=case.book.scrub_pending(),
+        findings=[_schema_finding(found) for found in tx.differences()],
     )
     return Outcome(answer)
+
+
+def _schema_finding(found: Difference) -> str:
+    return f"{found.text}; to remove it: {found.remedy}" if found.remedy else found.text
 
 
 def examine(case: Case, request: m.Examine) -> Outcome:
@@ -159,13 +165,10 @@ def _retell(told: _Told, workspace: str, event: Event) -> None:
             _retell_changes(told, workspace, event)
 
 
-class _Forgotten(Struct):
-    owner: str
-    gone: frozenset[str] = frozenset()
-
-
 def _retell_forgotten(told: _Told, workspace: str, event: Event) -> None:
-    detail = msgspec.json.decode(event.detail, type=settled(_Forgotten))
+    detail = msgspec.json.decode(event.detail, type=settled(Detail))
+    if detail.dry_run:
+        return
     rooms = {Room(workspace, detail.owner, namespace) for namespace in event.namespaces}
     named = set(event.lines)
 

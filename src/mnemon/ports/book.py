@@ -63,6 +63,16 @@ class Vector(NamedTuple):
     sealed: bytes
 
 
+class Difference(NamedTuple):
+    """Something in the store's schema that is not as this version makes it."""
+
+    text: str
+    remedy: str
+    """The SQL statement that removes it; empty if there is none."""
+    foreign: bool = True
+    """Whether it was added or altered, and so may keep copies of rows; else something is missing."""
+
+
 ALL_BEFORE = "\x7f"
 """In `Span.after`, a namespace behind all others: everything up to that id is passed over."""
 
@@ -252,6 +262,10 @@ class Terms(Protocol):
 
     def delete_room(self, room: Room) -> None: ...
 
+    def holds(self, room: Room, line_ids: Collection[str] | None = None) -> bool:
+        """Whether tokens or a vector of any of these lines are there, or without them of any line."""
+        ...
+
     def since(self, room: Room, seq: int) -> Feed:
         """The changes after `seq`, in order. A line's tokens are gone once it was removed."""
         ...
@@ -371,7 +385,14 @@ class Transaction(Protocol):
         ...
 
     def owe_scrub(self) -> None:
-        """Remember that something was deleted whose bytes must still go."""
+        """Remember that something was deleted whose bytes must still go.
+
+        Raises: SchemaUnknown if something in the store may keep copies of deleted rows.
+        """
+        ...
+
+    def differences(self) -> list[Difference]:
+        """How the store's schema differs from the one that this version makes."""
         ...
 
     def workspaces(self) -> Sequence[str]:

@@ -24,7 +24,7 @@ from mnemon.domain.audit import GENESIS, Event, Row, leaf_of
 from mnemon.domain.cap import Revocation
 from mnemon.domain.feed import UNSAID, Feed, Saying, TermsChange, packed
 from mnemon.domain.names import ALL, Room
-from mnemon.ports.book import Marks, Vector, WrappedKey
+from mnemon.ports.book import Difference, Marks, Vector, WrappedKey
 
 
 class _Terms:
@@ -49,6 +49,11 @@ class _Terms:
         self._state.renewals.pop(room, None)
         self._state.terms.pop(room, None)
         self._drop({place for place in self._state.vectors if place[0] == room})
+
+    def holds(self, room: Room, line_ids: Collection[str] | None = None) -> bool:
+        placed = {place[2] for place in self._state.vectors if place[0] == room}
+        found = placed.union(self._indexed(room))
+        return bool(found if line_ids is None else found.intersection(line_ids))
 
     def since(self, room: Room, seq: int) -> Feed:
         found = [change for change in self._state.terms.get(room, []) if change.seq > seq]
@@ -206,6 +211,9 @@ class _Transaction:
 
     def owe_scrub(self) -> None:
         self._state.increase(ALL, "scrub")
+
+    def differences(self) -> list[Difference]:
+        return []
 
     def workspaces(self) -> Sequence[str]:
         return sorted(workspace for workspace, rows in self._state.audit.items() if rows)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mnemon.adapters.sql.audit import SqlAudit
 from mnemon.adapters.sql.caps import SqlCaps
 from mnemon.adapters.sql.counters import SqlCounters
-from mnemon.adapters.sql.engine import Engine, Session, Vectors
+from mnemon.adapters.sql.engine import Engine, Session
 from mnemon.adapters.sql.keys import SqlKeys
 from mnemon.adapters.sql.lines import SqlLines
 from mnemon.adapters.sql.migrations import migrate
@@ -19,7 +19,8 @@ from mnemon.adapters.sql.register import SqlRegister
 from mnemon.adapters.sql.shipments import SqlShipments
 from mnemon.adapters.sql.terms import SqlTerms
 from mnemon.domain.names import ALL
-from mnemon.ports.book import Marks
+from mnemon.errors import SchemaUnknown
+from mnemon.ports.book import Difference, Marks
 
 if TYPE_CHECKING:
     from mnemon.adapters.sql.renewal import SqlRenewal
@@ -37,10 +38,11 @@ _MOST_USES = 1000
 class SqlTransaction:
     """What only some transactions need is loaded when it is first asked for."""
 
-    def __init__(self, session: Session, vectors: Vectors) -> None:
+    def __init__(self, session: Session, engine: Engine) -> None:
         self.uses = 0
         self._session = session
-        self._vectors = vectors
+        self._engine = engine
+        self._vectors = vectors = engine.vectors(session)
         self._counters = SqlCounters(session)
         self.lines = SqlLines(session)
         self.terms = SqlTerms(session, vectors)
@@ -84,7 +86,13 @@ class SqlTransaction:
             found.append(row[0])
         return found
 
+    def differences(self) -> list[Difference]:
+        return self._engine.differences(self._session)
+
     def owe_scrub(self) -> None:
+        for found in self.differences():
+            if found.foreign:
+                raise _unknown(found)
         self._counters.increase(ALL, _SCRUB)
 
     def owed_scrubs(self) -> int:
@@ -96,22 +104,28 @@ class SqlTransaction:
             self._counters.reset(ALL, _SCRUB)
 
 
+def _unknown(found: Difference) -> SchemaUnknown:
+    remedy = f" If it is not yours, remove it: {found.remedy}" if found.remedy else ""
+    return SchemaUnknown(
+        f"the store may keep copies of what is deleted: {found.text}",
+        hint=f"Nothing was deleted. Run 'mnemon doctor' and look at what it names.{remedy}",
+    )
+
+
 class _Opened:
     """A transaction over an engine's session."""
 
-    __slots__ = ("_managed", "_vectors")
+    __slots__ = ("_engine", "_managed")
 
-    def __init__(
-        self, managed: AbstractContextManager[Session], vectors: Callable[[Session], Vectors]
-    ) -> None:
+    def __init__(self, managed: AbstractContextManager[Session], engine: Engine) -> None:
         self._managed = managed
-        self._vectors = vectors
+        self._engine = engine
 
     def __enter__(self) -> SqlTransaction:
         session = self._managed.__enter__()
         tx: SqlTransaction | None = session.attached
         if tx is None or not session.unchanged or tx.uses == _MOST_USES:
-            tx = session.attached = SqlTransaction(session, self._vectors(session))
+            tx = session.attached = SqlTransaction(session, self._engine)
         tx.uses += 1
         return tx
 
@@ -134,13 +148,13 @@ class SqlBook:
             otherwise.pop_all()
 
     def read(self, workspace: str = ALL) -> _Opened:
-        return _Opened(self._engine.read(workspace), self._engine.vectors)
+        return _Opened(self._engine.read(workspace), self._engine)
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Opened:
-        return _Opened(self._engine.write(workspace, lasting=lasting), self._engine.vectors)
+        return _Opened(self._engine.write(workspace, lasting=lasting), self._engine)
 
     def claim(self) -> _Opened:
-        return _Opened(self._engine.claim(), self._engine.vectors)
+        return _Opened(self._engine.claim(), self._engine)
 
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
         """Call back meanwhile when another process may have added work; whether the database can tell."""

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from mnemon.domain.names import ALL
-from mnemon.ports.book import Comparing
+from mnemon.ports.book import Comparing, Difference
 
 MOST_LISTED = 500
 """The most values that one statement names in a list."""
@@ -108,6 +108,10 @@ class Engine(Protocol):
         ...
 
     def vectors(self, session: Session) -> Vectors: ...
+
+    def differences(self, session: Session) -> list[Difference]:
+        """How the schema differs from the one that the migrations make."""
+        ...
 
     def resume(self, session: Session) -> None:
         """After rows came in with their numbers: let what counts up go on behind them."""

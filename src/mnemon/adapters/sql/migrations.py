@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -61,14 +62,21 @@ def migrate(engine: Engine) -> None:
             if found != migration.hash:
                 raise Misconfigured(f"migration {name} differs from the one this store was made with")
         for migration in known[len(applied) :]:
-            _apply(session, migration, engine)
+            _apply(session, migration, engine.types)
         engine.fortify(session)
 
 
-def _apply(session: Session, migration: Migration, engine: Engine) -> None:
+def make(session: Session, types: Mapping[str, str]) -> None:
+    """Make the schema of this version in a database that has nothing yet."""
+    session.run(_TABLE)
+    for migration in shipped():
+        _apply(session, migration, types)
+
+
+def _apply(session: Session, migration: Migration, types: Mapping[str, str]) -> None:
     for statement in migration.text.split(";\n"):
         if statement.strip():
-            session.run(_TEXT.sub(engine.types["text"], statement.format_map(engine.types)))
+            session.run(_TEXT.sub(types["text"], statement.format_map(types)))
     session.run(
         "INSERT INTO migrations (number, name, hash) VALUES (?, ?, ?)",
         (migration.number, migration.name, migration.hash),

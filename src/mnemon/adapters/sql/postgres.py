@@ -30,6 +30,7 @@ from mnemon.adapters.sql.sealed import SealedVectors
 from mnemon.domain.embedding import PGVECTOR
 from mnemon.domain.names import ALL
 from mnemon.errors import Misconfigured, StorageBusy, StorageUnavailable
+from mnemon.ports.book import Difference
 
 BUSY_SECONDS = 10
 MOST_CONNECTIONS = 20
@@ -139,6 +140,11 @@ class PostgresEngine:
         if self._compares:
             return pgvector.PlainVectors(session, self._indexed)
         return SealedVectors(session, pgvector.SEALED_ONLY)
+
+    def differences(self, session: Session) -> list[Difference]:
+        from mnemon.adapters.sql.postgres_schema import differences
+
+        return differences(session)
 
     def resume(self, session: Session) -> None:
         session.run(_AS_OURSELVES)

@@ -14,10 +14,11 @@ from mnemon.errors import MnemonError
 
 CHANNEL = "mnemon_work"
 _RETRY_SECONDS = 1.0
-_HANGS = "SELECT 1 FROM pg_trigger WHERE tgname = 'mnemon_bell' AND tgrelid = 'work'::regclass"
-_RING = f"""CREATE OR REPLACE FUNCTION mnemon_ring() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN NOTIFY {CHANNEL}; RETURN NULL; END $$"""
-_HANG = """CREATE TRIGGER mnemon_bell AFTER INSERT ON work
+TRIGGER = "mnemon_bell"
+BODY = f" BEGIN NOTIFY {CHANNEL}; RETURN NULL; END "
+_HANGS = f"SELECT 1 FROM pg_trigger WHERE tgname = '{TRIGGER}' AND tgrelid = 'work'::regclass"
+_RING = f"CREATE OR REPLACE FUNCTION mnemon_ring() RETURNS trigger LANGUAGE plpgsql AS $${BODY}$$"
+_HANG = f"""CREATE TRIGGER {TRIGGER} AFTER INSERT ON work
     FOR EACH STATEMENT EXECUTE FUNCTION mnemon_ring()"""
 
 

@@ -27,6 +27,7 @@ from mnemon.errors import (
     StorageReadOnly,
     StorageUnavailable,
 )
+from mnemon.ports.book import Difference
 
 BUSY_SECONDS = 10.0
 _SCRUB_BUSY_MS = 2000
@@ -110,6 +111,11 @@ class SqliteEngine:
 
     def vectors(self, session: Session) -> SealedVectors:
         return SealedVectors(session)
+
+    def differences(self, session: Session) -> list[Difference]:
+        from mnemon.adapters.sql.sqlite_schema import differences
+
+        return differences(session)
 
     def resume(self, session: Session) -> None:
         """SQLite counts on from the highest number that is there."""

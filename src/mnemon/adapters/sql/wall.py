@@ -22,7 +22,7 @@ _POLICIES = (
 )
 _SHOWN, _ADDED, _CHANGED, _DELETED = (f"mnemon_{what}" for what in ("shown", "added", "changed", "deleted"))
 _ASKED = f"(SELECT current_setting('{SETTING}', true))"
-_OF_IT = f"{_ASKED} IN ('*', workspace)"
+_OF_IT = f"({_ASKED} = '*' OR {_ASKED} = workspace)"
 _OF_IT_OR_ALL = f"({_OF_IT} OR (workspace = '*' AND {_ASKED} <> ''))"
 _COUNTERS = "counters"
 _IS_EXCEPTED = "SELECT rolsuper OR rolbypassrls, rolsuper FROM pg_roles WHERE rolname = current_user"
@@ -43,6 +43,21 @@ def build(session: Session) -> str | None:
         return None
     _make_role(session, superuser=excepted[1])
     return ROLE
+
+
+def policies(table: str) -> list[tuple[str, str]]:
+    """The policies of a table that has a workspace: the name of each, and what PostgreSQL tells of it."""
+    changed = _OF_IT_OR_ALL if table == _COUNTERS else _OF_IT
+    told = (
+        (_SHOWN, "SELECT", _OF_IT_OR_ALL, ""),
+        (_ADDED, "INSERT", "", changed),
+        (_CHANGED, "UPDATE", changed, changed),
+        (_DELETED, "DELETE", changed, ""),
+    )
+    return [
+        (name, f"PERMISSIVE {{public}} {command} {using}" + (f" check {check}" if check else ""))
+        for name, command, using, check in told
+    ]
 
 
 def _fence(session: Session, table: str) -> None:

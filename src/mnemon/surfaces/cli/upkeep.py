@@ -126,7 +126,7 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
         raise InvalidInput("--deep says how to repair", hint="Add --repair, or leave --deep out.")
     mended = _mended(shell, lambda house: house.repair(deep=deep)) if repair else None
     overview = shell.call(o.ROOMS, m.Rooms())
-    findings = _open_to_others(shell.settings.home)
+    findings = [*_open_to_others(shell.settings.home), *overview.findings]
     findings += [] if mended is None else mended.findings
     lines = rows = 0
     with click.progressbar(
