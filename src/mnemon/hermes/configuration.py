@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from mnemon.hermes.token import Token
 from mnemon.turns.seat import Namespaces, Observation
 
 RecallMode = Literal["hybrid", "context", "tools"]
@@ -70,6 +71,8 @@ class Configuration(Struct, frozen=True, kw_only=True):
     tool_names: ToolNames = "mnemon"
     store: Path
     """The data folder of the embedded store."""
+    token: Token | None = None
+    """What the key grants, if it is a capability token."""
 
     @property
     def patience(self) -> float:

@@ -95,7 +95,8 @@ class GatedMemory:
         }
         if query:
             looks["said by user"] = self._said(USER, query, _SAID_BY_USER, floor=True)
-            looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
+            if self._seat.agent != "absent":
+                looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
         found = self._all(looks)
         passages = (*found.get("said by user", ()), *found.get("said by ai", ()))
         return Known(found["summary"], found[USER], found.get(AI, Portrait()), passages)
@@ -115,7 +116,8 @@ class GatedMemory:
         return "" if told is None else told.content or ""
 
     def search(self, query: str, peer: str, limit: int) -> list[Passage]:
-        peers = (USER, AI) if self._seat.named(peer) == self._seat.user else (peer,)
+        whole = self._seat.named(peer) == self._seat.user and self._seat.agent != "absent"
+        peers = (USER, AI) if whole else (peer,)
         found = self._all({one: self._said(one, query[:_MOST_QUERY], limit) for one in peers})
         return [passage for some in found.values() for passage in some][:limit]
 
@@ -183,17 +185,17 @@ class GatedMemory:
 
     def begin(self) -> None:
         """Make the session, for something to be written to it that can't make it by itself."""
-        seat, credentials = self._seat, self._passes("speak")
-        if not self._capped:
-            self._gate.call(o.OPEN_WORKSPACE, credentials, q.OpenWorkspace(id=seat.workspace))
-            for peer in (seat.user, seat.ai):
-                self._gate.call(o.OPEN_PEER, credentials, q.OpenPeer(workspace_id=seat.workspace, id=peer))
-        asked = q.OpenSession(
-            workspace_id=seat.workspace,
-            id=seat.session,
-            peers=members_of(seat),
-            namespace=seat.written,
-        )
+        seat, credentials, members = self._seat, self._passes("speak"), members_of(self._seat)
+        if self._capped:
+            joining = q.SetMembers(
+                workspace_id=seat.workspace, session_id=seat.session, peers=members, namespace=seat.written
+            )
+            self._gate.call(o.ADD_MEMBERS, credentials, joining)
+            return
+        self._gate.call(o.OPEN_WORKSPACE, credentials, q.OpenWorkspace(id=seat.workspace))
+        for peer in members:
+            self._gate.call(o.OPEN_PEER, credentials, q.OpenPeer(workspace_id=seat.workspace, id=peer))
+        asked = q.OpenSession(workspace_id=seat.workspace, id=seat.session, peers=members)
         self._gate.call(o.OPEN_SESSION, credentials, asked)
 
     def conclusions(self, peer: str, query: str | None) -> list[Note]:
@@ -253,7 +255,7 @@ class GatedMemory:
     def _itself(self, most: int = _CONCLUSIONS) -> dict[str, Look[Portrait]]:
         """What the agent knows of itself, if it is to know anything."""
         seat = self._seat
-        if not seat.observation.ai.observe_me:
+        if not seat.observation.ai.observe_me or seat.agent == "absent":
             return {}
         if (session := self._session_of(seat.ai)) is None:
             return {AI: self._portrait(AI, "", most)}
@@ -328,10 +330,10 @@ def answer_or_error(gate: Gate, credentials: Credentials, operation: Operation, 
 def members_of(seat: Seat) -> dict[str, MemberHabits]:
     """Who takes part in the session, and what each observes."""
     user, ai = seat.observation.user, seat.observation.ai
-    return {
-        seat.user: MemberHabits(user.observe_me, user.observe_others),
-        seat.ai: MemberHabits(ai.observe_me, ai.observe_others),
-    }
+    found = {seat.user: MemberHabits(user.observe_me, user.observe_others)}
+    if seat.agent == "speaks":
+        found[seat.ai] = MemberHabits(ai.observe_me, ai.observe_others)
+    return found
 
 
 def _passage(message: a.Message) -> Passage:

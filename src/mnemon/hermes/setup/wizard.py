@@ -28,7 +28,6 @@ from mnemon.hermes.setup.renaming import is_kept, left_behind, owner_of
 from mnemon.hermes.setup.shown import address, plain, shown
 from mnemon.hermes.setup.signdesk import SignIn, SignInDesk
 from mnemon.hermes.signin import profile as signin
-from mnemon.hermes.signin.fit import shortfalls
 from mnemon.hermes.signin.profile import How
 from mnemon.turns.seat import Namespaces
 
@@ -94,9 +93,6 @@ def set_up(
             _write(console, profile, now, wanted, environment)
     after = read_configuration(profile.home, environment, profile.name)[0]
     signin.release(now, after)
-    if after.oauth:
-        for shortfall in shortfalls(after):
-            console.say(f"warning: {shortfall}")
     for stays in left_behind(now, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
         console.say(stays)
     _activate(console, profile, activate)
