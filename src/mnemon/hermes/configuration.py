@@ -86,4 +86,5 @@ class Configuration(Struct, frozen=True, kw_only=True):
             return self.base_url
         if self.environment == "local":
             return "http://localhost:8000"
-        return "https://api.honcho.dev" if self.api_key or self.oauth else None
+        cloud = self.environment or self.api_key or self.oauth
+        return "https://api.honcho.dev" if cloud else None
