@@ -229,7 +229,12 @@ class Carrier:
         if noted is None and not seat.reads_back:
             raise Refused("what was undone stays: it is in a namespace that is written to and not read")
         for message_id in noted or self._brought(seat, undo.letter):
-            asked = q.OfMessage(workspace_id=seat.workspace, session_id=seat.session, message_id=message_id)
+            asked = q.DeleteMessage(
+                workspace_id=seat.workspace,
+                session_id=seat.session,
+                message_id=message_id,
+                with_empty_session=True,
+            )
             with suppress(NotFound):
                 self._gate.call(o.DELETE_MESSAGE, self._passes.of(seat)("undo"), asked)
         self._ids.pop(undo.letter, None)

@@ -18,13 +18,14 @@ from mnemon.ports.clock import Clock, Entropy
 from mnemon.turns.narrowed import Narrowed
 from mnemon.turns.seat import Seat
 
-Errand = Literal["read", "card", "speak", "undo", "note", "erase"]
+Errand = Literal["read", "card", "name", "speak", "undo", "note", "erase"]
 
 _LIFE_SECONDS = 24 * 3600
 _MOST_KEPT = 1_000
 _OPS: dict[Errand, tuple[str, ...]] = {
     "read": ("get",),
     "card": ("get",),
+    "name": ("put",),
     "speak": ("put",),
     "undo": ("forget",),
     "note": ("put",),
@@ -86,7 +87,8 @@ def _wanted(token: str, seat: Seat, errand: Errand) -> m.Attenuate:
             raise CapOpMismatch(f"the token does not grant {op!r}")
     written = () if seat.namespaces.write is None else (seat.namespaces.write,)
     reads, speaks = errand in ("read", "card"), errand in ("speak", "undo")
-    both = seat.agent == "speaks" and (speaks or seat.alone or (seat.personal and errand != "read"))
+    both = speaks or errand == "name" or seat.alone or (seat.personal and errand != "read")
+    both = both and seat.agent == "speaks"
     return m.Attenuate(
         sub=seat.user,
         wid=seat.workspace,
