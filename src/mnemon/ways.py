@@ -161,22 +161,25 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
 
 
 def _looked_at(configuration: Configuration, token: Callable[[], str] | None) -> tuple[bool | None, str]:
-    """Whether memory answers a question about the agent itself, and what there is to say of it."""
+    """Whether memory answers who a token is, or what it knows of the agent; and what to say of it."""
     from mnemon.gate.conversation import asks as q
     from mnemon.gate.conversation import operations as o
+    from mnemon.gate.messages import WhoAmI
+    from mnemon.gate.operations import WHOAMI
     from mnemon.hermes.identity import agent_peer
     from mnemon.surfaces.http.client import NO_SUCH_PATH
-    from mnemon.turns.seat import Seat
 
     if configuration.url is None and not Settings(configuration.store).book.exists():
         return _not_made_yet(configuration.store)
-    peer = agent_peer(configuration)
-    seat = Seat(configuration.workspace, "status", peer, peer, True, namespaces=configuration.namespaces)
     try:
         way = open_way(replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS)), token)
         try:
-            asked = q.ReadCard(workspace_id=seat.workspace, peer_id=peer)
-            way.gate.call(o.READ_CARD, way.passes.of(seat)("read"), asked)
+            if way.passes.capped:
+                way.gate.call(WHOAMI, way.passes.itself(), WhoAmI())
+            else:
+                peer = agent_peer(configuration)
+                asked = q.ReadCard(workspace_id=configuration.workspace, peer_id=peer)
+                way.gate.call(o.READ_CARD, way.passes.itself(), asked)
         except NotFound as error:
             if error.detail in NO_SUCH_PATH:
                 raise ServerUnreachable("what answers there has no such path") from error

@@ -28,6 +28,7 @@ class Stage:
         self.environment = {"HOME": str(folder)}
         self.complaints = []
         self._stations = {}
+        self._around = self._surroundings()
         if settings or not (self.home / "mnemon.json").exists():
             self.configure(**settings)
 
@@ -40,7 +41,17 @@ class Stage:
         """The process ended, and another began."""
         self.close()
         self._stations = {}
+        self._around = self._surroundings()
         return self
+
+    def _surroundings(self):
+        return Surroundings(
+            home=lambda: self.home,
+            directory=lambda: self.directory,
+            configuration=self.configuration,
+            station=self.station,
+            notebook=ways.notebook_of,
+        )
 
     def configuration(self, home, profile):
         found, self.complaints = read_configuration(home, self.environment, profile)
@@ -53,15 +64,7 @@ class Stage:
         return self._stations[key]
 
     def provider(self, session="s1", platform="cli", *, begin=True, **told):
-        made = Provider(
-            Surroundings(
-                home=lambda: self.home,
-                directory=lambda: self.directory,
-                configuration=self.configuration,
-                station=self.station,
-                notebook=ways.notebook_of,
-            )
-        )
+        made = Provider(self._around)
         if begin:
             made.initialize(session, platform=platform, hermes_home=str(self.home), **told)
         return made

@@ -266,3 +266,45 @@ def test_every_complaint_is_one_line_whatever_the_key_is_called(told):
 
 def test_a_complaint_about_a_file_names_the_file_alone():
     assert str(Complaint(Path("/a/b"), "", "is wrong")) == "/a/b: is wrong."
+
+
+class TestAKeyWithoutAnAddress:
+    def test_in_the_environment_sends_nothing_anywhere_and_is_told(self, tmp_path):
+        configured(tmp_path, {})
+        configuration, [complaint] = read_configuration(tmp_path, {"HONCHO_API_KEY": "left-over"})
+        assert (configuration.url, configuration.api_key, configuration.enabled) == (None, None, True)
+        assert str(complaint) == (
+            "environment: HONCHO_API_KEY is not used: nothing says which server it is for, so memory stays "
+            "on this machine. Choose: mnemon hermes setup --cloud, or mnemon hermes setup --embedded"
+        )
+
+    def test_without_any_file_too(self, tmp_path):
+        assert read_configuration(tmp_path, {"HONCHO_API_KEY": "left-over"})[0].url is None
+
+    @pytest.mark.parametrize(
+        ("document", "more", "url"),
+        [
+            ({"baseUrl": "https://memory.example"}, {}, "https://memory.example"),
+            ({}, {"HONCHO_BASE_URL": "https://memory.example"}, "https://memory.example"),
+            ({"environment": "production"}, {}, "https://api.honcho.dev"),
+            ({}, {"HONCHO_ENVIRONMENT": "production"}, "https://api.honcho.dev"),
+        ],
+    )
+    def test_is_used_where_something_names_its_server(self, tmp_path, document, more, url):
+        configured(tmp_path, document)
+        configuration, complaints = read_configuration(tmp_path, {"HONCHO_API_KEY": "meant", **more})
+        assert (configuration.url, configuration.api_key, complaints) == (url, "meant", [])
+
+    def test_in_the_file_is_honcho_s_cloud_as_honcho_s_plugin_means_it(self, tmp_path):
+        configured(tmp_path, {"apiKey": "meant"})
+        assert read_configuration(tmp_path, {})[0].url == "https://api.honcho.dev"
+
+    def test_is_no_longer_told_once_the_file_says_that_there_is_none(self, told):
+        assert told({"apiKey": ""}, HONCHO_API_KEY="left-over") == []
+
+
+def test_honcho_s_cloud_without_a_key_is_off_so_that_nothing_is_sent_there(tmp_path):
+    configured(tmp_path, {"environment": "production"})
+    configuration, [complaint] = read_configuration(tmp_path, {})
+    assert (configuration.url, configuration.enabled) == ("https://api.honcho.dev", False)
+    assert "there is no key for it" in str(complaint)

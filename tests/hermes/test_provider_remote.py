@@ -399,7 +399,7 @@ def test_a_profile_with_a_narrow_cap_has_what_the_cap_grants_and_no_more(tmp_pat
     travel = Stage(tmp_path / "travel", **known, namespaces="travel", hosts={"hermes": {"apiKey": narrow}})
     travel.tell(travel.provider("s1"), TRIP, "Have a good time.")
     assert "May 25" in travel.recall(travel.provider("s2"), QUESTION)
-    greedy = Stage(tmp_path / "greedy", **known, hosts={"hermes": {"apiKey": narrow}})
+    greedy = Stage(tmp_path / "greedy", **known, namespaces="personal", hosts={"hermes": {"apiKey": narrow}})
     provider = greedy.provider("s1")
     provider.sync_turn("I am allergic to peanuts.", "")
     assert greedy.recall(provider, QUESTION) == ""

@@ -258,3 +258,32 @@ def test_in_a_resumed_talk_the_host_s_transcript_says_whether_a_turn_was_undone_
     provider.on_turn_start(2, ROME)
     stage.tell(provider, ROME, "", "s1", of_user(TEA, ROME))
     assert len([text for text in remembered(stage) if text in (TEA, KIM)]) == left
+
+
+def test_the_only_turn_of_a_conversation_leaves_no_empty_session_behind(stage):
+    stage.configure(sessionStrategy="per-session")
+    provider = a_talk(stage, KIM)
+    undo(provider)
+    provider.on_session_end([])
+    stage.flush()
+    assert stage.sessions() == {}
+
+
+def test_a_session_in_which_something_was_noted_stays_when_its_only_turn_is_undone(stage):
+    provider = a_talk(stage, KIM)
+    provider.handle_tool_call("mnemon_conclude", {"conclusion": "Plays the viola."})
+    undo(provider)
+    provider.on_session_end([])
+    stage.flush()
+    assert "viola" in provider.handle_tool_call("mnemon_conclude", {"list": True})
+
+
+def test_a_fact_noted_where_nothing_is_saved_leaves_no_empty_session_behind(stage):
+    stage.configure(saveMessages=False)
+    provider = stage.provider()
+    provider.handle_tool_call("mnemon_conclude", {"conclusion": "Plays the viola."})
+    provider.on_memory_write("add", "user", "Drinks green tea.")
+    provider.sync_turn(TEA, "Fine.")
+    stage.flush()
+    assert stage.sessions() == {}
+    assert "viola" in stage.provider("s2").handle_tool_call("mnemon_conclude", {"list": True})

@@ -248,6 +248,25 @@ class TestTheConnection:
         assert (configured.url, configured.enabled, configured.context_tokens) == (None, True, NO_LIMIT)
         assert '"contextTokens": 0' in (home / "mnemon.json").read_text()
 
+    def test_a_key_that_lies_about_is_told_and_asked_about_and_decides_nothing(self, run):
+        configured = run(person := Person(), HONCHO_API_KEY=KEY)
+        assert "HONCHO_API_KEY is not used" in person.told
+        assert "Where is memory kept?" in person.told
+        assert configured.url is None
+        run(again := Person(), HONCHO_API_KEY=KEY)
+        assert "HONCHO_API_KEY" not in again.told, "it was answered"
+
+    def test_a_key_that_lies_about_is_used_for_the_cloud_once_somebody_says_so(self, run):
+        configured = run(person := Person({"Answer": "3"}), HONCHO_API_KEY=KEY)
+        assert (configured.url, configured.api_key) == ("https://api.honcho.dev", KEY)
+        assert KEY not in person.told
+        assert run(given=Given(connection="cloud"), person=Nobody(), HONCHO_API_KEY=KEY).api_key == KEY
+
+    def test_where_nobody_is_asked_a_key_that_lies_about_is_told_and_stays_unused(self, run):
+        configured = run(person := Nobody(), HONCHO_API_KEY=KEY)
+        assert "HONCHO_API_KEY is not used" in person.told
+        assert configured.url is None
+
     def test_whether_a_server_answers_is_told_at_the_end(self, run):
         def silent(configuration):
             return Findings(reachable=False, told="connection refused")

@@ -7,8 +7,10 @@ name that could look like another through case or padding is refused instead.
 from __future__ import annotations
 
 import unicodedata
+from hashlib import sha256
 from typing import NamedTuple
 
+from mnemon.domain.framing import frame
 from mnemon.domain.pattern import pattern
 from mnemon.errors import InvalidInput
 
@@ -27,6 +29,7 @@ SESSIONS = "@sessions"
 _NAMESPACE = pattern(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _KIND = pattern(r"[a-z][a-z0-9_-]{0,31}\Z")
 _MAX_NAME = 512
+_MARK_DIGITS = 16
 
 
 class Room(NamedTuple):
@@ -73,3 +76,16 @@ def actor(text: str, field: str) -> str:
     if text.startswith("@"):
         raise InvalidInput(f"{field} must not begin with '@'")
     return name(text, field)
+
+
+def own_session(text: str, peer: str) -> str:
+    """The name of a session that a token of that peer alone may make and write to.
+
+    It ends in a mark of the peer, so that nobody can take the name of a session in which others are to speak.
+    """
+    return f"{text}{own_mark(peer)}"
+
+
+def own_mark(peer: str) -> str:
+    """What the names of a peer's own sessions end in."""
+    return f"--{sha256(frame('own session', peer)).hexdigest()[:_MARK_DIGITS]}"

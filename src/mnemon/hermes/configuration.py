@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from mnemon.hermes.token import Token
 from mnemon.turns.seat import Namespaces, Observation
 
 RecallMode = Literal["hybrid", "context", "tools"]
@@ -70,6 +71,8 @@ class Configuration(Struct, frozen=True, kw_only=True):
     tool_names: ToolNames = "mnemon"
     store: Path
     """The data folder of the embedded store."""
+    token: Token | None = None
+    """What the key grants, if it is a capability token."""
 
     @property
     def patience(self) -> float:
@@ -83,4 +86,5 @@ class Configuration(Struct, frozen=True, kw_only=True):
             return self.base_url
         if self.environment == "local":
             return "http://localhost:8000"
-        return "https://api.honcho.dev" if self.api_key or self.oauth else None
+        cloud = self.environment or self.api_key or self.oauth
+        return "https://api.honcho.dev" if cloud else None

@@ -16,12 +16,15 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
+from mnemon.domain.names import ALL
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.keys import KEYS, NOT_NEEDED, Key, find, nearest_key
 from mnemon.hermes.kinds import PEER_NAME, SPELLED, Wrong, did_you_mean, said
-from mnemon.turns.seat import Flags, Observation
+from mnemon.hermes.token import minting, token_of
+from mnemon.turns.seat import Flags, Namespaces, Observation
 
 HOST_VARIABLE = "HERMES_HONCHO_HOST"
+KEY_VARIABLE = "HONCHO_API_KEY"
 DEFAULT_HOST = "hermes"
 OFF = "memory is off until it is corrected"
 KEPT_IN = "keptIn"
@@ -149,9 +152,11 @@ class _Reading:
         }
         if passes := values.get("dialectic_depth_levels"):
             values["dialectic_depth_levels"] = (*passes, "low", "low")[: values.get("dialectic_depth", 1)]
+        self._withhold_key(values, found, levels)
+        self._miss_key(values, found)
+        self._heed_token(values, found)
         self._part_from_agent(values, found, host)
         self._part_aliases(values, found)
-        self._withhold_key(values, found, levels)
         self._warn(values, found)
         for level in levels[:2]:
             self._tell_unknown(level)
@@ -244,18 +249,56 @@ class _Reading:
     def _withhold_key(
         self, values: dict[str, Any], found: dict[str, _Stated], levels: tuple[_Level, ...]
     ) -> None:
-        """A server near by does not get a key that may be meant for another one."""
-        if not values.get("api_key") or not _near(values.get("base_url")):
+        """No server gets a key that may be meant for another one, and no key decides where memory goes."""
+        key, addressed = found.get("apiKey"), any(map(values.get, ("base_url", "environment", "oauth")))
+        if key is None or not values.get("api_key"):
             return
-        key = found["apiKey"]
-        if key.level is not levels[0]:
-            del values["api_key"]
-            self._complain(
-                key.path,
-                "is not sent to a baseUrl on this machine or its network",
-                f"If it is meant for that server, move it to {levels[0].path}apiKey.",
-                variable=key.level is levels[-1],
-            )
+        if key.level is levels[-1] and not addressed:
+            wrong = "is not used: nothing says which server it is for, so memory stays on this machine"
+            hint = "Choose: mnemon hermes setup --cloud, or mnemon hermes setup --embedded"
+        elif key.level is not levels[0] and _near(values.get("base_url")):
+            wrong = "is not sent to a baseUrl on this machine or its network"
+            hint = f"If it is meant for that server, move it to {levels[0].path}apiKey."
+        else:
+            return
+        del values["api_key"]
+        self._complain(key.path, wrong, hint, variable=key.level is levels[-1])
+
+    def _miss_key(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
+        """Honcho's cloud without a key: nothing is sent there."""
+        if values.get("environment") != "production" or any(
+            map(values.get, ("base_url", "api_key", "oauth"))
+        ):
+            return
+        self._closed, stated = True, found["environment"]
+        wrong = f"names Honcho's cloud, and there is no key for it; {OFF}"
+        hint = "Give it one: mnemon hermes setup --cloud"
+        self._complain(stated.path, wrong, hint, variable=stated.path == "HONCHO_ENVIRONMENT")
+
+    def _heed_token(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
+        """What is not configured is as the token says; what it does not grant is done without, and told."""
+        token = token_of(values.get("api_key"))
+        if token is None:
+            return
+        person, agent = token.people(values.get("peer_name"), values["ai_peer"])
+        own = {"peerName": person, "aiPeer": agent, "namespaces": token.usual_namespaces()}
+        if token.workspace != ALL:
+            own["workspace"] = token.workspace
+        for key in KEYS:
+            if key.name in own and key.name not in found and own[key.name] is not None:
+                values[key.attribute] = own[key.name]
+        person, agent, workspace = values.get("peer_name"), values["ai_peer"], values["workspace"]
+        wanted = values.get("namespaces", Namespaces())
+        values |= {"token": token, "namespaces": token.granted(wanted)}
+        unfit = list(token.unfit(workspace, person))
+        if lacks := unfit or list(token.lacks(wanted, agent)):
+            self._closed |= bool(unfit)
+            hint = f"Mint one that fits: {minting(person, agent, workspace, wanted)}"
+            if values.get("oauth"):
+                hint = "Sign in again and allow it, for everyone in the workspace: mnemon login"
+            stated = found["apiKey"]
+            told = f"is a token that lacks something: {'; '.join(lacks)}{f'; {OFF}' if unfit else ''}"
+            self._complain(stated.path, told, hint, variable=stated.path == KEY_VARIABLE)
 
     def _warn(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         if values.get("pin_user_peer") and not values.get("peer_name"):

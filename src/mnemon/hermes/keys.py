@@ -93,8 +93,10 @@ KEYS: tuple[Key, ...] = (
         variable="HONCHO_API_KEY",
         guards=True,
         default="none",
-        says="What the server knows this profile by. To a baseUrl on this machine or its network a key is "
-        "sent only if it stands in the host's block.",
+        says="What the server knows this profile by: without baseUrl, Honcho's cloud. To a baseUrl on this "
+        "machine or its network a key is sent only if it stands in the host's block. A key in the "
+        "environment alone is not used: memory stays on this machine until baseUrl or environment says "
+        "where the key belongs.",
     ),
     Key(
         name="oauth",
@@ -111,7 +113,8 @@ KEYS: tuple[Key, ...] = (
         variable="HONCHO_ENVIRONMENT",
         guards=True,
         default="none",
-        says="Which server if no baseUrl names one: Honcho's cloud, or port 8000 of this machine.",
+        says="Which server if no baseUrl names one: Honcho's cloud, which needs a key, or port 8000 of this "
+        "machine.",
     ),
     Key(
         name="timeout",

@@ -140,8 +140,9 @@ class Carrier:
                 self._undo(content)
 
     def _say(self, letter: Letter, turn: Turn) -> None:
-        seat = turn.seat
-        if letter.attempts and self._brought(seat, letter.id):
+        seat, members = turn.seat, members_of(turn.seat)
+        said = [one for one in turn.said if one.peer in members]
+        if not said or (letter.attempts and self._brought(seat, letter.id)):
             return
         self._prepare(seat)
         asked = q.AddMessages(
@@ -154,10 +155,10 @@ class Carrier:
                     created_at=datetime.fromtimestamp(one.at / 1000, UTC),
                     metadata={_MARK: letter.id},
                 )
-                for one in turn.said
+                for one in said
             ],
             namespace=seat.written,
-            members=members_of(seat) if self._passes.capped else None,
+            members=members if self._passes.capped else None,
             idempotency_key=letter.id if self._passes.capped else None,
         )
         brought: a.Messages = self._gate.call(o.ADD_MESSAGES, self._passes.of(seat)("speak"), asked)
@@ -206,6 +207,8 @@ class Carrier:
 
     def _add_page(self, letter: Letter, page: Page) -> None:
         seat = page.seat
+        if seat.named(page.peer) not in members_of(seat):
+            raise Refused("the token does not speak for the agent")
         if letter.attempts and self._brought(seat, letter.id):
             return
         self._memory(seat).begin()
@@ -226,7 +229,12 @@ class Carrier:
         if noted is None and not seat.reads_back:
             raise Refused("what was undone stays: it is in a namespace that is written to and not read")
         for message_id in noted or self._brought(seat, undo.letter):
-            asked = q.OfMessage(workspace_id=seat.workspace, session_id=seat.session, message_id=message_id)
+            asked = q.DeleteMessage(
+                workspace_id=seat.workspace,
+                session_id=seat.session,
+                message_id=message_id,
+                with_empty_session=True,
+            )
             with suppress(NotFound):
                 self._gate.call(o.DELETE_MESSAGE, self._passes.of(seat)("undo"), asked)
         self._ids.pop(undo.letter, None)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from mnemon.domain.names import own_session
 from mnemon.domain.pattern import pattern
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.host import PERSONAL, Conversation
@@ -41,8 +42,21 @@ def session_name(
     The gateway's key decides, or else the id under the per-session strategy, the map of directories,
     the title that the conversation began with, the repository, the directory, the workspace: the
     first that there is. What isn't a name as it stands, or could be taken for another's, ends in `--`
-    and a digest of all that tells it apart.
+    and a digest of all that tells it apart. With a token that does not reach everybody it is the
+    person's own.
     """
+    name = _session_name(configuration, conversation, person, session_id)
+    return name if person is None else _reachable(configuration, name, person.peer)
+
+
+def _reachable(configuration: Configuration, name: str, peer: str) -> str:
+    token = configuration.token
+    return name if token is None or token.everybody else own_session(name, peer)
+
+
+def _session_name(
+    configuration: Configuration, conversation: Conversation, person: Person | None, session_id: str
+) -> str:
     source = _source(configuration, conversation, session_id)
     apart = configuration.session_peer_prefix or not _told_apart(conversation, source)
     peer = person.peer if person is not None and apart else ""
@@ -63,7 +77,7 @@ def session_name(
 def pages_name(configuration: Configuration, owner: str) -> str:
     """The session that holds the owner's files: one that no conversation has, whoever it is with."""
     namespace = configuration.namespaces.write or "default"
-    return _marked(f"{owner}-files", "files", owner, namespace)
+    return _reachable(configuration, _marked(f"{owner}-files", "files", owner, namespace), owner)
 
 
 def _source(configuration: Configuration, conversation: Conversation, session_id: str) -> _Source:

@@ -32,6 +32,7 @@ from mnemon.hermes.naming import pages_name, session_name
 from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.recall import Recall
 from mnemon.hermes.station import Station
+from mnemon.hermes.token import minting
 from mnemon.hermes.transcript import Transcript
 from mnemon.turns.cleaning import chunks, clean, spoken
 from mnemon.turns.seat import Seat
@@ -171,6 +172,14 @@ class Provider:
         conversation, configuration, person = self._conversation, self._configuration, speaker or self._person
         if conversation is None or configuration is None or person is None:
             return None
+        token, ai = configuration.token, agent_peer(configuration)
+        if token is not None and not token.reaches(person.peer):
+            line = minting(None, ai, configuration.workspace, configuration.namespaces)
+            self._around.warn(
+                f"apiKey is a token of {token.actor} that does not speak for everybody who writes here: of "
+                f"others nothing is remembered. To remember everybody, mint: {line}"
+            )
+            return None
         if session_id not in ("", conversation.session_id):
             title = self._around.notebook(configuration).title(session_id)
             conversation = replace(conversation, session_id=session_id, session_title=title or None)
@@ -179,11 +188,12 @@ class Provider:
             workspace=configuration.workspace,
             session=name,
             user=person.peer,
-            ai=agent_peer(configuration),
+            ai=ai,
             personal=person.personal,
             alone=person.rung == "pin",
             observation=configuration.observation,
             namespaces=configuration.namespaces,
+            agent="speaks" if token is None else token.agent(ai),
         )
 
     def _seat_of(self, author: Any, session_id: str) -> Seat | None:

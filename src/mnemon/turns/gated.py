@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.domain.habits import MemberHabits
 from mnemon.domain.line import MESSAGE
@@ -95,7 +96,8 @@ class GatedMemory:
         }
         if query:
             looks["said by user"] = self._said(USER, query, _SAID_BY_USER, floor=True)
-            looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
+            if self._seat.agent != "absent":
+                looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
         found = self._all(looks)
         passages = (*found.get("said by user", ()), *found.get("said by ai", ()))
         return Known(found["summary"], found[USER], found.get(AI, Portrait()), passages)
@@ -115,7 +117,8 @@ class GatedMemory:
         return "" if told is None else told.content or ""
 
     def search(self, query: str, peer: str, limit: int) -> list[Passage]:
-        peers = (USER, AI) if self._seat.named(peer) == self._seat.user else (peer,)
+        whole = self._seat.named(peer) == self._seat.user and self._seat.agent != "absent"
+        peers = (USER, AI) if whole else (peer,)
         found = self._all({one: self._said(one, query[:_MOST_QUERY], limit) for one in peers})
         return [passage for some in found.values() for passage in some][:limit]
 
@@ -160,13 +163,10 @@ class GatedMemory:
         return Snapshot(summary, portrait, tuple(_passage(one) for one in context.messages))
 
     def conclude(self, peer: str, text: str) -> Note:
-        try:
-            return self._conclude(peer, text)
-        except (NotFound, CapScopeMismatch):
-            self.begin()
-            return self._conclude(peer, text)
+        """What is concluded in a session that is not there yet belongs to none, so that none is left empty.
 
-    def _conclude(self, peer: str, text: str) -> Note:
+        Only what the agent is to know of itself belongs to one: elsewhere it would be everybody's.
+        """
         seat = self._seat
         observer, observed = self._views(peer)
         if observed == seat.ai and not seat.personal:
@@ -177,24 +177,46 @@ class GatedMemory:
         stated = q.NewConclusion(
             content=redact(text), observer_id=observer, observed_id=observed, session_id=seat.session
         )
+        try:
+            return self._conclude(stated)
+        except (NotFound, CapScopeMismatch):
+            if observed == seat.ai and not seat.alone:
+                self.begin()
+                return self._conclude(stated)
+            self._begin_peers()
+            return self._conclude(replace(stated, session_id=None))
+
+    def _conclude(self, stated: q.NewConclusion) -> Note:
+        seat = self._seat
         asked = q.AddConclusions(workspace_id=seat.workspace, conclusions=[stated], namespace=seat.written)
         answer: a.Conclusions = self._gate.call(o.ADD_CONCLUSIONS, self._passes("note"), asked)
         return _note(answer.conclusions[0])
 
     def begin(self) -> None:
         """Make the session, for something to be written to it that can't make it by itself."""
-        seat, credentials = self._seat, self._passes("speak")
+        seat, members = self._seat, members_of(self._seat)
+        if self._capped:
+            joining = q.SetMembers(
+                workspace_id=seat.workspace, session_id=seat.session, peers=members, namespace=seat.written
+            )
+            self._gate.call(o.ADD_MEMBERS, self._passes("speak"), joining)
+            return
+        self._begin_peers()
+        asked = q.OpenSession(workspace_id=seat.workspace, id=seat.session, peers=members)
+        self._gate.call(o.OPEN_SESSION, self._passes("speak"), asked)
+
+    def _begin_peers(self) -> None:
+        """Make those who take part, and no session."""
+        credentials, workspace = self._passes("name"), self._seat.workspace
         if not self._capped:
-            self._gate.call(o.OPEN_WORKSPACE, credentials, q.OpenWorkspace(id=seat.workspace))
-            for peer in (seat.user, seat.ai):
-                self._gate.call(o.OPEN_PEER, credentials, q.OpenPeer(workspace_id=seat.workspace, id=peer))
-        asked = q.OpenSession(
-            workspace_id=seat.workspace,
-            id=seat.session,
-            peers=members_of(seat),
-            namespace=seat.written,
-        )
-        self._gate.call(o.OPEN_SESSION, credentials, asked)
+            self._gate.call(o.OPEN_WORKSPACE, credentials, q.OpenWorkspace(id=workspace))
+        for peer in members_of(self._seat):
+            if self._capped:
+                self._gate.call(
+                    o.CHANGE_PEER, credentials, q.ChangePeer(workspace_id=workspace, peer_id=peer)
+                )
+            else:
+                self._gate.call(o.OPEN_PEER, credentials, q.OpenPeer(workspace_id=workspace, id=peer))
 
     def conclusions(self, peer: str, query: str | None) -> list[Note]:
         return [_note(one) for one in self._concluded(peer, query)]
@@ -253,7 +275,7 @@ class GatedMemory:
     def _itself(self, most: int = _CONCLUSIONS) -> dict[str, Look[Portrait]]:
         """What the agent knows of itself, if it is to know anything."""
         seat = self._seat
-        if not seat.observation.ai.observe_me:
+        if not seat.observation.ai.observe_me or seat.agent == "absent":
             return {}
         if (session := self._session_of(seat.ai)) is None:
             return {AI: self._portrait(AI, "", most)}
@@ -328,10 +350,10 @@ def answer_or_error(gate: Gate, credentials: Credentials, operation: Operation, 
 def members_of(seat: Seat) -> dict[str, MemberHabits]:
     """Who takes part in the session, and what each observes."""
     user, ai = seat.observation.user, seat.observation.ai
-    return {
-        seat.user: MemberHabits(user.observe_me, user.observe_others),
-        seat.ai: MemberHabits(ai.observe_me, ai.observe_others),
-    }
+    found = {seat.user: MemberHabits(user.observe_me, user.observe_others)}
+    if seat.agent == "speaks":
+        found[seat.ai] = MemberHabits(ai.observe_me, ai.observe_others)
+    return found
 
 
 def _passage(message: a.Message) -> Passage:

@@ -1,8 +1,8 @@
 """Passes: the caps that a conversation's calls travel with, each as narrow as its errand.
 
 They are made offline from the cap that the provider was configured with, so the gate enforces what
-the configuration grants, and its log tells for whom each call was made. A key of a server that has
-no caps is used as it is.
+the configuration grants, and its log tells for whom each call was made. Each asks for what its errand
+needs and the configured cap has. A key of a server that has no caps is used as it is.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ from collections.abc import Callable
 from typing import Literal
 
 from mnemon.domain import cap
-from mnemon.errors import CapMalformed
+from mnemon.errors import CapMalformed, CapOpMismatch
 from mnemon.gate import messages as m
 from mnemon.gate.admission import Credentials
 from mnemon.ports.clock import Clock, Entropy
 from mnemon.turns.narrowed import Narrowed
 from mnemon.turns.seat import Seat
 
-Errand = Literal["read", "speak", "undo", "note", "erase"]
+Errand = Literal["read", "card", "name", "speak", "undo", "note", "erase"]
 
 _LIFE_SECONDS = 24 * 3600
 _MOST_KEPT = 1_000
 _OPS: dict[Errand, tuple[str, ...]] = {
-    "read": ("get", "list", "snapshot"),
-    "speak": ("put", "list"),
+    "read": ("get",),
+    "card": ("get",),
+    "name": ("put",),
+    "speak": ("put",),
     "undo": ("forget",),
     "note": ("put",),
-    "erase": ("get", "forget"),
+    "erase": ("forget",),
 }
 
 _WHOLE = ("put", "forget")
@@ -52,9 +54,13 @@ class Passes:
     def of(self, seat: Seat) -> Callable[[Errand], Credentials]:
         """What gives the pass for each errand of that seat: the same one, until it is half spent.
 
-        It raises CapScopeMismatch if the configured cap does not grant what the configuration names.
+        It raises CapOpMismatch or CapScopeMismatch if the configured cap does not grant it.
         """
         return lambda errand: self._pass(seat, errand)
+
+    def itself(self) -> Credentials:
+        """The configured token as it is, to ask whether it is good."""
+        return Credentials(self._token())
 
     def whole(self, workspace: str) -> Credentials:
         """What changes the names of a workspace, as far as the configured cap opens it.
@@ -71,21 +77,26 @@ class Passes:
         token = self._token()
         if not self.capped:
             return Credentials(token)
-        return self._narrowed.of(token, (seat, errand), lambda: _wanted(seat, errand))
+        return self._narrowed.of(token, (seat, errand), lambda: _wanted(token, seat, errand))
 
 
-def _wanted(seat: Seat, errand: Errand) -> m.Attenuate:
+def _wanted(token: str, seat: Seat, errand: Errand) -> m.Attenuate:
+    granted = cap.read_unverified(token)[0][-1].ops
+    for op in _OPS[errand]:
+        if op not in granted:
+            raise CapOpMismatch(f"the token does not grant {op!r}")
     written = () if seat.namespaces.write is None else (seat.namespaces.write,)
-    speaks = errand in ("speak", "undo")
-    both = speaks or seat.alone or (seat.personal and errand != "read")
+    reads, speaks = errand in ("read", "card"), errand in ("speak", "undo")
+    both = speaks or errand == "name" or seat.alone or (seat.personal and errand != "read")
+    both = both and seat.agent == "speaks"
     return m.Attenuate(
         sub=seat.user,
         wid=seat.workspace,
         data_class="memory",
         ttl_seconds=_LIFE_SECONDS,
         ops=_OPS[errand],
-        namespaces_allowed=seat.namespaces.read if errand == "read" else written,
+        namespaces_allowed=seat.namespaces.read if reads else written,
         peers=(seat.user, seat.ai) if both else (seat.user,),
-        via=() if both else (seat.ai,),
+        via=() if both or seat.agent == "absent" else (seat.ai,),
         sessions=(seat.session,) if speaks else None,
     )

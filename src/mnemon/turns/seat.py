@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from mnemon.turns.memory import AI, USER
+
+Agent = Literal["speaks", "looks", "absent"]
+"""What the agent may do in memory: speak and look, look at what it knows, or nothing."""
 
 
 class Flags(Struct, frozen=True):
@@ -42,11 +47,13 @@ class Seat(Struct, frozen=True):
     """Whether there is nobody else at all; then all that the agent knows of itself is this person's too."""
     observation: Observation = Observation()
     namespaces: Namespaces = Namespaces()
+    agent: Agent = "speaks"
+    """As far as the token goes that memory is asked with."""
 
     @property
     def observer(self) -> str:
         """Who holds the view of the user: the agent, unless it observes nobody."""
-        return self.ai if self.observation.ai.observe_others else self.user
+        return self.ai if self.observation.ai.observe_others and self.agent != "absent" else self.user
 
     @property
     def written(self) -> str | None:

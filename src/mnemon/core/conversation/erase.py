@@ -28,11 +28,19 @@ from mnemon.ports.book import EVERYTHING, Span, Views
 _VIEWS = (*KINDS, CARD)
 
 
-def erase_message(desk: Desk, session: str, message_id: str) -> Changes:
-    """Raises: NotFound."""
+def erase_message(desk: Desk, session: str, message_id: str, *, with_empty_session: bool = False) -> Changes:
+    """`with_empty_session`: the session goes too, if it then holds nothing.
+
+    Raises: NotFound.
+    """
     line = find_message(desk, session, message_id)
     changes = Changes()
     erase_lines(desk, [line], changes)
+    entry = directory.need(desk, SESSION, session)
+    bare = (entry.metadata, entry.configuration) == ("{}", "{}")
+    if with_empty_session and bare and not _lines_of(desk, entry):
+        changes.gone_session = session
+        _strike_session(desk, session)
     return changes
 
 
@@ -51,27 +59,37 @@ def erase_session(desk: Desk, session: str) -> Changes:
 
     Raises: NotFound.
     """
-    namespace = directory.need(desk, SESSION, session).namespace
-    workspace = desk.scope.workspace
-    owners = dict.fromkeys((SESSIONS, *(stay.held for stay in directory.stays(desk, session))))
+    entry = directory.need(desk, SESSION, session)
+    lines = _lines_of(desk, entry)
+    changes = Changes({entry.namespace}, gone_session=session)
+    erase_lines(desk, lines.values(), changes)
+    changes.gone -= {line.id for line in lines.values() if _is_of_conversation(line)}
+    _strike_session(desk, session)
+    return changes
+
+
+def _lines_of(desk: Desk, session: Entry) -> dict[str, Place]:
+    """What was said in the session and concluded in it, by id."""
+    workspace, namespace = session.workspace, session.namespace
+    owners = dict.fromkeys((SESSIONS, *(stay.held for stay in directory.stays(desk, session.name))))
     said = [
         line
         for owner in owners
-        for line in desk.tx.lines.of_session(workspace, owner, session)
+        for line in desk.tx.lines.of_session(workspace, owner, session.name)
         if line.room.namespace == namespace
     ]
-    held = desk.tx.lines.views(Views(workspace, KINDS, sessions=(session,), namespaces=(namespace,)))
-    lines: dict[str, Place] = {line.id: line for line in (*said, *held)}
-    changes = Changes({namespace}, gone_session=session)
-    erase_lines(desk, lines.values(), changes)
-    changes.gone -= {line.id for line in lines.values() if _is_of_conversation(line)}
-    register = desk.tx.register
+    held = desk.tx.lines.views(Views(workspace, KINDS, sessions=(session.name,), namespaces=(namespace,)))
+    return {line.id: line for line in (*said, *held)}
+
+
+def _strike_session(desk: Desk, session: str) -> None:
+    """Take the session off the register."""
+    workspace, register = desk.scope.workspace, desk.tx.register
     register.untie(workspace, MEMBER, holder=session)
     register.untie(workspace, PICK, held=session)
     register.drop_batches(workspace, session)
     register.remove(workspace, SESSION, session)
     desk.tx.work.drop(workspace, session)
-    return changes
 
 
 def _is_of_conversation(line: Place) -> bool:

@@ -329,6 +329,11 @@ class OfMessage(OfSession, frozen=True, kw_only=True):
     message_id: AnyName
 
 
+class DeleteMessage(OfMessage, frozen=True, kw_only=True):
+    with_empty_session: bool = False
+    """Delete the session too, if it then holds nothing."""
+
+
 class ChangeMessage(OfMessage, frozen=True, kw_only=True):
     metadata: Bag | None = None
 

@@ -364,7 +364,14 @@ CHANGE_MESSAGE = _operation(
     "messages.change", "put", q.ChangeMessage, a.Message, speech.change, _writes_session, writes=True
 )
 DELETE_MESSAGE = _operation(
-    "messages.delete", "forget", q.OfMessage, a.Done, speech.delete, _writes_session, writes=True, rings=True
+    "messages.delete",
+    "forget",
+    q.DeleteMessage,
+    a.Done,
+    speech.delete,
+    _writes_session,
+    writes=True,
+    rings=True,
 )
 ADD_CONCLUSIONS = _operation(
     "conclusions.add",

@@ -2,7 +2,8 @@
 
     the installation's own cap     everything, in every workspace
     a cap of a workspace           everything in it
-    a cap of peers                 those peers' own views, and reading the sessions they are in
+    a cap of peers                 those peers' own views, reading the sessions they are in, and writing to
+                                   their own: those whose names end in their mark, and that nobody else is in
     a cap of sessions              those sessions, and only what was concluded in them
 
 A cap of peers and sessions writes to those sessions in the name of those peers. All of it within the
@@ -18,10 +19,10 @@ from collections.abc import Iterable
 from functools import partial
 
 from mnemon.core.conversation.conclusions import Whose
-from mnemon.core.conversation.directory import find, members, namespace_for
+from mnemon.core.conversation.directory import find, members, namespace_for, stays
 from mnemon.core.desk import Desk
 from mnemon.domain.cap import Grant
-from mnemon.domain.names import ALL
+from mnemon.domain.names import ALL, own_mark
 from mnemon.domain.register import SESSION
 from mnemon.errors import CapOpMismatch, CapScopeMismatch
 
@@ -105,7 +106,7 @@ class Rights:
 
     def writes(self, session: str, authors: Iterable[str] = ()) -> None:
         """Raises: CapScopeMismatch."""
-        if not self.opens(session):
+        if not self.opens(session) and not self._owns(session):
             raise CapScopeMismatch("the cap may not write to that session")
         for author in authors:
             if not self._grant.reaches(author):
@@ -130,6 +131,15 @@ class Rights:
         """Whether the session is the cap's own, whoever is in it."""
         opened = self._grant.opened
         return self.everywhere if opened is None else session in opened
+
+    def _owns(self, session: str) -> bool:
+        """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else."""
+        grant = self._grant
+        if grant.sessions is not None and session not in grant.sessions:
+            return False
+        if not session.endswith(tuple(map(own_mark, (grant.actor, *grant.peers)))):
+            return False
+        return all(grant.reaches(stay.held) for stay in stays(self._desk, session))
 
     def reads(self, session: str) -> None:
         """Raises: CapScopeMismatch."""

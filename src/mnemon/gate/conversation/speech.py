@@ -124,8 +124,13 @@ def change(case: Case, request: q.ChangeMessage) -> Outcome:
     return Outcome(shown.message(found), _read(case, [found], request.session_id))
 
 
-def delete(case: Case, request: q.OfMessage) -> Outcome:
-    changes = erase.erase_message(case.desk, request.session_id, request.message_id)
+def delete(case: Case, request: q.DeleteMessage) -> Outcome:
+    changes = erase.erase_message(
+        case.desk,
+        request.session_id,
+        request.message_id,
+        with_empty_session=request.with_empty_session,
+    )
     return shown.erased(case, changes, a.Done())
 
 

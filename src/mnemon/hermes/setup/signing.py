@@ -12,7 +12,6 @@ from mnemon.hermes.oauth import Grant
 from mnemon.hermes.setup.desk import Command, Desk, pass_desk, settle
 from mnemon.hermes.setup.shown import address
 from mnemon.hermes.signin import profile as signin
-from mnemon.hermes.signin.fit import shortfalls
 
 
 @click.command(cls=Command)
@@ -44,18 +43,20 @@ def login(ctx: click.Context, desk: Desk, url: str | None, device: bool, no_brow
             "peer": after.peer_name,
             "client": signed.grant.client,
             "expires_at": signed.grant.expires_at,
-            "shortfalls": shortfalls(after),
+            "shortfalls": (complaints := [str(one) for one in desk.read()[1]]),
         },
-        _told(server, after, signin.consented(signed), signed.grant),
+        _told(server, after, complaints, signin.consented(signed), signed.grant),
     )
 
 
-def _told(server: str, after: Configuration, chosen: dict[str, str], grant: Grant) -> Iterator[str]:
+def _told(
+    server: str, after: Configuration, complaints: list[str], chosen: dict[str, str], grant: Grant
+) -> Iterator[str]:
     name = after.peer_name or "nobody by name"
     yield f"Signed in to {address(server)}, workspace {after.workspace}, as {name}."
     yield f"OAuth ({standing(grant, int(time.time()))}); it is renewed by itself."
     yield f"in {signin.target_of(after)}, for {after.host}"
-    yield from (f"warning: {shortfall}" for shortfall in shortfalls(after))
+    yield from (f"warning: {complaint}" for complaint in complaints)
     named = chosen.get("peerName")
     if named and named != after.peer_name:
         yield f"There you are {named}, and here {name}. To be the same: mnemon hermes peer --user {named}"

@@ -13,7 +13,7 @@ from msgspec import Struct, to_builtins
 from mnemon.errors import InvalidInput, Misconfigured, MnemonError
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.files import hold_to_be_readable, read_configuration, write_setting
-from mnemon.hermes.interpretation import Complaint
+from mnemon.hermes.interpretation import KEY_VARIABLE, Complaint
 from mnemon.hermes.keys import find
 from mnemon.hermes.kinds import NO_LIMIT, peer_name
 from mnemon.hermes.setup.answers import NOTHING, reads, taken, writes
@@ -28,7 +28,6 @@ from mnemon.hermes.setup.renaming import is_kept, left_behind, owner_of
 from mnemon.hermes.setup.shown import address, plain, shown
 from mnemon.hermes.setup.signdesk import SignIn, SignInDesk
 from mnemon.hermes.signin import profile as signin
-from mnemon.hermes.signin.fit import shortfalls
 from mnemon.hermes.signin.profile import How
 from mnemon.turns.seat import Namespaces
 
@@ -89,14 +88,12 @@ def set_up(
         console.say("Nobody is asked: what is not given as an option stays as it is, or is the default.")
     desk = SignInDesk(console, now, environment, sign_in)
     with desk:
-        wanted = _asked(console, profile, now, environment, given or Given(), desk)
+        unused = any(one.key == KEY_VARIABLE for one in complaints)
+        wanted = _asked(console, profile, now, environment, given or Given(), desk, unused_key=unused)
         with desk.alone():
             _write(console, profile, now, wanted, environment)
     after = read_configuration(profile.home, environment, profile.name)[0]
     signin.release(now, after)
-    if after.oauth:
-        for shortfall in shortfalls(after):
-            console.say(f"warning: {shortfall}")
     for stays in left_behind(now, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
         console.say(stays)
     _activate(console, profile, activate)
@@ -159,9 +156,11 @@ def _asked(
     environment: Mapping[str, str],
     given: Given,
     desk: SignInDesk,
+    *,
+    unused_key: bool,
 ) -> dict[str, Any]:
     """Every answer, by the name of its setting."""
-    wanted = _connection(console, now, given, desk)
+    wanted = _connection(console, now, given, desk, unused_key=unused_key)
     known = owner_of(now) if not any(wanted.values()) and is_kept(now) else _user(environment)
     named = desk.consented.get("peerName") or now.peer_name or known
     peer = _name(console, "peerName", "Your name", named, given)
@@ -204,7 +203,11 @@ def _ai_peer(console: Console, now: Configuration, peer: str, given: Given) -> s
     return answered(console, "The agent's name", default, read)
 
 
-def _connection(console: Console, now: Configuration, given: Given, desk: SignInDesk) -> dict[str, Any]:
+def _connection(
+    console: Console, now: Configuration, given: Given, desk: SignInDesk, *, unused_key: bool
+) -> dict[str, Any]:
+    """`unused_key`: whether the environment has a key that is not used, and may be meant for the cloud."""
+    chose = console.interactive or given.connection is not None
     present: Connection = "embedded" if now.url is None else "server" if now.base_url else "cloud"
     where = given.connection or ("server" if given.url else None)
     if where is None:
@@ -215,26 +218,31 @@ def _connection(console: Console, now: Configuration, given: Given, desk: SignIn
         }
         where = chosen(console, "Where is memory kept?", choices, present)
     if where == "embedded":
-        return {"baseUrl": None, "apiKey": None, "oauth": None, "environment": None}
+        key = "" if unused_key and chose else None
+        return {"baseUrl": None, "apiKey": key, "oauth": None, "environment": None}
     if where == "cloud":
         before = now if present == "cloud" else None
-        key = desk.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
-        key = key or _api_key(console, before, given, needed=True)
-        return {"baseUrl": None, "environment": "production" if now.environment else None, **key}
+        keys = desk.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
+        keys = keys or _api_key(console, before, given, needed=True, unused=unused_key)
+        named = now.environment or (unused_key and "apiKey" not in keys)
+        return {"baseUrl": None, "environment": "production" if named else None, **keys}
     present_url = now.base_url or "http://127.0.0.1:8787"
     url = given.url or answered(
         console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
     )
     same = now if present == "server" and now.base_url == url else None
-    key = desk.asked(url, same, given.sign_in, keyed=given.api_key is not None)
-    return {"baseUrl": url, **(key or _api_key(console, same, given, needed=False))}
+    keys = desk.asked(url, same, given.sign_in, keyed=given.api_key is not None)
+    return {"baseUrl": url, **(keys or _api_key(console, same, given, needed=False))}
 
 
 def _api_key(
-    console: Console, before: Configuration | None, given: Given, *, needed: bool
+    console: Console, before: Configuration | None, given: Given, *, needed: bool, unused: bool = False
 ) -> dict[str, str | None]:
-    """The key to send; nothing to keep what there was. `before` is of the same server as now."""
-    kept = before is not None and bool(before.api_key or before.oauth)
+    """The key to send; nothing to keep what there was, or to use the one of the environment.
+
+    `before` is of the same server as now.
+    """
+    kept = unused or (before is not None and bool(before.api_key or before.oauth))
     if given.api_key is not None:
         return {"apiKey": given.api_key, "oauth": None}
     if not console.interactive:
@@ -242,7 +250,13 @@ def _api_key(
             raise InvalidInput("Honcho's cloud needs a key", hint="Give --api-key-file or --api-key-env.")
         return {} if kept else {"apiKey": None, "oauth": None}
     question = "Its key, which is not shown ({})".format(
-        "Enter keeps what there is" if kept else "needed" if needed else "Enter for none"
+        f"Enter takes {KEY_VARIABLE}"
+        if unused
+        else "Enter keeps what there is"
+        if kept
+        else "needed"
+        if needed
+        else "Enter for none"
     )
     while True:
         try:

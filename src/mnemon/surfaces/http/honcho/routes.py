@@ -215,6 +215,7 @@ HONCHO_ROUTES = (
         "Delete a message and what rests on it alone",
         e.NotFound,
         status=204,
+        query=("with_empty_session",),
     ),
     _route(
         "POST",
