@@ -82,13 +82,13 @@ class DataFolder:
 
     def _check_new(self, *, make: bool) -> None:
         has_book = exists(self._settings.book)
-        if self._has_keys and not self._begun and self._named.store is None:
-            if not has_book and not self._may_be_empty:
-                raise NotSetUp(
-                    f"{self._home} has keys and no store",
-                    hint=f"If the store is a database, set MNEMON_STORE. {_LOST}",
-                )
-        elif not make and not has_book:
+        has_store = has_book or self._named.store is not None
+        if self._has_keys and not has_store and not self._begun and not self._may_be_empty:
+            raise NotSetUp(
+                f"{self._home} has keys and no store",
+                hint=f"If the store is a database, set MNEMON_STORE. {_LOST}",
+            )
+        if not make and not has_book and not (self._has_keys and has_store):
             raise NotSetUp(f"there is no memory in {self._home} yet")
         if make and not self._has_keys and not has_book:
             write_binding(self._home, self._named)
