@@ -16,8 +16,8 @@
      |- Unavailable (retryable)     StorageUnavailable, StorageFull, StorageBusy, StorageReadOnly,
      |                              AuditUnavailable, ServerUnreachable, ModelUnavailable,
      |                              ModelUnusable, ModelBudgetSpent, UpstreamUnreachable
-     |- IntegrityError              Tampered, WrongKey, BrokenAuditChain, ArchiveDamaged: never retried,
-     |                              never ignored
+     |- IntegrityError              Tampered, WrongKey, BrokenAuditChain, ReceiptInvalid, SchemaUnknown,
+     |                              ArchiveDamaged: never retried, never ignored
      |- Misconfigured               start-up only: NotSetUp, StoreMismatch
      `- Unsupported                 this backend refuses, by name
 
@@ -274,6 +274,18 @@ class WrongKey(IntegrityError):
 class BrokenAuditChain(IntegrityError):
     code = "broken_audit_chain"
     default_hint = "Keep the files as evidence and compare them with a backup."
+
+
+class ReceiptInvalid(IntegrityError):
+    code = "receipt_invalid"
+    default_hint = "Use the whole receipt, as 'forget' gave it, with the installation that gave it."
+
+
+class SchemaUnknown(IntegrityError):
+    code = "schema_unknown"
+    default_hint = (
+        "Nothing was deleted. Run 'mnemon doctor', look at what it names, remove it, and try again."
+    )
 
 
 class ArchiveDamaged(IntegrityError):

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import json
+
+import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
+from mnemon.domain.base64url import b64, unb64
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 
@@ -80,13 +84,68 @@ def test_a_forgotten_line_s_id_can_be_used_again(world):
     assert not world.call(o.PUT, cap, m.Put(text="harbour again", namespace="travel", id=line)).duplicate
 
 
-def test_forgetting_leaves_a_receipt_that_is_in_the_log(world):
+def test_forgetting_gives_a_receipt_that_the_log_confirms(world):
     cap, _ = furnish(world)
-    receipt = forget(world, cap, namespace="travel").receipt
-    row = world.rows()[receipt.seq]
+    text = forget(world, cap, namespace="travel").receipt
+    receipt = world.call(o.VERIFY_RECEIPT, world.issue(), m.VerifyReceipt(text)).receipt
+    row = world.rows()[receipt.row]
     assert row.leaf.hex() == receipt.leaf
     assert (row.event.operation, row.event.outcome) == ("memory.forget", "ok")
     assert row.event.namespaces == ("travel",)
+    assert (receipt.owner, receipt.namespaces, receipt.line) == ("alice", ["travel"], None)
+    assert (receipt.lines, receipt.keys, receipt.also) == (3, 2, 0)
+    assert (receipt.actor, receipt.token, receipt.at) == (row.event.actor, row.event.cap, row.event.at)
+    assert receipt.verified == ["schema", "lines", "index", "keys", "files"]
+    assert receipt.pending == []
+
+
+def test_a_receipt_that_was_altered_is_refused(world):
+    cap, [line, *_] = furnish(world)
+    text = forget(world, cap, id=line).receipt
+    head, body, signature = text.split(".")
+    told = msgspec.json.decode(unb64(body))
+    forged = b64(msgspec.json.encode({**told, "lines": 3}))
+    stranger = World(seed=7)
+    stranger_cap, [other, *_] = furnish(stranger)
+    for wrong in (
+        f"{head}.{forged}.{signature}",
+        f"{head}.{body}.{signature[:-8]}AAAAAAAA",
+        cap.token,
+        "nonsense",
+        forget(stranger, stranger_cap, id=other).receipt,
+    ):
+        assert world.code(o.VERIFY_RECEIPT, cap, m.VerifyReceipt(wrong)) == "receipt_invalid"
+
+
+def test_a_dry_run_says_what_would_go_and_deletes_nothing(world):
+    cap, lines = furnish(world)
+    answer = forget(world, cap, namespace="travel", dry_run=True)
+    assert (answer.lines, answer.keys, answer.namespaces) == (3, 2, ["travel"])
+    assert (answer.dry_run, answer.scrubbed, answer.receipt) == (True, False, "")
+    assert [(line.id, line.text) for line in answer.newest] == [
+        (line, f"harbour {lines.index(line)}") for line in sorted(lines, reverse=True)
+    ]
+    one = forget(world, cap, id=lines[0], dry_run=True)
+    assert (one.lines, [line.id for line in one.newest]) == (1, [lines[0]])
+    everything = forget(world, cap, owner="alice", dry_run=True)
+    assert (everything.lines, everything.keys, len(everything.newest)) == (4, 4, 3)
+    assert len(left(world)) == 6
+    assert world.call(o.RECONCILE, world.operator(), m.Reconcile("default")).findings == []
+
+
+def test_a_dry_run_shows_text_only_to_a_token_that_may_read_it(world):
+    _, [line, *_] = furnish(world)
+    blind = world.issue(ops=["forget"])
+    assert [one.text for one in forget(world, blind, id=line, dry_run=True).newest] == [None]
+    reader = world.issue(ops=["get", "list"])
+    assert world.code(o.FORGET, reader, m.Forget(id=line, dry_run=True)) == "cap_op_mismatch"
+
+
+def test_a_dry_run_leaves_its_row(world):
+    cap, [line, *_] = furnish(world)
+    forget(world, cap, id=line, dry_run=True)
+    [row] = [row for row in world.rows() if row.event.operation == "memory.forget"]
+    assert json.loads(row.event.detail) == {"owner": "alice", "lines": 1, "dry_run": True}
 
 
 def test_forgetting_a_correction_does_not_bring_back_what_it_corrected(world):

@@ -82,12 +82,14 @@ def exercise(guest):
     ]
     for operation, request in requests:
         guest.call(operation, request)
+    receipt = guest.call(o.FORGET, m.Forget(id=lines["no more zorblefruit"])).receipt
+    guest.call(o.VERIFY_RECEIPT, m.VerifyReceipt(receipt))
     unfit = m.Put(text=f"{SENTENCES['work']} \0")
     taken = m.Put(text=SENTENCES["work"], namespace="family", id=lines["family"])
     assert [guest.code(o.PUT, request) for request in (unfit, taken)] == ["invalid_input", "conflict"]
     assert guest.code(o.PUT, m.Put(text=SENTENCES["work"]), minted) == "cap_op_mismatch"
     guest.put(SENTENCES["work"], "work")
-    return {operation.name for operation, _ in requests} | {o.PUT.name}
+    return {operation.name for operation, _ in requests} | {o.PUT.name, o.VERIFY_RECEIPT.name}
 
 
 def test_the_search_itself_finds_what_is_there(tmp_path):

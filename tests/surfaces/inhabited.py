@@ -58,6 +58,8 @@ def inhabited(owner: httpx.Client, workspace: str | None = None) -> Names:
     owner.post(f"{place}/scopes/{SCOPE}/sessions", json={"session_ids": [SESSION]}).raise_for_status()
     webhook = done(owner.post(f"{place}/webhooks", json={"url": "https://receiver.example/hook"}))
     line = done(owner.post("/v1/memory/put", json={"text": "Trip to Chengdu", "namespace": "travel"}))
+    other = done(owner.post("/v1/memory/put", json={"text": "Trip to Oslo", "namespace": "travel"}))
+    forgotten = done(owner.post("/v1/memory/forget", json={"id": other["id"]}))
     done(owner.post("/v1/import/begin", json={"digest": DIGEST, "counts": {}}))
     names = {
         "workspace_id": name,
@@ -68,6 +70,7 @@ def inhabited(owner: httpx.Client, workspace: str | None = None) -> Names:
         "conclusion_id": conclusions[0]["id"],
         "endpoint_id": webhook["id"],
         "id": line["id"],
+        "receipt": forgotten["receipt"],
     }
     return _Inhabited(owner, names)
 
@@ -137,6 +140,7 @@ RIGHT: dict[str, Callable[[Names], Right]] = {
     "audit.list": _nothing,
     "audit.checkpoint": _nothing,
     "audit.proof": lambda names: Right(params={"seq": "0"}),
+    "receipt.verify": lambda names: Right(json={"receipt": names["receipt"]}),
     "workspaces.open": lambda names: Right(json={"id": names["workspace_id"]}),
     "workspaces.list": _nothing,
     "workspaces.change": _json({"metadata": {"a": 1}}),

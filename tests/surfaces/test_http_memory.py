@@ -250,11 +250,26 @@ def test_forget_answers_what_went_with_a_receipt_that_is_in_the_log(actor):
     answer = actor.post("/v1/memory/forget", json={"id": line_id})
     assert answer.status_code == 200
     told = answer.json()
-    receipt = told.pop("receipt")
+    text = told.pop("receipt")
     assert told == {"lines": 1, "keys": 0, "namespaces": ["travel"], "scrubbed": True}
-    [row] = actor.get("/v1/audit", params={"first": receipt["seq"], "limit": 1}).json()["rows"]
+    receipt = actor.post("/v1/receipts/verify", json={"receipt": text}).json()["receipt"]
+    [row] = actor.get("/v1/audit", params={"first": receipt["row"], "limit": 1}).json()["rows"]
     assert (row["leaf"], row["operation"], row["lines"]) == (receipt["leaf"], "memory.forget", [line_id])
     assert actor.get(f"/v1/memory/lines/{line_id}").status_code == 404
+
+
+def test_a_dry_run_of_forget_answers_what_would_go(actor):
+    line_id = put(actor, "Trip to Chengdu")
+    told = actor.post("/v1/memory/forget", json={"namespace": "travel", "dry_run": True}).json()
+    [newest] = told.pop("newest")
+    assert told == {"lines": 1, "keys": 2, "namespaces": ["travel"], "scrubbed": False, "dry_run": True}
+    assert (newest["id"], newest["text"]) == (line_id, "Trip to Chengdu")
+    assert actor.get(f"/v1/memory/lines/{line_id}").status_code == 200
+
+
+def test_a_receipt_that_nobody_signed_is_refused(actor):
+    answer = actor.post("/v1/receipts/verify", json={"receipt": "a.b.c"})
+    assert (answer.status_code, answer.json()["error"]) == (400, "receipt_invalid")
 
 
 def test_forgetting_a_namespace_destroys_its_keys_and_spares_the_others(actor):

@@ -34,6 +34,7 @@ BEYOND_THE_ISSUE = {
     ("get", "/ready"),
     ("get", "/v1/status"),
     ("post", "/v1/reindex"),
+    ("post", "/v1/receipts/verify"),
     ("get", "/v1/signins"),
     ("post", "/v1/signins/end"),
     ("post", "/v1/import"),

@@ -6,14 +6,21 @@ lines elsewhere stay shut; the scrub that follows takes the bytes out of the sto
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from msgspec import Struct
 
 from mnemon.core.conversation.cascade import erase_lines, erase_resting
 from mnemon.core.conversation.place import Changes
 from mnemon.core.desk import Desk
-from mnemon.domain import ulid
+from mnemon.domain import receipt, ulid
+from mnemon.domain.line import SealedLine
+from mnemon.domain.names import Room
 from mnemon.domain.register import MEMBER
+from mnemon.errors import Tampered
 from mnemon.ports.book import EVERYTHING, Span
+
+_NEWEST = 3
 
 
 class Forgotten(Struct, frozen=True):
@@ -22,40 +29,64 @@ class Forgotten(Struct, frozen=True):
     namespaces: tuple[str, ...]
     with_them: frozenset[str] = frozenset()
     """Lines of others that rested on these alone, and went too."""
+    epoch: int = 0
+    """The newest epoch of the keys that went."""
+    verified: tuple[str, ...] = ()
+    """What was checked before the deletion was committed."""
+
+
+class Forgettable(Struct, frozen=True):
+    """What would go."""
+
+    lines: int
+    keys: int
+    namespaces: tuple[str, ...]
+    newest: list[SealedLine]
+
+
+def forgettable(desk: Desk, line_id: str | None) -> Forgettable:
+    """What would go with this line, or with everything in scope. Raises: InvalidInput, NotFound."""
+    if line_id is not None:
+        found = [line for line, _ in desk.find_all(ulid.check(line_id))]
+        return Forgettable(len(found), 0, _namespaces(line.room for line in found), found[:_NEWEST])
+    scope, rooms = desk.scope, _rooms(desk)
+    namespaces = _namespaces(rooms)
+    span = Span(scope.workspace, scope.owner, namespaces, history=True, limit=_NEWEST)
+    return Forgettable(
+        lines=sum(desk.tx.lines.count(room) for room in rooms),
+        keys=len(desk.tx.keys.of(scope.workspace, scope.owner, namespaces)),
+        namespaces=namespaces,
+        newest=desk.tx.lines.walk(span),
+    )
 
 
 def forget_line(desk: Desk, line_id: str) -> Forgotten:
-    """Raises: InvalidInput, NotFound."""
+    """Raises: InvalidInput, NotFound, SchemaUnknown."""
     lines = [line for line, _ in desk.find_all(ulid.check(line_id))]
     changes = Changes()
     erase_lines(desk, lines, changes)
+    rooms = [line.room for line in lines]
+    _check_gone(desk, rooms, (line_id,))
     return Forgotten(
         lines=len(lines),
         keys=0,
-        namespaces=tuple(line.room.namespace for line in lines),
+        namespaces=_namespaces(rooms),
         with_them=frozenset(changes.gone - {line_id}),
+        verified=(receipt.SCHEMA, receipt.LINES, receipt.INDEX),
     )
 
 
 def forget_rooms(desk: Desk) -> Forgotten:
-    """Everything in scope. Nothing there is not an error: it says nothing about what was."""
-    scope = desk.scope
-    keyed = {key.room.namespace for key in desk.tx.keys.of(scope.workspace, scope.owner, scope.namespaces)}
-    filled = desk.tx.lines.namespaces(scope.workspace, scope.owner)
-    rooms = [
-        desk.room(namespace)
-        for namespace in sorted(keyed.union(filled))
-        if scope.namespaces is None or namespace in scope.namespaces
-    ]
+    """Everything in scope. Nothing there is not an error: it says nothing about what was.
+
+    Raises: SchemaUnknown.
+    """
+    scope, rooms = desk.scope, _rooms(desk)
+    namespaces = _namespaces(rooms)
     said = desk.tx.lines.ids(
-        Span(
-            scope.workspace,
-            scope.owner,
-            [room.namespace for room in rooms],
-            history=True,
-            limit=EVERYTHING,
-        )
+        Span(scope.workspace, scope.owner, namespaces, history=True, limit=EVERYTHING),
     )
+    epochs = [key.epoch for key in desk.tx.keys.of(scope.workspace, scope.owner, namespaces)]
     changes = Changes()
     if rooms:
         ties = desk.tx.register.ties(scope.workspace, MEMBER, held=scope.owner)
@@ -67,5 +98,40 @@ def forget_rooms(desk: Desk) -> Forgotten:
         keys += desk.tx.keys.delete_room(room)
     if rooms:
         desk.tx.touch(scope.workspace, rooms=True)
-        desk.tx.owe_scrub()
-    return Forgotten(lines, keys, tuple(room.namespace for room in rooms), frozenset(changes.gone))
+    desk.tx.owe_scrub()
+    _check_gone(desk, rooms)
+    return Forgotten(
+        lines=lines,
+        keys=keys,
+        namespaces=namespaces,
+        with_them=frozenset(changes.gone),
+        epoch=max(epochs, default=0),
+        verified=(receipt.SCHEMA, receipt.LINES, receipt.INDEX, receipt.KEYS),
+    )
+
+
+def _rooms(desk: Desk) -> list[Room]:
+    """The rooms in scope that have keys or lines."""
+    scope = desk.scope
+    keyed = {key.room.namespace for key in desk.tx.keys.of(scope.workspace, scope.owner, scope.namespaces)}
+    filled = desk.tx.lines.namespaces(scope.workspace, scope.owner)
+    return [desk.room(name) for name in sorted(keyed.union(filter(scope.opens, filled)))]
+
+
+def _namespaces(rooms: Iterable[Room]) -> tuple[str, ...]:
+    return tuple(room.namespace for room in rooms)
+
+
+def _check_gone(desk: Desk, rooms: Iterable[Room], line_ids: Collection[str] | None = None) -> None:
+    """Look whether anything is left of these lines, or of the whole rooms. Raises: Tampered."""
+    tx = desk.tx
+    for room in rooms:
+        if line_ids is None:
+            keys = tx.keys.of(room.workspace, room.owner, (room.namespace,))
+            left = tx.lines.count(room) + len(keys)
+        else:
+            left = len(tx.lines.get_all(room, line_ids))
+        if left or tx.terms.holds(room, line_ids):
+            raise Tampered(
+                "the store still has what was just deleted", hint="Nothing was deleted. Run 'mnemon doctor'."
+            )

@@ -8,11 +8,9 @@ from mnemon.core.browse import list_lines, read_line, snapshot
 from mnemon.core.conversation.dream import stock
 from mnemon.core.correct import correct
 from mnemon.core.desk import Desk, Trace
-from mnemon.core.forget import forget_line, forget_rooms
 from mnemon.core.portable.noting import unfinished
 from mnemon.core.recall import Wish, recall
 from mnemon.core.remember import Draft, remember
-from mnemon.domain.audit import Row
 from mnemon.domain.embedding import NONE, PGVECTOR, SEALED
 from mnemon.domain.line import Line
 from mnemon.domain.moments import to_datetime, to_ms
@@ -123,29 +121,6 @@ def invalidate(case: Case, request: m.Invalidate) -> Outcome:
     line, duplicate = correct(case.desk, request.id, request.text, request.new_id)
     answer = m.InvalidateAnswer(line.id, line.room.namespace, request.id, duplicate)
     return Outcome(answer, Trace((line.room.namespace,), (request.id, line.id), _detail(duplicate=duplicate)))
-
-
-def forget(case: Case, request: m.Forget) -> Outcome:
-    if request.id is not None:
-        gone = forget_line(case.desk, request.id)
-        lines: tuple[str, ...] = (request.id,)
-    else:
-        gone = forget_rooms(case.desk)
-        lines = ()
-
-    def answer(row: Row) -> m.ForgetAnswer:
-        return m.ForgetAnswer(
-            lines=gone.lines,
-            keys=gone.keys,
-            namespaces=list(gone.namespaces),
-            scrubbed=case.scrub(),
-            receipt=m.Receipt(row.seq, row.leaf.hex()),
-        )
-
-    detail = _detail(
-        owner=case.desk.scope.owner, lines=gone.lines, keys=gone.keys, gone=sorted(gone.with_them)
-    )
-    return Outcome(answer, Trace(gone.namespaces, lines, detail))
 
 
 def status(case: Case, request: m.Status) -> Outcome:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, MsgspecError, Struct, convert, to_builtins
 
+from mnemon.domain import receipt as receipts
 from mnemon.domain.cap import MAX_TOKEN_CHARS, Confirmation
 from mnemon.domain.embedding import SEALED
 from mnemon.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
@@ -202,21 +203,31 @@ class Forget(Request, frozen=True):
     id: LineId | None = None
     namespace: Namespace | None = None
     owner: Name | None = None
+    dry_run: bool = False
+    """Only say what would go. Nothing is deleted."""
 
 
-class Receipt(Answer, frozen=True):
-    """The audit row that records it."""
+class NewestLine(Answer, frozen=True):
+    """One of the newest lines that would go."""
 
-    seq: int
-    leaf: str
+    id: str
+    namespace: str
+    created_at: datetime
+    text: str | None
+    """None if the token does not grant `get`, or the line does not open."""
 
 
-class ForgetAnswer(Answer, frozen=True):
+class ForgetAnswer(Answer, frozen=True, omit_defaults=True):
     lines: int
     keys: int
     namespaces: list[str]
     scrubbed: bool
-    receipt: Receipt
+    receipt: str = ""
+    """Signed text (a compact JWS) that says what went and what was checked. Keep it: `mnemon audit verify
+    --receipt` holds it against the log. Empty for a dry run."""
+    dry_run: bool = False
+    newest: list[NewestLine] = []
+    """For a dry run, the three newest lines that would go."""
 
 
 class Mint(Request, frozen=True):
@@ -338,6 +349,18 @@ class ProofAnswer(Answer, frozen=True):
     path: list[str]
     leaf: str | None = None
     old_root: str | None = None
+
+
+class VerifyReceipt(Request, frozen=True):
+    """Check the signature of a receipt of `forget`, and hold it against the log."""
+
+    receipt: Annotated[str, Meta(max_length=receipts.MAX_CHARS)]
+
+
+class VerifyReceiptAnswer(Answer, frozen=True):
+    """What the receipt says, which the log confirms."""
+
+    receipt: receipts.Receipt
 
 
 class Status(Request, frozen=True):

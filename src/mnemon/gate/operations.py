@@ -5,7 +5,7 @@ from __future__ import annotations
 from mnemon.domain.names import ALL
 from mnemon.domain.policy import Need, Reach
 from mnemon.errors import InvalidInput
-from mnemon.gate import caps, indexing, ledger, memory, upkeep
+from mnemon.gate import caps, forgetting, indexing, ledger, memory, upkeep
 from mnemon.gate import messages as m
 from mnemon.gate.operation import Operation
 
@@ -59,11 +59,12 @@ FORGET = Operation(
     Need("forget"),
     m.Forget,
     m.ForgetAnswer,
-    memory.forget,
+    forgetting.forget,
     _forgotten,
     writes=True,
     within=True,
     rings=True,
+    peek=forgetting.preview,
 )
 STATUS = Operation(
     "status", Need("list"), m.Status, m.StatusAnswer, memory.status, lambda request: Reach(whole_rooms=True)
@@ -86,6 +87,9 @@ CHECKPOINT = Operation(
     "audit.checkpoint", Need("audit"), m.AuditCheckpoint, m.CheckpointAnswer, ledger.checkpoint
 )
 PROOF = Operation("audit.proof", Need("audit"), m.AuditProof, m.ProofAnswer, ledger.prove)
+VERIFY_RECEIPT = Operation(
+    "receipt.verify", Need("audit"), m.VerifyReceipt, m.VerifyReceiptAnswer, forgetting.verify_receipt
+)
 ROTATE = Operation(
     "keys.rotate", Need("grant", operator=True), m.RotateKeys, m.RotateAnswer, upkeep.rotate, writes=True
 )

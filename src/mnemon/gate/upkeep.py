@@ -11,6 +11,7 @@ from mnemon.core.desk import Trace, opened
 from mnemon.core.signins import rewrap
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.names import ALL, COMMON_NAMESPACE, Room
+from mnemon.domain.receipt import Detail
 from mnemon.domain.shapes import settled
 from mnemon.errors import IntegrityError, NotFound, Unavailable
 from mnemon.gate import messages as m
@@ -159,13 +160,10 @@ def _retell(told: _Told, workspace: str, event: Event) -> None:
             _retell_changes(told, workspace, event)
 
 
-class _Forgotten(Struct):
-    owner: str
-    gone: frozenset[str] = frozenset()
-
-
 def _retell_forgotten(told: _Told, workspace: str, event: Event) -> None:
-    detail = msgspec.json.decode(event.detail, type=settled(_Forgotten))
+    detail = msgspec.json.decode(event.detail, type=settled(Detail))
+    if detail.dry_run:
+        return
     rooms = {Room(workspace, detail.owner, namespace) for namespace in event.namespaces}
     named = set(event.lines)
 

@@ -252,6 +252,10 @@ class Terms(Protocol):
 
     def delete_room(self, room: Room) -> None: ...
 
+    def holds(self, room: Room, line_ids: Collection[str] | None = None) -> bool:
+        """Whether tokens or a vector of any of these lines are there, or without them of any line."""
+        ...
+
     def since(self, room: Room, seq: int) -> Feed:
         """The changes after `seq`, in order. A line's tokens are gone once it was removed."""
         ...

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import msgspec
 
+from mnemon.domain import receipt as receipts
 from mnemon.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
 from mnemon.domain.shapes import UNREADABLE
 from mnemon.domain.trust import named, quoted
@@ -190,8 +191,7 @@ def forget(shell: Shell, line_id: str | None, namespace: str | None, owner: str 
 
     def text() -> str:
         scrubbed = "bytes gone" if answer.scrubbed else "bytes go when no other process holds the store"
-        return (
-            f"forgot {answer.lines} lines and {answer.keys} keys; {scrubbed}; audit row {answer.receipt.seq}"
-        )
+        row = receipts.read_unverified(answer.receipt).row
+        return f"forgot {answer.lines} lines and {answer.keys} keys; {scrubbed}; audit row {row}"
 
     shell.show(answer, text)

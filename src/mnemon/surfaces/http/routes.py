@@ -38,7 +38,7 @@ ROUTES = (
         "/v1/memory/forget",
         o.FORGET,
         "Erase a line, a namespace or an owner",
-        (*_ROOMS, e.NotFound, e.CapScopeMismatch, *_OPENED),
+        (*_ROOMS, e.NotFound, e.CapScopeMismatch, e.SchemaUnknown, *_OPENED),
     ),
     Route("POST", "/v1/caps", o.MINT, "Mint a cap", (e.CapScopeMismatch,), 201),
     Route(
@@ -73,5 +73,12 @@ ROUTES = (
     Route("GET", "/v1/audit", o.AUDIT, "Rows of the audit log", (e.BrokenAuditChain,)),
     Route("GET", "/v1/audit/checkpoint", o.CHECKPOINT, "The log's size and root"),
     Route("GET", "/v1/audit/proof", o.PROOF, "An inclusion or consistency proof"),
+    Route(
+        "POST",
+        "/v1/receipts/verify",
+        o.VERIFY_RECEIPT,
+        "Check a receipt of forgetting against the log",
+        (e.ReceiptInvalid, e.BrokenAuditChain),
+    ),
 )
 """Upkeep (key rotation, doctor) has no route: it is done where the keys are."""

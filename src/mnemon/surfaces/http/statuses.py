@@ -6,6 +6,7 @@ from mnemon import errors as e
 
 STATUS: dict[type[e.MnemonError], int] = {
     e.InvalidInput: 400,
+    e.ReceiptInvalid: 400,
     e.Disabled: 400,
     e.Unauthenticated: 401,
     e.Denied: 403,
