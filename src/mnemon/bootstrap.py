@@ -36,6 +36,7 @@ from mnemon.core.desk import Tools
 from mnemon.core.meaning import Meaning
 from mnemon.core.mirroring import mirrored
 from mnemon.core.vault import Vault
+from mnemon.datafolder import DataFolder, foreign, place_of
 from mnemon.domain import cap, ulid
 from mnemon.domain.base64url import b64
 from mnemon.domain.cap import HolderKey
@@ -64,10 +65,6 @@ _RENEW_BEFORE = 30 * _DAY
 _SETTLING_STEP_SECONDS = 0.01
 _SECRET_BYTES = 32
 _PATIENCE = 10.0
-_FOREIGN = "the database's lines are sealed with keys that are not in this data folder"
-_BRING_KEYS = (
-    "Copy root.key and signing.key from the data folder that it was made with, or name another database."
-)
 _CARRYING_SECONDS = 60.0
 _NO_VECTORS = "none: search is by words alone (MNEMON_VECTORS=none)"
 
@@ -218,19 +215,26 @@ def open_house(
     *,
     renew_owner_cap: bool = False,
     patience: float = _PATIENCE,
+    make: bool = True,
     rebuilding: bool = False,
+    rebind: bool = False,
 ) -> House:
-    """Open the data folder, and make whatever of it is missing.
+    """Open the data folder, and make whatever of it is missing; without `make`, only if it was set up.
 
     The first question waits up to `patience` seconds until the embedder is loaded. `rebuilding` says that an
-    empty book is to be filled from a bucket that has lines.
+    empty book is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
+    store of the settings from now on, whatever it belonged to.
 
-    Raises: MnemonError.
+    Raises: MnemonError; NotSetUp, StoreMismatch.
     """
-    make_private_folder(settings.home)
+    if make:
+        make_private_folder(settings.home)
+    folder = DataFolder(settings, rebuilding=rebuilding, rebind=rebind)
+    folder.check(make=make)
     made, keyring, store = _in_file(settings) if settings.store is None else _in_database(settings)
     with ExitStack() as otherwise:
         otherwise.callback(store.close)
+        folder.claim(store, keyring.instance)
         house = _furnished(
             settings, made, keyring, store, renew=renew_owner_cap, patience=patience, rebuilding=rebuilding
         )
@@ -335,11 +339,6 @@ def _mender(store: SqlBook, clock: Clock, tools: Tools, carrier: Carrier) -> Men
     return Mender(book=store, clock=clock, tools=tools, carrier=carrier)
 
 
-def place_of(settings: Settings) -> str:
-    """Where the store is: a data folder, or the address of a database. Raises: Misconfigured."""
-    return str(settings.home) if settings.store is None else secret_of(settings.store)
-
-
 def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
     """Whether the store is new, its keys, and its book in the data folder. Raises: MnemonError."""
     home = settings.home
@@ -363,10 +362,8 @@ def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
         with book.read() as tx:
             used = bool(tx.workspaces())
         if made and used:
-            raise Misconfigured(_FOREIGN, hint=_BRING_KEYS)
+            raise foreign()
         keyring = KeyFiles.create(settings.home)
-        if not book.belongs_to(keyring.instance):
-            raise Misconfigured(_FOREIGN, hint=_BRING_KEYS)
         otherwise.pop_all()
     return made, keyring, book
 

@@ -49,7 +49,7 @@ def _moving(name: str) -> click.Command:
     from mnemon.adapters.archive import keeping
     from mnemon.adapters.archive.archive import Archives
     from mnemon.adapters.importers.choice import reader
-    from mnemon.bootstrap import place_of
+    from mnemon.datafolder import place_of
     from mnemon.surfaces.cli import backup, exporting, importing, migrating
 
     match name:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import tzinfo
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -131,9 +132,7 @@ class Settings(Struct, frozen=True):
             return str(self.home)
         if self.store.startswith("@"):
             return f"the database of {self.store[1:]}"
-        parts = urlsplit(self.store)
-        hosts = parts.netloc.rpartition("@")[2] or parse_qs(parts.query).get("host", ["localhost"])[0]
-        return f"postgresql://{hosts}{parts.path}"
+        return without_secrets(self.store)
 
     @property
     def book(self) -> Path:
@@ -153,6 +152,13 @@ class Settings(Struct, frozen=True):
         return self.home / "webhook.secret"
 
 
+def without_secrets(address: str) -> str:
+    """The address of a database, without who connects to it, and how."""
+    parts = urlsplit(address)
+    hosts = parts.netloc.rpartition("@")[2] or parse_qs(parts.query).get("host", ["localhost"])[0]
+    return f"postgresql://{hosts}{parts.path}"
+
+
 def settings_from(environment: Mapping[str, str], home: str | None = None) -> Settings:
     """The settings of this process.
 
@@ -161,7 +167,7 @@ def settings_from(environment: Mapping[str, str], home: str | None = None) -> Se
     if unknown := sorted(
         name for name in environment if name.startswith("MNEMON_") and name not in VARIABLES
     ):
-        raise Misconfigured(f"{unknown[0]} is not a setting", hint=f"Settings: {', '.join(VARIABLES)}.")
+        raise _unknown(unknown[0])
     limits = Limits()
     for variable, name in _LIMITS.items():
         if variable in environment:
@@ -182,6 +188,12 @@ def settings_from(environment: Mapping[str, str], home: str | None = None) -> Se
         vectors=_vectors(environment.get("MNEMON_VECTORS"), environment.get("MNEMON_STORE")),
         index_mb=_positive("MNEMON_INDEX_MB", environment.get("MNEMON_INDEX_MB") or "256"),
     )
+
+
+def _unknown(variable: str) -> Misconfigured:
+    near = get_close_matches(variable, VARIABLES, n=1)
+    hint = f"Did you mean {near[0]}?" if near else "The reference page settings.md lists all settings."
+    return Misconfigured(f"{variable} is not a setting", hint=hint)
 
 
 def _store(told: str | None) -> str | None:

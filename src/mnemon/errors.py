@@ -19,7 +19,7 @@
      |                              ModelUnusable, ModelBudgetSpent, UpstreamUnreachable
      |- IntegrityError              Tampered, WrongKey, BrokenAuditChain, SchemaUnknown,
      |                              ArchiveDamaged: never retried, never ignored
-     |- Misconfigured               start-up only
+     |- Misconfigured               start-up only: NotSetUp, StoreMismatch
      `- Unsupported                 this backend refuses, by name
 
 A code is a stable string that clients may match on. A refusal's detail says nothing about
@@ -296,6 +296,15 @@ class ArchiveDamaged(IntegrityError):
 
 class Misconfigured(MnemonError):
     code = "misconfigured"
+
+
+class NotSetUp(Misconfigured):
+    code = "not_set_up"
+    default_hint = "Run 'mnemon init', or name another data folder with --home or MNEMON_HOME."
+
+
+class StoreMismatch(Misconfigured):
+    code = "store_mismatch"
 
 
 class Unsupported(MnemonError):

@@ -115,7 +115,7 @@ def test_the_bucket_of_another_book_keeps_its_keys(me, home, tmp_path):
         stranger.put("a stranger's line")
         stranger.carry()
     theirs = contents(open_objects(elsewhere))
-    with kept(home, elsewhere) as mistaken:
+    with kept(home, elsewhere, rebind=True) as mistaken:
         mended = mistaken.house.repair(deep=True)
     assert len([one for one in mended.findings if "another key" in one]) == 2
     left = contents(open_objects(elsewhere))

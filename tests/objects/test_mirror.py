@@ -108,10 +108,10 @@ def test_what_changes_of_a_line_changes_in_the_bucket(home, url, tmp_path):
 def test_a_bucket_that_does_not_answer_costs_no_line(home, nowhere, url, objects):
     with kept(home, url):
         pass
-    with kept(home, nowhere) as me:
+    with kept(home, nowhere, rebind=True) as me:
         line_id = me.put("said while the bucket was away")
         assert me.status().uncarried == 3
-    with kept(home, url) as me:
+    with kept(home, url, rebind=True) as me:
         me.put("said when it was back")
         me.carry()
     assert line_id in names(objects)
@@ -141,11 +141,11 @@ def test_a_rotated_root_key_opens_the_bucket_alone(home, url, tmp_path):
 def test_an_old_root_key_stays_while_the_bucket_can_not_be_told(home, nowhere, url):
     with kept(home, url):
         pass
-    with kept(home, nowhere) as me:
+    with kept(home, nowhere, rebind=True) as me:
         me.put("hello")
         assert me.call(o.ROTATE, m.RotateKeys()).kept is True
     assert (home / "root.key").read_text().count(":") == 4
-    with kept(home, url) as me:
+    with kept(home, url, rebind=True) as me:
         assert me.call(o.ROTATE, m.RotateKeys()).kept is False
     assert (home / "root.key").read_text().count(":") == 3
 
@@ -204,7 +204,8 @@ def test_a_conversation_comes_back_with_its_sessions_peers_and_conclusions(home,
             assert {one["id"]: one for one in alice.conclusions()} == cited
             alice.say("s", "I sold the horse.")
             assert len(alice.texts("s")) == len(told["texts"]) + 1
-    assert "lines open" in mnemon("doctor", home=tmp_path / "new").out
+    told = mnemon("doctor", home=tmp_path / "new", settings={"MNEMON_OBJECTS": url})
+    assert "lines open" in told.out
 
 
 def test_the_log_never_tells_a_line_that_is_there_for_forgotten(home, url):
@@ -321,7 +322,7 @@ def test_a_new_book_does_not_begin_on_a_bucket_that_has_lines(home, url, tmp_pat
         me.put("hello")
         me.carry()
     with pytest.raises(Misconfigured, match="this book has none"):
-        kept(copied_key(home, tmp_path / "new"), url).__enter__()
+        kept(copied_key(home, tmp_path / "new"), url, rebind=True).__enter__()
 
 
 def test_a_key_in_the_bucket_is_never_replaced_by_another(home, url, objects, tmp_path):
@@ -360,6 +361,7 @@ def test_the_command_line_rebuilds_repairs_and_tells(home, tmp_path):
     told = mnemon("--json", "doctor", "--repair", home=new, settings=settings).json()
     assert (told["carried"], told["restored"], told["findings"]) == (3, 0, [])
     away = {"MNEMON_OBJECTS": "s3://memory/away?endpoint=http://127.0.0.1:1"}
+    mnemon("init", "--rebind", home=new, settings=away)
     assert "rotate again" in mnemon("key", "rotate", home=new, settings=away).out
     refused = mnemon(
         "doctor", "--repair", home=new, url="http://127.0.0.1:1", settings=settings, exit_code=None

@@ -137,7 +137,7 @@ def test_without_keys_nothing_of_the_folder_goes_along(filled, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     said = mnemon("restore", str(tmp_path / "b"), home=elsewhere)
     assert "holds no keys" in said.out
-    assert names(elsewhere) == ["mnemon.db"]
+    assert names(elsewhere) == ["mnemon.db", "store.json"]
     assert mnemon("status", home=elsewhere, exit_code=None).exit_code == 11
     for name in ("root.key", "signing.key"):
         shutil.copy2(filled / name, elsewhere / name)
@@ -172,7 +172,8 @@ def test_an_empty_folder_is_restored_into(filled, tmp_path):
     keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
     assert (tmp_path / "elsewhere").stat().st_ino == place
     assert stat.S_IMODE((tmp_path / "elsewhere").stat().st_mode) == 0o700
-    assert names(tmp_path / "elsewhere") == ["mnemon.db", "owner.cap", "root.key", "signing.key"]
+    kept = ["mnemon.db", "owner.cap", "root.key", "signing.key", "store.json"]
+    assert names(tmp_path / "elsewhere") == kept
     assert texts(tmp_path / "elsewhere") == texts(filled)
 
 
@@ -248,7 +249,7 @@ def test_only_the_owner_of_the_installation_makes_a_backup(filled, tmp_path):
 def test_nothing_that_was_forgotten_is_in_a_backup(filled, tmp_path):
     backed_up(filled, tmp_path / "whole")
     mnemon("forget", "--owner", "owner", home=filled)
-    backed_up(filled, tmp_path / "b")
+    backed_up(filled, tmp_path / "b", allow_empty=True)
     keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
     with sqlite3.connect(tmp_path / "elsewhere" / "mnemon.db") as database:
         assert database.execute("SELECT COUNT(*) FROM lines").fetchone() == (0,)

@@ -170,6 +170,7 @@ def test_where_no_vectors_are_made_pgvector_is_not_wanted(home, server, bare, wi
 def test_the_status_says_how_vectors_are_kept(home, server, bare, kept, told):
     store = {**EMBEDDER, "MNEMON_STORE": server.url(bare), "MNEMON_VECTORS": kept}
     run = partial(mnemon, home=home, settings=store)
+    run("init")
     assert f"  vectors              {told}" in run("status").out
     assert run("--json", "status").json()["vectors"] == (kept if kept != "auto" else "pgvector")
 
@@ -177,12 +178,12 @@ def test_the_status_says_how_vectors_are_kept(home, server, bare, kept, told):
 def test_a_server_that_has_no_pgvector_is_told_of_with_what_to_do(home, server, bare):
     without_pgvector(server, bare)
     store = {**EMBEDDER, "MNEMON_STORE": server.url(bare)}
-    refused = mnemon("status", home=home, settings=store, exit_code=11)
+    refused = mnemon("init", home=home, settings=store, exit_code=11)
     assert refused.err.startswith("misconfigured: the database has no pgvector:")
     assert "CREATE EXTENSION vector" in refused.err
     for way_out in ("sealed", "none"):
         assert f"MNEMON_VECTORS={way_out}" in refused.err
-        mnemon("status", home=home, settings={**store, "MNEMON_VECTORS": way_out})
+        mnemon("init", home=home, settings={**store, "MNEMON_VECTORS": way_out})
 
 
 def test_a_role_that_may_not_make_it_is_told_what_the_database_said(home, server, bare):

@@ -17,6 +17,7 @@ from mnemon.errors import Misconfigured, StorageBusy, StorageFull, StorageReadOn
 _UNFINISHED = ".tmp"
 _LOOK_SECONDS = 0.01
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_private_folder(path: Path) -> None:
@@ -25,6 +26,30 @@ def make_private_folder(path: Path) -> None:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise translation(f"the data folder {path} can't be made", error) from error
+
+
+def check_folder(path: Path) -> None:
+    """See that nobody else can replace what is in the folder, or the folder itself.
+
+    Raises: Misconfigured; StorageUnavailable if it can't be looked at.
+    """
+    try:
+        found = path.stat()
+        above = {one: one.stat().st_mode for one in path.resolve().parents}
+    except OSError as error:
+        raise translation(f"{path} can't be looked at", error) from error
+    if found.st_uid != os.geteuid():
+        raise Misconfigured(
+            f"the data folder {path} belongs to another user", hint="Run this as that user, or use --home."
+        )
+    if found.st_mode & _WRITABLE:
+        raise Misconfigured(f"other users can write to {path}", hint=f"Run: chmod 700 {path}")
+    for parent, mode in above.items():
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise Misconfigured(
+                f"other users can replace {path}, because all may write to {parent}",
+                hint=f"Run: chmod o-w {parent}",
+            )
 
 
 def exists(path: Path) -> bool:

@@ -14,8 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemon.adapters.archive.archive import Archives, Reader
+from mnemon.adapters.binding import Binding, read_binding, write_binding
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, SIGNING_FILE, KeyFiles
 from mnemon.adapters.files import exists, make_private_folder, new_private, sync_folder, translation
 from mnemon.adapters.sql.copying import Report, copy_store, snapshot
@@ -57,10 +59,12 @@ def back_up(
     *,
     recipients: Sequence[str] = (),
     with_keys: bool = True,
+    allow_empty: bool = False,
 ) -> Kept:
     """Write a backup of the store at that place and its data folder; whoever uses it may go on.
 
-    Raises: Conflict if the file is there, InvalidInput, IntegrityError, StorageUnavailable and its kind.
+    Raises: Conflict if the file is there, InvalidInput, also for a store without lines unless that is
+    allowed, IntegrityError, StorageUnavailable and its kind.
     """
     with (
         _engine(store, made=False) as engine,
@@ -68,6 +72,11 @@ def back_up(
         _workroom(target.parent) as room,
     ):
         counts, files = _fixed(engine, home, room / BOOK)
+        if not counts["lines"] and not allow_empty:
+            raise InvalidInput(
+                "the store has no lines, and nothing was written",
+                hint="Check --home and MNEMON_STORE. To back up an empty store, add --allow-empty.",
+            )
         for name, content in files.items() if with_keys else ():
             archive.add(name, content)
         archive.add_file(BOOK, room / BOOK)
@@ -131,6 +140,7 @@ def restore(source: Path, home: Path, *, identity: Path | None = None) -> Kept:
         fresh.mkdir(mode=0o700)
         files = _unpacked(archive, fresh)
         _check(fresh, whole=bool(archive.manifest.about.get("keys")))
+        write_binding(fresh, Binding(ready=True))
         try:
             _settle(fresh, home)
         except OSError as error:
@@ -191,13 +201,18 @@ def move(source: str, target: str, *, vectors: str = AUTO, report: Report) -> di
     Raises: as `copy_store`; InvalidInput if there is no store at the source.
     """
     here, there = _folder(source), _folder(target)
+    if here is not None and (known := read_binding(here)) is not None and known.store is not None:
+        raise InvalidInput(f"the store of {here} is {known.store}", hint="Name that as the source.")
     with _engine(source, made=False) as one:
         if there is not None:
             make_private_folder(there)
             if here is not None:
                 _copy_files(here, there)
         with _engine(target, made=True) as other:
-            return copy_store(one, other, report, form=_form(target, vectors))
+            counts = copy_store(one, other, report, form=_form(target, vectors))
+    if there is not None:
+        write_binding(there, replace(read_binding(there) or Binding(), store=None, ready=True))
+    return counts
 
 
 def _form(target: str, vectors: str) -> str | None:

@@ -160,15 +160,18 @@ class SqlBook:
         """Call back meanwhile when another process may have added work; whether the database can tell."""
         return self._engine.listening(heard)
 
-    def belongs_to(self, instance: str) -> bool:
-        """Whether the book is that installation's; one that is nobody's yet is from now on."""
+    def instance(self) -> str | None:
+        """The installation that the book belongs to; None if it is nobody's yet."""
         with self._engine.read() as session:
             found = session.row("SELECT instance FROM installation")
-        if found is None:
-            with self._engine.write() as session:
-                session.run(_SETTLE, (instance,))
-                found = session.row("SELECT instance FROM installation")
-        return found == (instance,)
+        return None if found is None else str(found[0])
+
+    def settle(self, instance: str) -> str:
+        """Let a book that is nobody's yet belong to the installation; whose it is now."""
+        with self._engine.write() as session:
+            session.run(_SETTLE, (instance,))
+            found = session.row("SELECT instance FROM installation")
+        return instance if found is None else str(found[0])
 
     def scrub(self) -> bool:
         owed = self._owed()

@@ -31,7 +31,7 @@ class Kept(Protocol):
 
 
 BackUp = Callable[..., Kept]
-"""Of (settings, target), with `recipients` and `with_keys`."""
+"""Of (settings, target), with `recipients`, `with_keys` and `allow_empty`."""
 Restore = Callable[..., Kept]
 """Of (source, home), with `identity`."""
 
@@ -48,13 +48,18 @@ def backup_command(back_up: BackUp) -> click.Command:
         help="Encrypt it with age, for this recipient (age1… or ssh-ed25519 …); may be given again.",
     )
     @click.option("--without-keys", is_flag=True, help="Leave the keys out; without them nothing opens.")
+    @click.option("--allow-empty", is_flag=True, help="Write it even if the store has no lines.")
     @pass_shell
-    def backup(shell: Shell, file: Path, recipient: tuple[str, ...], without_keys: bool) -> None:
+    def backup(
+        shell: Shell, file: Path, recipient: tuple[str, ...], without_keys: bool, allow_empty: bool
+    ) -> None:
         """Write all of the store to FILE, which must not exist. A server may serve meanwhile."""
         _here(shell, "backup")
         settings: Settings = shell.settings
         shell.call(p.NOTE_BACKUP, p.NoteBackup(keys=not without_keys))
-        kept = back_up(settings, file, recipients=recipient, with_keys=not without_keys)
+        kept = back_up(
+            settings, file, recipients=recipient, with_keys=not without_keys, allow_empty=allow_empty
+        )
         if not recipient and not without_keys:
             click.echo(
                 f"WARNING: {file} holds the root key: whoever has this file can read every line."

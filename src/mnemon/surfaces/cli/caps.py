@@ -55,6 +55,7 @@ def mint(
     """Mint a cap and print just that."""
     holder = Confirmation(HolderKey(cnf)) if cnf else None
     request = m.Mint(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions, via)
+    shell.makes = True
     answer = shell.call(o.MINT, request)
     shell.show(answer, lambda: answer.cap)
 

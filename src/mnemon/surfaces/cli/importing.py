@@ -78,6 +78,7 @@ def import_command(open_source: OpenSource, archives: Archives) -> click.Command
 
         What was taken in before is not added again, so an import that was stopped goes on.
         """
+        shell.makes = True
         if _is_archive(source, kind, archives):
             if dry_run:
                 raise InvalidInput("an archive of Mnemon's is taken in whole", hint="Leave --dry-run out.")

@@ -96,6 +96,7 @@ def _serve(shell: Shell, reach: _Reach) -> None:
         raise Misconfigured(
             "the MCP SDK is not installed, or not the second one", hint="Run: pip install 'mnemon[mcp]'"
         ) from None
+    shell.makes = True
     person, shells = _narrowed(shell, reach)
 
     def call(errand: Errand, operation: Operation, request: m.Request) -> Any:

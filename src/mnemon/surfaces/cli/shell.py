@@ -119,6 +119,8 @@ class Shell:
     workspace: str | None = None
     holder_key: str | None = None
     json: bool = False
+    makes: bool = False
+    """Whether a data folder that was never set up is made; what only looks or deletes says so instead."""
     _house: House | None = field(default=None, repr=False)
     _caller: Caller | None = field(default=None, repr=False)
     _opened: list[Callable[[], None]] = field(default_factory=list, repr=False)
@@ -129,7 +131,7 @@ class Shell:
 
     def house(self, **options: Any) -> House:
         if self._house is None:
-            self._house = self.open_house(self.settings, **options)
+            self._house = self.open_house(self.settings, make=self.makes, **options)
             self._opened.append(partial(_leave, self._house))
         return self._house
 

@@ -31,10 +31,16 @@ _VECTORS = {
 
 
 @click.command(cls=Command)
+@click.option(
+    "--rebind",
+    is_flag=True,
+    help="Make the folder use the store and the bucket that the settings name now, whatever it used before.",
+)
 @pass_shell
-def init(shell: Shell) -> None:
-    """Make the data folder, its keys and the owner's cap; a dead owner's cap is renewed."""
-    house = shell.house()
+def init(shell: Shell, rebind: bool) -> None:
+    """Make the data folder, its keys and the owner's cap. Renews an expired owner's cap."""
+    shell.makes = True
+    house = shell.house(rebind=rebind)
     try:
         shell.call(o.WHOAMI, m.WhoAmI())
     except Unauthenticated:
@@ -68,6 +74,7 @@ def serve(
         from mnemon.surfaces.http.server import Address
         from mnemon.surfaces.http.server import serve as run
 
+    shell.makes = True
     settings, house = shell.settings, shell.house()
     doors = doors_of(
         settings.chat,
@@ -169,6 +176,7 @@ def rebuild(shell: Shell) -> None:
     """Make an empty book anew from the bucket (MNEMON_OBJECTS) and root.key alone."""
     from mnemon.gate.mended import NOT_REBUILT
 
+    shell.makes = True
     mended = _mended(shell, lambda house: house.rebuild(), rebuilding=True)
     told = {"restored": mended.restored, "findings": mended.findings, "not_rebuilt": NOT_REBUILT}
     shell.show(

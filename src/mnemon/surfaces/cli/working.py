@@ -22,6 +22,7 @@ _GREETING = "Mnemon works. Stop it with Ctrl-C."
 @pass_shell
 def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_name: Sequence[str]) -> None:
     """Do the work behind the requests of other processes until Ctrl-C; what is begun is finished first."""
+    shell.makes = True
     house = shell.house()
     if port is None:
         _work(house)
