@@ -28,8 +28,12 @@ _TO_A_MODEL = (
     r"(?:reveal|print|show|repeat|output|leak) (?:me )?(?:the |your )+(?:\w+ )?"
     r"(?:system (?:prompt|message)|instructions)\b",
     rf"(?:new|hidden|secret|important|your (?:new|real|true)) {_RULES}(?: (?:for|to) |:| are\b| is\b)",
+    rf"\b(?:note|notice|message|attention|reminder) (?:to|for) (?:the |any |all |every ){{0,2}}{_AI}\b",
+    r"\byou are (?:now|no longer) (?:dan\b|in \w+ mode|bound by|an? (?:unrestricted|unfiltered|jailbroken))",
+    rf"\bif you(?:'re| are) (?:an? |the )?{_AI}\b",
     rf"\bnew rules? (?:for|to) (?:the |every |any )?{_AI}:",
-    rf"\b{_AI} (?:(?:who|that|which) )?(?:read|see|pars|process|summari[sz])(?:e?s|ing)? this(?: \w+)?,? {_MUST}\b",
+    rf"\b{_AI} (?:(?:who|that|which) )?(?:read|see|pars|process|summari[sz])(?:e?s|ing)? this(?: \w+)?,? "
+    rf"{_MUST}\b",
     rf"\b(?:the|this|every|any|an) {_AI} (?:reading \w+ )?{_MUST} (?:now |always |never |also |first )*"
     r"(?:call|run|execute|invoke|send|delete|ignore|obey|reply|respond|answer|remember|store|tell|say)\b",
     rf"(?:remember|memori[sz]e|store|save|note|record|conclude)\b[^.!?]{{0,60}}{_THE_USER}",
@@ -42,6 +46,7 @@ _MARKUP = (
     r"\[/?(?:inst|system)\]|<</?sys>>",
     r"</?(?:system(?:[-_ ]\w+)?|instructions?|(?:tool|function)_(?:calls?|results?))>",
     r"\"(?:tool_calls?|function_call)\"\s*:",
+    r"^#{2,} *(?:system|instructions?)\b",
     r"^[ \t>*#-]{0,20}(?:system|developer)(?: (?:prompt|message|note|override))?\**[ \t]*:",
 )
 _LIKE_ORDERS = pattern("|".join(_TO_A_MODEL))
