@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mnemon.domain.imports import OWN_WORDS, PROVENANCE
 from mnemon.domain.pattern import pattern
 
 _CHANNELS = """
 tool tools tool_call tool_calls tool_result tool_results tool_output tool_response tool_message tool_return
 tool_use function function_call function_call_output function_result function_output function_response
 function_message system system_message system_prompt developer developer_message
-document documents file uploaded_file file_search file_search_call attachment upload
+relayed document documents file uploaded_file file_search file_search_call attachment upload
 web webpage web_page website web_search web_search_call web_search_result web_search_results
 web_search_tool_result web_fetch page url search search_result search_results
 retrieval retrieved retriever retriever_result rag ocr scrape scraped scraper crawl crawled crawler
@@ -31,7 +32,7 @@ _LONGEST = 40
 
 
 def is_carried(kind: str, metadata: Mapping[str, Any]) -> bool:
-    """Whether a tool, a file, a page or the host's own notes are named as where it came from.
+    """Whether a tool, a file, a page, an import or the host's own notes are named as where it came from.
 
     However the names are spelt: 'toolResult', 'tool-result' and 'Tool Result' are one.
     """
@@ -40,6 +41,9 @@ def is_carried(kind: str, metadata: Mapping[str, Any]) -> bool:
     if not metadata:
         return False
     told = {_plain(key): value for key, value in metadata.items()}
+    imported = told.get(PROVENANCE)
+    if imported and not (isinstance(imported, Mapping) and imported.get(OWN_WORDS) is True):
+        return True
     return any(map(told.get, _CARRIED)) or any(_names_a_channel(told.get(key)) for key in _WHERE_FROM)
 
 

@@ -13,6 +13,9 @@ from mnemon.domain.habits import MemberHabits
 PROVENANCE = "imported"
 """The key of metadata under which it stands where something was imported from."""
 
+OWN_WORDS = "own_words"
+"""The key under that which is true if whoever imported it vouched for it as its speaker's own words."""
+
 
 class Workspace(Struct, frozen=True):
     """The workspace that all records after this one belong to, until the next."""

@@ -21,6 +21,9 @@ MESSAGE = "message"
 DOCUMENT = "document"
 """Kind of a message that is part of a file: its peer carried it, and did not say it."""
 
+RELAYED = "relayed"
+"""Kind of a message that came with metadata that names another source: a tool, a page, an import."""
+
 SUMMARY = "summary"
 CARD = "card"
 DIGESTS = frozenset([SUMMARY, CARD])

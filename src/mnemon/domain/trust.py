@@ -39,7 +39,7 @@ _CONCLUDED = frozenset(CONCLUSIONS.values()) | _CLASSES.keys()
 
 _FENCED = pattern(r"^(```|~~~)[^\n]*\n.*?(?:^\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED_LINE = pattern(r"^[ \t]*>.*$", re.MULTILINE)
-_IN_QUOTES = pattern('“[^”]{12,600}”|«[^»]{12,600}»|"[^"\n]{12,600}"')
+_IN_QUOTES = pattern('“[^“”]{12,600}+”|«[^«»]{12,600}+»|"[^"\n]{12,600}+"')
 _ONES_OWN = pattern(r"\b(?:i|my|me|mine|we|our|you|your)\b", re.IGNORECASE)
 _MOST_IN_A_TITLE = 3
 

@@ -36,7 +36,7 @@ class Terms(Struct, frozen=True):
     lenient: bool = False
     """Whether what can't be kept here is left out, and not a reason to stop: nobody can mend the source."""
     own_words: bool = False
-    """Whether statements are taken for their peer's own words, and not told as what another memory held."""
+    """Whether messages and statements are taken for their peer's own words, and cards as they are."""
 
 
 class Wording:
@@ -96,11 +96,13 @@ class Wording:
         self, metadata: Mapping[str, Any], source_id: str, origin: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The metadata of something, with where it comes from."""
-        told = {
+        told: dict[str, Any] = {
             "from": self._terms.kind,
             "id": source_id,
             "at": self._terms.now.isoformat(timespec="seconds"),
         }
+        if self._terms.own_words:
+            told[r.OWN_WORDS] = True
         before = metadata.get(r.PROVENANCE)
         earlier = {"before": _once(before)} if isinstance(before, Mapping) else {}
         return {**metadata, r.PROVENANCE: {**origin, **told, **earlier}}

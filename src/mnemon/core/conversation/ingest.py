@@ -17,9 +17,10 @@ from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import habits as h
+from mnemon.domain.carried import is_carried
 from mnemon.domain.content import check_characters, encode_metadata
 from mnemon.domain.framing import frame
-from mnemon.domain.line import MESSAGE, SealedLine
+from mnemon.domain.line import MESSAGE, RELAYED, SealedLine
 from mnemon.domain.register import PEER, Entry
 from mnemon.domain.tasks import DERIVE, SUMMARISE, Errand
 from mnemon.ports.book import Turns
@@ -114,7 +115,7 @@ def _store(
             desk,
             keys[one.peer],
             line_id,
-            one.kind,
+            _kind(one),
             one.text,
             session=session,
             turn=turn,
@@ -124,6 +125,11 @@ def _store(
         )
         stored.append(Message(kept, one.text))
     return stored
+
+
+def _kind(one: Said) -> str:
+    """The kind of the message. The seal binds it: metadata that is changed later makes nothing one's own."""
+    return RELAYED if one.kind == MESSAGE and is_carried(MESSAGE, one.metadata) else one.kind
 
 
 def _digest(blind: bytes, session: str, said: Sequence[Said], key: str | None) -> bytes:

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from mnemon.domain.characters import BLANK_LETTERS
 from mnemon.domain.names import ALL
 from mnemon.domain.pattern import pattern
 from mnemon.surfaces.http.guard import is_loopback
-from mnemon.turns.fence import BLANK_LETTERS
 
 ANOTHER_DEVICE = "another device"
 """Where the answer goes if it is fetched with a device code."""
