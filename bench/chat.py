@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -160,7 +160,11 @@ class Side:
         return found
 
 
-def measure(lines: int, people: int, embedder: str, calls: int, rounds: int) -> dict[str, list[Round]]:
+@contextmanager
+def staged(
+    lines: int, people: int, embedder: str
+) -> Iterator[tuple[dict[str, Side], Iterator[tuple[str, str]]]]:
+    """Both ways to the model, warmed up, and what is asked."""
     settings = {**UNLIMITED, "MNEMON_EMBEDDER": embedder}
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
@@ -172,19 +176,25 @@ def measure(lines: int, people: int, embedder: str, calls: int, rounds: int) -> 
         ):
             sides = {"directly": Side(model, None), "through the door": Side(door, owner)}
             asked = questions(lines, people)
-            for person, text in islice(asked, 2 * people):
-                for side in sides.values():
-                    side.ask(person, text)
-            for side in sides.values():
-                side.round()
-            found: dict[str, list[Round]] = {name: [] for name in sides}
-            for _ in range(rounds):
-                for person, text in islice(asked, calls):
-                    for side in sides.values():
-                        side.ask(person, text)
-                for name, side in sides.items():
-                    found[name].append(side.round())
-            return found
+            take_turns(sides, islice(asked, 2 * people))
+            yield sides, asked
+
+
+def take_turns(sides: dict[str, Side], asked: Iterable[tuple[str, str]]) -> dict[str, Round]:
+    """Ask both ways in turns; the medians of each."""
+    for person, text in asked:
+        for side in sides.values():
+            side.ask(person, text)
+    return {name: side.round() for name, side in sides.items()}
+
+
+def measure(lines: int, people: int, embedder: str, calls: int, rounds: int) -> dict[str, list[Round]]:
+    found: dict[str, list[Round]] = {}
+    with staged(lines, people, embedder) as (sides, asked):
+        for _ in range(rounds):
+            for name, round in take_turns(sides, islice(asked, calls)).items():
+                found.setdefault(name, []).append(round)
+    return found
 
 
 def main() -> int:

@@ -1,6 +1,10 @@
 """What the gate costs: put and get through cap, seal and audit, beside plain SQLite in the same run.
 
     python bench/gate.py [--sizes 1000,10000,100000] [--rounds 5] [--json FILE]
+    python bench/gate.py --beside DIR [--lines 10000] [--embedder auto] [--rounds 5] [--json FILE]
+
+With `--beside`, put, get and what the chat door adds are measured beside another checkout of this repository:
+see `gate_beside.py`.
 
 Method. Every round measures both sides in turns, one call each, so that whatever the machine is
 doing hits both; a figure is the median of the rounds' medians, the spread is the smallest and the
@@ -121,10 +125,10 @@ def plain_database(path: Path) -> sqlite3.Connection:
 class Sides:
     """The same lines behind the gate and in plain SQLite."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, **settings: str) -> None:
         folder.mkdir(exist_ok=True)
         self.text = Text(seed)
-        self.house = mnemon.open_house(mnemon.settings_from(UNLIMITED, str(folder / "home")))
+        self.house = mnemon.open_house(mnemon.settings_from({**UNLIMITED, **settings}, str(folder / "home")))
         self.credentials = Credentials(self.house.owner_cap)
         self.database = plain_database(folder / "plain.db")
         self.stored: list[str] = []
@@ -134,8 +138,8 @@ class Sides:
         self.database.close()
         self.house.close()
 
-    def gate_put(self) -> Step:
-        request = m.Put(self.text.sentence(), "work")
+    def gate_put(self, namespace: str = "work") -> Step:
+        request = m.Put(self.text.sentence(), namespace)
         return lambda: self.house.gate.call(o.PUT, self.credentials, request)
 
     def bare_insert(self) -> Step:
@@ -348,7 +352,14 @@ def main() -> int:
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--beside", type=Path, metavar="DIR", help="another checkout, to be as quick as")
+    parser.add_argument("--embedder", default="auto", help="beside another checkout")
+    parser.add_argument("--lines", type=int, default=10_000, help="beside another checkout")
     asked = parser.parse_args()
+    if asked.beside:
+        from gate_beside import compare
+
+        return compare(asked.beside, asked.embedder, asked.lines, asked.rounds, asked.json)
     sizes = [int(size) for size in asked.sizes.split(",")]
     figures = Figures()
     measure_raw(figures, asked.rounds)

@@ -418,7 +418,7 @@ def verdicts(soak: Soak, watch: Watch, minutes: float) -> list[Verdict]:
         Verdict("what was forgotten is gone", f"{len(back)} of {len(ledger.forgotten)} back", not back),
         Verdict(
             "every answer has its audit row",
-            f"{len(unrecorded)} of {len(ledger.answered)} have none",
+            f"{len(unrecorded)} of {len(ledger.answered)} have none {sorted(set(unrecorded.values())) or ''}",
             not unrecorded,
         ),
         Verdict("every write has its audit row", f"{len(unwritten)} have none", not unwritten),

@@ -297,7 +297,11 @@ class CommandLine:
             if self._random.random() < 0.2:
                 time.sleep(self._random.random())
                 ran.kill()
-            told, trouble = ran.communicate(timeout=_TIMEOUT_SECONDS)
+            try:
+                told, trouble = ran.communicate(timeout=_TIMEOUT_SECONDS)
+            except subprocess.TimeoutExpired:
+                ran.kill()
+                told, trouble = ran.communicate()
         taken = time.perf_counter() - began
         if ran.returncode == 0:
             self._ledger.note("cli", "answered", taken)
