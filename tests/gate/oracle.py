@@ -6,6 +6,7 @@ What only keys can tell comes with the question. No line has an id that a reques
 SKEW = PROOF_AGE = 60
 RIGHTS = {f"memory.{op}": op for op in ("put", "get", "list", "snapshot", "invalidate", "forget")}
 RIGHTS |= {f"audit.{part}": "audit" for part in ("list", "checkpoint", "proof")}
+RIGHTS |= {"receipt.verify": "audit"}
 RIGHTS |= {"memory.line": "get", "status": "list", "caps.mint": "grant", "caps.revoke": "revoke"}
 RIGHTS |= {"reindex": "put", "signin.list": "revoke", "signin.withdraw": "revoke"}
 IMPORTS = tuple(f"import.{part}" for part in ("begin", "page", "finish"))
@@ -87,6 +88,8 @@ def work(cap, request, state):
         return "cap_scope_mismatch"
     if operation == "import.finish":
         return "not_found"
+    if operation == "receipt.verify":
+        return "receipt_invalid"
     if operation == "caps.revoke" and "kid" in body:
         taken = "conflict" if body["kid"] == state["kid"] else "ok"
         return taken if operates(said) else "cap_scope_mismatch"

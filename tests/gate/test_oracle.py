@@ -33,7 +33,7 @@ JUNK = {"cap_missing", "cap_malformed", "cap_sig_invalid"}
 UNPROVED = JUNK | {"cap_expired", "cap_revoked", "cap_pop_invalid"}
 REFUSED = {"cap_op_mismatch", "cap_data_class_mismatch", "invalid_input", "cap_scope_mismatch"}
 LIMITED = {"namespace_denied", "body_too_large", "rate_limited", "line_too_long"}
-EVERY_CODE = {*UNPROVED, *REFUSED, *LIMITED, "not_found", "conflict", "ok"}
+EVERY_CODE = {*UNPROVED, *REFUSED, *LIMITED, "not_found", "receipt_invalid", "conflict", "ok"}
 
 
 def some(rng, names):
@@ -170,6 +170,8 @@ BODIES = {
             {"owner": r.choice([*ACTORS, "owner"])},
             {},
             {"id": NOWHERE, "owner": "alice"},
+            {"namespace": r.choice(ROOMS), "dry_run": True},
+            {"owner": r.choice(ACTORS), "dry_run": True},
         ]
     ),
     "status": lambda r: {},
@@ -209,6 +211,7 @@ BODIES = {
     "audit.list": lambda r: r.choice([{}, {"first": 3, "limit": 2}]),
     "audit.checkpoint": lambda r: {},
     "audit.proof": lambda r: {"old": 0},
+    "receipt.verify": lambda r: {"receipt": r.choice(["junk", "a.b.c"])},
     "reindex": lambda r: r.choice([{}, {"begin": False}, {"workspace": "default"}]),
     "signin.list": lambda r: {},
     "signin.withdraw": lambda r: {"id": NOWHERE},

@@ -42,6 +42,7 @@ NEEDS_WHAT_CHANCE_DOES_NOT_FIND = {
         "caps.revoke",
         "signin.withdraw",
         "audit.proof",
+        "receipt.verify",
         "keys.new",
         "messages.upload",
         "sessions.clone",
