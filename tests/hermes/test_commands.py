@@ -431,6 +431,12 @@ class TestStatus:
         (home / "mnemon" / "deep" / "file").write_bytes(b"x" * 12_345)
         assert f"{home / 'mnemon'} (12 KB)" in told("status")
 
+    def test_names_the_block_as_the_file_spells_it(self, told, home):
+        (home / "mnemon.json").write_text('{"hosts": {"hermes.coder": {"aiPeer": "coder"}}}')
+        assert "block hermes.coder" in told("status", "--profile", "coder")
+        (home / "mnemon.json").write_text('{"hosts": {"hermes_coder": {"aiPeer": "coder"}}}')
+        assert "block hermes_coder" in told("status", "--profile", "coder")
+
     def test_passes_complaints_on_and_names_what_has_no_use(self, told, home):
         (home / "honcho.json").write_text('{"recalMode": "tools", "queryRewrite": true, "peerName": "ann"}')
         printed = told("status")

@@ -136,14 +136,31 @@ def test_a_store_that_came_back_from_a_backup_without_its_modes_is_opened_and_cl
     assert {key.stat().st_mode & 0o777 for key in keys} == {0o600}
 
 
-def test_the_agent_s_own_card_is_written_where_nobody_shares_it(stage):
-    refused = stage.provider("s1").handle_tool_call("mnemon_profile", {"card": ["Is terse"], "peer": "ai"})
-    assert "pinUserPeer" in refused
-    stage.configure(pinUserPeer=True)
+def test_the_agent_s_own_card_is_written_and_told_where_only_the_owner_speaks(stage):
     provider = stage.provider("s1")
     assert "error" not in provider.handle_tool_call("mnemon_profile", {"card": ["Is terse"], "peer": "ai"})
-    assert "Is terse" in provider.handle_tool_call("mnemon_profile", {"peer": "ai"})
-    assert "Is terse" in stage.recall(stage.provider("s2"), "What are you like, in a word?")
+    assert "Is terse" in stage.provider("s2").handle_tool_call("mnemon_profile", {"peer": "ai"})
+    somebody = stage.provider("s3", "telegram", user_id="77", chat_type="dm")
+    for args in ({"peer": "ai"}, {"peer": "ai", "card": ["Is rude"]}):
+        refused = somebody.handle_tool_call("mnemon_profile", args)
+        assert "pinUserPeer" in refused
+        assert "terse" not in refused
+    stage.configure(pinUserPeer=True)
+    assert "Is terse" in stage.recall(stage.provider("s4"), "What are you like, in a word?")
+
+
+def test_a_second_profile_of_a_shared_workspace_knows_the_facts_too(stage):
+    """What is known of a person is their own, before an agent has met them itself."""
+    stage.configure(workspace="home", aiPeer="hermes")
+    stage.tell(stage.provider("s1"), "My favourite instrument is the bassoon. I live in Porto.")
+    stage.provider("s1").handle_tool_call("mnemon_profile", {"card": ["Lives in Porto"]})
+    stage.configure(workspace="home", aiPeer="coder")
+    provider = stage.provider("s2")
+    assert "Porto" in provider.handle_tool_call("mnemon_profile", {})
+    assert "bassoon" in provider.handle_tool_call("mnemon_context", {})
+    answer = provider.handle_tool_call("mnemon_reasoning", {"query": "Which instrument is my favourite?"})
+    assert "bassoon" in answer
+    assert "Noted about the user" in stage.recall(provider, "Which instrument is my favourite?")
 
 
 def test_what_every_person_has_in_memory_has_to_be_loaded_once(stage):

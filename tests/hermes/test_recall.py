@@ -132,6 +132,15 @@ def test_what_went_wrong_is_asked_again_on_the_next_turn():
     assert asked_on(answers, turns=5, dialectic_cadence=3) == [1, 2, 5]
 
 
+def test_where_only_the_first_turn_is_shown_memory_nothing_is_asked_that_comes_too_late():
+    assert asked_on(["Ann plays."] * 9, injection_frequency="first-turn") == []
+
+
+def test_where_only_the_first_turn_is_shown_memory_it_is_asked_if_that_turn_waits():
+    settings = {"injection_frequency": "first-turn", "first_turn_dialectic_wait": 0.01}
+    assert asked_on(["Ann plays."] * 9, turns=3, **settings) == [1]
+
+
 @pytest.mark.parametrize(
     "known, more",
     [(Known(), {}), (TOLD, {"near": False}), (TOLD, {"first_turn_dialectic_wait": PATIENCE})],

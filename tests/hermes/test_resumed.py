@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes.hostdb import keep_transcript
+from hermes.hostdb import keep_injected, keep_transcript
 from mnemon.turns.cleaning import CONTINUED
 
 TRIP, DRAWER = "I fly to Chengdu on May 25.", "My socks are in the drawer."
@@ -96,3 +96,34 @@ def test_the_compressor_is_not_told_what_it_is_to_compress(stage):
     provider.on_turn_start(2, QUESTION)
     told = provider.on_pre_compress([{"role": "user", "content": QUESTION}])
     assert passages(told) == []
+
+
+VIOLA = "Ann plays the viola."
+
+
+@pytest.fixture
+def noted(stage):
+    stage.provider("s0").handle_tool_call("mnemon_conclude", {"conclusion": VIOLA})
+    return stage.recall(stage.provider("s1"), "Which instrument do I play?", 1)
+
+
+def test_a_noted_fact_is_told_once_while_the_model_has_it_before_it(stage, noted):
+    assert VIOLA in noted
+    keep_injected(stage, noted)
+    assert stage.recall(stage.provider("s1"), "Which instrument do I play?", 2) == ""
+
+
+def test_it_is_told_again_once_it_left_the_window_and_in_another_conversation(stage, noted):
+    keep_injected(stage, noted, active=0)
+    keep_injected(stage, "nothing", session="s1")
+    keep_injected(stage, noted, session="s2")
+    assert VIOLA in stage.recall(stage.provider("s1"), "Which instrument do I play?", 3)
+
+
+def test_over_http_it_is_told_again_for_callers_send_their_history_without_it(stage):
+    told = {"platform": "api_server", "gateway_session_key": "user:42"}
+    provider = stage.provider("s1", **told)
+    provider.handle_tool_call("mnemon_conclude", {"conclusion": VIOLA})
+    first = stage.recall(provider, "Which instrument do I play?", 1)
+    keep_injected(stage, first)
+    assert VIOLA in stage.recall(stage.provider("s1", **told), "Which instrument do I play?", 2)

@@ -223,3 +223,9 @@ def test_status_asks_the_server_who_the_token_is(profile, server):
     server.owner.post("/v1/caps/revoke", json={"jti": whoami["jti"]})
     found = ways.inspect(configured(stage)[0])
     assert (found.reachable, "cap_revoked" in found.told) == (False, True)
+
+
+def test_a_server_that_wants_a_key_says_that_none_was_sent(server, tmp_path):
+    stage = Stage(tmp_path, baseUrl=server.url)
+    found = ways.inspect(configured(stage)[0])
+    assert (found.reachable, found.told.partition(":")[0]) == (False, "cap_missing")

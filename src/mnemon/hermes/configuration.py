@@ -80,6 +80,11 @@ class Configuration(Struct, frozen=True, kw_only=True):
         return USUAL_WAIT if self.recall_wait is None else self.recall_wait
 
     @property
+    def shows_later(self) -> bool:
+        """Whether a turn may be shown what memory was asked in the turn before."""
+        return self.injection_frequency == "every-turn"
+
+    @property
     def url(self) -> str | None:
         """The server to use; None for the embedded store."""
         if self.base_url is not None:

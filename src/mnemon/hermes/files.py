@@ -351,13 +351,22 @@ def _values_of(path: Path | None, *, shared: bool) -> dict[str, Any]:
 
 def _change(values: dict[str, Any], host: str, changes: Mapping[str, Any], *, root: bool) -> None:
     level = values if root else _block(values, host)
+    for one in (values, level):
+        _respell(one)
     for name, value in changes.items():
-        for alias in _key(name).aliases:
-            level.pop(alias, None)
         if value is None:
             level.pop(name, None)
         else:
             level[name] = value
+
+
+def _respell(level: dict[str, Any]) -> None:
+    """Settings that are spelled as they were once are spelled as they are now, which go first."""
+    for key in KEYS:
+        for alias in key.aliases:
+            if alias in level:
+                value = level.pop(alias)
+                level.setdefault(key.name, value)
 
 
 def _block(values: dict[str, Any], host: str) -> dict[str, Any]:

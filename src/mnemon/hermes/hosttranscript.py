@@ -22,9 +22,11 @@ _UNDONE = """
     WHERE session_id IN ({}) AND active = 0 AND NOT compacted AND role = 'user'
 """
 _SHOWN = """
-    SELECT role = 'user', content FROM messages
+    SELECT role = 'user', content, {} FROM messages
     WHERE session_id = ? AND active AND role IN ('user', 'assistant') ORDER BY id DESC
 """
+_SENT = "api_content"
+"""Where the host keeps a message as the model was sent it, with what memory added; older ones do not."""
 _JSON = "\x00json:"
 """What the host puts before content in parts."""
 _BETWEEN = "\x00"
@@ -36,6 +38,8 @@ class Window(Struct, frozen=True):
     """What was said in a session that the model still has before it."""
 
     text: str
+    injected: str = ""
+    """The messages with what memory added to them."""
 
     def shows(self, text: str) -> bool:
         """Whether that, as we keep it, was said there."""
@@ -47,14 +51,17 @@ def window(home: Path, session_id: str, turns: int) -> Window | None:
 
     Two talks over HTTP that begin alike are one session to the host: so only the latest are the talk's own.
     """
-    rows = _rows(home, _SHOWN, (session_id,))
+    asked = (_rows(home, _SHOWN.format(column), (session_id,)) for column in (_SENT, "NULL"))
+    rows = next(filter(None, asked), [])
     texts: list[str] = []
-    for by_user, content in rows:
+    sent: list[str] = []
+    for by_user, content, added in rows:
         if turns <= 0:
             break
         turns -= by_user
         texts.append(spoken(_content(content)))
-    return Window(_BETWEEN.join(texts)) if rows else None
+        sent += [added] if isinstance(added, str) else []
+    return Window(_BETWEEN.join(texts), _BETWEEN.join(sent)) if rows else None
 
 
 def said_and_undone(home: Path, session_id: str) -> tuple[list[str], list[str]]:

@@ -273,7 +273,9 @@ class Provider:
         def shown() -> Window | None:
             if conversation is None:
                 return None
-            return window(conversation.home, conversation.session_id, turns)
+            found = window(conversation.home, conversation.session_id, turns)
+            # Over HTTP a caller may send the history itself, without what memory added to it.
+            return replace(found, injected="") if found and self._over_http else found
 
         return Recall(self._station(), self._configured(), seat, self._live(seat), shown)
 

@@ -66,13 +66,13 @@ class Recall:
         message = self._outward(message)
         looked_up = self._look_up(message, waits.patience) if turn.refresh else None
         known = self._base(looked_up, number, waits.base_until)
-        base = "" if known is None else self._rendered(known, message)
-        waits_on = True
-        if turn.ask and live.supplement is None:
+        shown = self._window()
+        base = "" if known is None else self._rendered(known, message, shown)
+        waits_on = live.supplement is not None or self._waits_on(number, known)
+        if turn.ask and live.supplement is None and (waits_on or configuration.shows_later):
             self._ask(message, number, warm=warm)
-            waits_on = self._waits_on(number, known)
         supplement = self._supplement(waits.supplement_until if waits_on else 0.0) or earlier
-        return inject(configuration, base, supplement)
+        return inject(configuration, base, supplement, "" if shown is None else shown.injected)
 
     def at_once(self, message: str) -> str:
         """The first layer for the message, whichever turn it is; nothing if memory is only for tools."""
@@ -83,7 +83,7 @@ class Recall:
             return ""
         message = self._outward(message)
         known = self._within(self._look_up(message, wait), since + wait)
-        return "" if known is None else self._rendered(known, message)
+        return "" if known is None else self._rendered(known, message, self._window())
 
     def _outward(self, message: str) -> str:
         """What memory is asked about: where it is elsewhere, no secret of the message goes there."""
@@ -182,20 +182,20 @@ class Recall:
         live.pace = live.pace.with_answer(asked.turn, found=bool(told))
         return told
 
-    def _rendered(self, known: Known, message: str) -> str:
+    def _rendered(self, known: Known, message: str, window: Window | None) -> str:
         """Without what the model has before it anyway."""
         return injection.base(
-            replace(known, passages=self._out_of_sight(known.passages)),
+            replace(known, passages=self._out_of_sight(known.passages, window)),
             message,
             hostclock.now(),
             tokens=self._configuration.context_tokens,
+            before="" if window is None else window.injected,
         )
 
-    def _out_of_sight(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    def _out_of_sight(self, passages: Sequence[Passage], window: Window | None) -> tuple[Passage, ...]:
         """Those that the model does not have before it; where nobody says what it has, it is what was said in
         this conversation since this process knows of it.
         """
-        window = self._window() if passages else None
         if window is not None:
             return tuple(passage for passage in passages if not window.shows(passage.text))
         began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)

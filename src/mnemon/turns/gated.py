@@ -100,10 +100,24 @@ class GatedMemory:
                 looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
         found = self._all(looks)
         passages = (*found.get("said by user", ()), *found.get("said by ai", ()))
-        return Known(found["summary"], found[USER], found.get(AI, Portrait()), passages)
+        user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
+        return Known(found["summary"], user, found.get(AI, Portrait()), passages)
+
+    def _own_portrait(self, query: str) -> Portrait:
+        """The user's own view of themselves, for an agent that has none of them yet."""
+        user = self._seat.user
+        if self._seat.observer == user:
+            return Portrait()
+        own: Portrait = self._all({USER: self._view(user, user, query)})[USER]
+        return own
 
     def ask(self, question: str, level: str, peer: str = USER) -> str:
         observer, observed = self._views(peer)
+        told = self._asked(question, level, observer, observed)
+        own = observed == self._seat.user != observer
+        return self._asked(question, level, observed, observed) if own and not told else told
+
+    def _asked(self, question: str, level: str, observer: str, observed: str) -> str:
         session = self._session_of(observed)
         asked = q.AskPeer(
             workspace_id=self._seat.workspace,
@@ -123,20 +137,28 @@ class GatedMemory:
         return [passage for some in found.values() for passage in some][:limit]
 
     def card(self, peer: str) -> list[str]:
+        observer, observed = self._card_of(peer)
+        found = self._card(observer, observed)
+        own = observed == self._seat.user != observer
+        return self._card(observed, observed) if own and not found else found
+
+    def _card_of(self, peer: str) -> tuple[str, str]:
+        """Observer and observed. Raises: Unsupported for the agent's own, where others may share it."""
         observer, observed = self._views(peer)
-        if self._session_of(observed) is not None:
-            return []
+        if observed == self._seat.ai and not self._seat.personal:
+            raise Unsupported(
+                "the agent's own card is neither told nor written where others may share it",
+                hint="The operator can set pinUserPeer if nobody else speaks with the agent.",
+            )
+        return observer, observed
+
+    def _card(self, observer: str, observed: str) -> list[str]:
         asked = q.ReadCard(workspace_id=self._seat.workspace, peer_id=observer, target=observed)
-        answer: a.PeerCard | None = self._found(o.READ_CARD, asked)
+        answer: a.PeerCard | None = self._found(o.READ_CARD, asked, "card")
         return [] if answer is None else answer.peer_card or []
 
     def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
-        observer, observed = self._views(peer)
-        if observed == self._seat.ai and not self._seat.alone:
-            raise Unsupported(
-                "the agent's own card is not written where others may share it",
-                hint="The operator can set pinUserPeer if nobody else speaks with the agent.",
-            )
+        observer, observed = self._card_of(peer)
         asked = q.WriteCard(
             workspace_id=self._seat.workspace,
             peer_id=observer,
@@ -156,6 +178,8 @@ class GatedMemory:
         itself = self._seat.named(peer) == self._seat.ai
         looks = self._itself() if itself else {peer: self._portrait(peer, "")}
         portrait = next(iter(self._all(looks).values()), Portrait())
+        if self._seat.named(peer) == self._seat.user and not _tells(portrait):
+            portrait = self._own_portrait("")
         context: a.SessionContext | None = self._found(o.CONTEXT, asked)
         if context is None:
             return Snapshot("", portrait, ())
@@ -254,8 +278,9 @@ class GatedMemory:
         return Look(o.SUMMARIES, asked, read)
 
     def _portrait(self, peer: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
-        observer, observed = self._views(peer)
+        return self._view(*self._views(peer), query, most)
 
+    def _view(self, observer: str, observed: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
         def read(found: a.PeerContext | None) -> Portrait:
             if found is None:
                 return Portrait()
@@ -316,9 +341,9 @@ class GatedMemory:
         told = zip(looks.items(), answers, strict=True)
         return {name: look.read(self._there(answer)) for (name, look), answer in told}
 
-    def _found(self, operation: Operation, request: Request) -> Any:
+    def _found(self, operation: Operation, request: Request, errand: Errand = "read") -> Any:
         """The answer; None if there is nothing. Raises: MnemonError."""
-        return self._there(answer_or_error(self._gate, self._passes("read"), operation, request))
+        return self._there(answer_or_error(self._gate, self._passes(errand), operation, request))
 
     def _there(self, answer: Any) -> Any:
         """The answer; None if what it is about is not there, or not there for this conversation.
@@ -354,6 +379,10 @@ def members_of(seat: Seat) -> dict[str, MemberHabits]:
     if seat.agent == "speaks":
         found[seat.ai] = MemberHabits(ai.observe_me, ai.observe_others)
     return found
+
+
+def _tells(portrait: Portrait) -> bool:
+    return bool(portrait.view or portrait.card)
 
 
 def _passage(message: a.Message) -> Passage:

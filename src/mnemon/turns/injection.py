@@ -42,13 +42,15 @@ _AI_CARD = 0.03
 
 _MOST_OF_A_NAME = 40
 _LEAST_ROOM = 12
+_DAY = pattern(r"\s*\(\d{4}-\d\d-\d\d\)")
 _LABEL_ONLY = pattern(r"- \d{4}-\d\d-\d\d[^:]*$")
 
 
-def base(known: Known, message: str, now: datetime, *, tokens: int) -> str:
+def base(known: Known, message: str, now: datetime, *, tokens: int, before: str = "") -> str:
     """The first layer, for the current message; empty if nothing is known.
 
-    The passages should be of other sessions, or of turns that the host no longer shows.
+    The passages should be of other sessions, or of turns that the host no longer shows. `before` is what was
+    injected earlier and is still before the model: none of it is told again.
     """
     room = CHARACTERS_PER_TOKEN * tokens
     about = search_terms(message)
@@ -65,17 +67,23 @@ def base(known: Known, message: str, now: datetime, *, tokens: int) -> str:
             _said(known.passages, message, about, now),
         ),
     )
-    parts = [_section(heading, found, told, int(share * room)) for heading, share, found in sections]
+    parts = [_section(heading, found, told, int(share * room), before) for heading, share, found in sections]
     shown = [part for part in parts if part]
     return "\n\n".join((f"{_INTRO} Looked up on {now.date()}.", *shown)) if shown else ""
 
 
-def join(base: str, supplement: str, context_tokens: int) -> str:
-    """Both layers within the budget; what the first has, the second does not repeat."""
+def join(base: str, supplement: str, context_tokens: int, *, before: str = "") -> str:
+    """Both layers within the budget; what the first has, or was told before, the second does not repeat."""
     told = Told(base) if supplement else Told()
-    answer = [f"- {line.text}" for line in lines(supplement) if line.text not in told]
+    answer = [f"- {line.text}" for line in lines(supplement) if not _known(line.text, told, before)]
     parts = [base or _INTRO, "\n".join(("Considered from memory:", *answer))] if answer else [base]
     return _cut("\n\n".join(parts), CHARACTERS_PER_TOKEN * context_tokens)
+
+
+def _known(text: str, told: Told, before: str) -> bool:
+    """Whether a line of an answer was told, but for the day that the answer names it with."""
+    bare = _DAY.sub("", text).rstrip(".")
+    return text in told or bare in told or bare in before
 
 
 def _said(passages: Iterable[Passage], message: str, about: Sequence[str], now: datetime) -> Iterator[Remark]:
@@ -91,13 +99,13 @@ def _said(passages: Iterable[Passage], message: str, about: Sequence[str], now: 
             yield Remark(part, str(day(passage.said_at, now)), origin)
 
 
-def _section(heading: str, found: Iterable[Remark], told: Told, room: int) -> str:
+def _section(heading: str, found: Iterable[Remark], told: Told, room: int, before: str) -> str:
     """The heading with what there is room for, in order, and was not told before; empty without any."""
     shown: list[str] = []
     for remark in found:
         if room < _LEAST_ROOM:
             break
-        fitting = remark.within(room - len("- \n"))
+        fitting = None if remark.text in before else remark.within(room - len("- \n"))
         if fitting is not None and told.take(remark.text, fitting.text):
             shown.append(f"- {fitting}")
             room -= len(shown[-1]) + len("\n")

@@ -21,7 +21,7 @@ from mnemon.hermes.keys import KEYS, NOT_NEEDED
 from mnemon.hermes.naming import session_name
 from mnemon.hermes.oauth import Grant
 from mnemon.hermes.setup.answers import PRESETS
-from mnemon.hermes.setup.blocks import block_of, root_of
+from mnemon.hermes.setup.blocks import block_name, block_of, root_of
 from mnemon.hermes.setup.hostconfig import provider_in
 from mnemon.hermes.setup.inspection import Findings, Inspect
 from mnemon.hermes.setup.install import is_placed
@@ -108,7 +108,7 @@ def report(
     return Report(
         profile=profile.name,
         home=profile.home,
-        host=configuration.host,
+        host=block_name(configuration.file, configuration.host),
         file=configuration.file,
         enabled=configuration.enabled,
         places=[

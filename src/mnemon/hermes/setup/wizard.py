@@ -17,6 +17,7 @@ from mnemon.hermes.interpretation import KEY_VARIABLE, Complaint
 from mnemon.hermes.keys import find
 from mnemon.hermes.kinds import NO_LIMIT, peer_name
 from mnemon.hermes.setup.answers import NOTHING, reads, taken, writes
+from mnemon.hermes.setup.blocks import old_spellings
 from mnemon.hermes.setup.console import Abandoned, Console, Terminal, answered, chosen
 from mnemon.hermes.setup.gateways import gateways
 from mnemon.hermes.setup.hostconfig import PROVIDER, choose_provider, provider_in
@@ -305,7 +306,7 @@ def _write(
     }
     if not now.enabled:
         changes["enabled"] = True
-    if not changes:
+    if not changes and not old_spellings(now.file, now.host):
         console.say(f"\nAll of that is already so{f', in {now.file}' if now.file else ''}.")
         return
     file = write_setting(profile.home, now.host, changes, environment=environment)

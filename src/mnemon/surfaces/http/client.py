@@ -50,6 +50,9 @@ _KEPT_SECONDS = 30.0
 _MOST_TOLD_CHARS = 2000
 _LONGEST_WAIT_SECONDS = 24 * 3600
 
+NO_KEY = "local"
+"""What is sent to a server where no key is known: one that trusts this machine takes it."""
+
 _ROUTES = {route.operation.name: route for route in (*ROUTES, *HONCHO_ROUTES)}
 
 
@@ -106,7 +109,7 @@ class RemoteGate:
         again = not operation.writes and not credentials.proof
         answer = self._exchange(sent, headers, timeout, awaited or Awaited(), again=again)
         if not 200 <= answer.status < 300:
-            raise _raised(answer, writer.route, bool(credentials.token))
+            raise _raised(answer, writer.route, credentials.token not in (None, "", NO_KEY))
         try:
             return read(writer.route, answer.status, answer.headers, answer.content)
         except (msgspec.MsgspecError, ValueError, RecursionError):

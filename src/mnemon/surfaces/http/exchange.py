@@ -95,7 +95,7 @@ def _token(request: Request) -> str | None:
         return None
     token = token.strip()
     trusted: str | None = request.scope.get("mnemon.trusted")
-    return trusted if token == LOCAL and trusted is not None else token
+    return trusted if token == LOCAL else token
 
 
 def _target(request: Request) -> str:
