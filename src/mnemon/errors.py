@@ -1,7 +1,8 @@
 """Everything that can go wrong, in one tree.
 
     MnemonError                     code, detail, hint, retryable
-     |- InvalidInput                the request is not well formed; ImportUnreadable, ImportUnrecognised
+     |- InvalidInput                the request is not well formed; ImportUnreadable, ImportUnrecognised,
+     |                              ConfirmationNeeded
      |- Unauthenticated             CapMissing, CapMalformed, CapSigInvalid, CapExpired,
      |                              CapRevoked, CapPopInvalid,
      |                              SignInFailed: SignInDenied, SignInExpired, SignInEnded
@@ -56,6 +57,11 @@ class ImportUnreadable(InvalidInput):
 class ImportUnrecognised(InvalidInput):
     code = "import_unrecognised"
     default_hint = "Say what it is: --from honcho, mem0, chatgpt, jsonl, markdown or mnemon."
+
+
+class ConfirmationNeeded(InvalidInput):
+    code = "confirmation_needed"
+    default_hint = "Nothing was changed. Add --yes to do it without a question."
 
 
 class Unauthenticated(MnemonError):
