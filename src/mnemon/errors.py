@@ -2,7 +2,7 @@
 
     MnemonError                     code, detail, hint, retryable
      |- InvalidInput                the request is not well formed; ImportUnreadable, ImportUnrecognised,
-     |                              ReceiptInvalid
+     |                              ReceiptInvalid, ConfirmationNeeded
      |- Unauthenticated             CapMissing, CapMalformed, CapSigInvalid, CapExpired,
      |                              CapRevoked, CapPopInvalid,
      |                              SignInFailed: SignInDenied, SignInExpired, SignInEnded
@@ -62,6 +62,11 @@ class ImportUnrecognised(InvalidInput):
 class ReceiptInvalid(InvalidInput):
     code = "receipt_invalid"
     default_hint = "Use the whole receipt, as 'forget' gave it, with the installation that gave it."
+
+
+class ConfirmationNeeded(InvalidInput):
+    code = "confirmation_needed"
+    default_hint = "Nothing was changed. Add --yes to do it without a question."
 
 
 class Unauthenticated(MnemonError):

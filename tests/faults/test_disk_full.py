@@ -83,7 +83,7 @@ def stuffed(folder):
         ("get",),
         ("key", "rotate"),
         ("key", "rotate", "--signing"),
-        ("forget", "-n", "travel"),
+        ("forget", "-n", "travel", "--yes"),
     ],
 )
 def test_a_command_that_starts_on_a_full_disk_says_so(small_disk, asked):

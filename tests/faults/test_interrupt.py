@@ -13,7 +13,13 @@ from surfaces.door import PATIENCE_SECONDS, environment, mnemon, ordinary_signal
 
 @pytest.mark.parametrize(
     "asked",
-    [("put", "hello"), ("get",), ("key", "rotate"), ("forget", "-n", "personal"), ("audit", "verify")],
+    [
+        ("put", "hello"),
+        ("get",),
+        ("key", "rotate"),
+        ("forget", "-n", "personal", "-y"),
+        ("audit", "verify"),
+    ],
     ids=" ".join,
 )
 def test_ctrl_c_ends_a_command_with_130_and_leaves_all_as_it_was(tmp_path, asked):

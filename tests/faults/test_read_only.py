@@ -29,7 +29,7 @@ def content(home):
         ("get", "hello"),
         ("list",),
         ("status",),
-        ("forget", "-n", "personal"),
+        ("forget", "-n", "personal", "--yes"),
         ("cap", "mint", "--sub", "a", "--ops", "get", "--namespaces", "b"),
         ("key", "rotate"),
         ("key", "rotate", "--signing"),

@@ -156,10 +156,10 @@ def test_what_a_command_forgets_the_server_forgets_at_once_whatever_it_had_in_me
         line = put(server.owner, "Trip to Chengdu")
         put(server.owner, "Trip to Oslo")
         assert set(recalled(server.owner, "trip")) == {"Trip to Chengdu", "Trip to Oslo"}
-        mnemon("forget", line, home=home)
+        mnemon("forget", line, "--yes", home=home)
         assert server.owner.get(f"/v1/memory/lines/{line}").status_code == 404
         assert recalled(server.owner, "trip") == ["Trip to Oslo"]
-        mnemon("forget", "-n", "travel", home=home)
+        mnemon("forget", "-n", "travel", "--yes", home=home)
         assert recalled(server.owner, "trip") == []
         assert server.owner.post("/v1/memory/list", json={"history": True}).json()["lines"] == []
         assert "Chengdu" not in server.owner.post("/v1/memory/snapshot", json={}).text

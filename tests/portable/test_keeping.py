@@ -248,7 +248,7 @@ def test_only_the_owner_of_the_installation_makes_a_backup(filled, tmp_path):
 
 def test_nothing_that_was_forgotten_is_in_a_backup(filled, tmp_path):
     backed_up(filled, tmp_path / "whole")
-    mnemon("forget", "--owner", "owner", home=filled)
+    mnemon("forget", "--owner", "owner", "--yes", home=filled)
     backed_up(filled, tmp_path / "b", allow_empty=True)
     keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
     with sqlite3.connect(tmp_path / "elsewhere" / "mnemon.db") as database:

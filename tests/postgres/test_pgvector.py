@@ -460,5 +460,5 @@ def test_the_command_line_finds_by_meaning_what_it_forgets_with_its_vector(home,
     with server.connected(bare) as connection:
         count = "SELECT COUNT(place) FROM vectors"
         assert connection.execute(count).fetchone() == (1,)
-        run("forget", put["id"])
+        run("forget", put["id"], "--yes")
         assert connection.execute(count).fetchone() == (0,)

@@ -25,7 +25,7 @@ def test_what_is_put_by_one_process_is_got_by_another_and_nothing_is_in_the_fold
     assert sorted(path.name for path in home.iterdir() if path.suffix == ".db") == []
     assert "1 line" in run("doctor").out
     run("key", "rotate")
-    run("forget", put["id"])
+    run("forget", put["id"], "--yes")
     assert "Chengdu" not in run("get", "Where does the trip go?").out
     run("audit", "verify")
 

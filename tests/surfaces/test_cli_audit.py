@@ -51,7 +51,7 @@ def saved(tmp_path_factory):
     for number in range(5):
         mnemon("put", f"line {number}", home=home)
     mnemon("get", "line", home=home)
-    mnemon("forget", "-n", "travel", home=home)
+    mnemon("forget", "-n", "travel", "--yes", home=home)
     (folder / "checkpoint").write_text(mnemon("audit", "checkpoint", home=home).out)
     (folder / "rows").write_text(mnemon("audit", "list", "--json", home=home).out)
     return folder

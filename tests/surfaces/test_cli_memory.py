@@ -16,7 +16,7 @@ def test_put_prints_just_the_id_and_get_the_line_with_its_day_and_namespace(comm
     assert re.fullmatch(ULID, printed.out.strip())
     assert printed.err == ""
     found = command("get", "Chengdu", "-n", room)
-    assert re.fullmatch(rf"{DAY}  \[{room}\]  Trip to Chengdu, May 25–29\n", found.out)
+    assert re.fullmatch(rf"{ULID}  {DAY}  \[{room}\]  Trip to Chengdu, May 25–29\n", found.out)
 
 
 def test_put_and_get_in_json(command, room):
@@ -62,7 +62,7 @@ def test_a_put_repeated_under_one_id_says_so(command, room):
 def test_get_marks_what_did_not_match_and_says_when_there_is_nothing(command, room):
     assert command("get", "-n", room).out == "(nothing)\n"
     command("put", "Trip to Chengdu", "-n", room)
-    assert command("get", "where to?", "-n", room).out.endswith("Trip to Chengdu   (newest, not matched)\n")
+    assert command("get", "where to?", "-n", room).out.endswith("Trip to Chengdu  (newest, not matched)\n")
 
 
 def test_get_takes_k_and_bounds_of_time(command, room):
@@ -84,15 +84,16 @@ def test_get_takes_the_moment_it_is_asked_at_and_says_why_a_line_came(command, r
         assert ", when 1.00 (+0.10, rank 1)" in why
 
 
-def test_list_prints_lines_without_their_text_page_by_page(command, room):
+def test_list_prints_ids_and_texts_page_by_page(command, room):
     assert command("list", "-n", room).out == "(nothing)\n"
     ids = sorted(command("put", f"walk {number}", "-n", room).out.strip() for number in range(3))
     page = command("list", "-n", room, "--limit", "2").out.splitlines()
     assert [row.split()[0] for row in page] == [*ids[:2], "more:"]
-    assert re.fullmatch(rf"{ULID}  {DAY} \d\d:\d\d  \[{room}\]  memory", page[0])
+    assert re.fullmatch(rf"{ULID}  {DAY} \d\d:\d\d  \[{room}\]  memory  walk 0", page[0])
     rest = command("list", "-n", room, "--cursor", page[2].split()[-1])
     assert [row.split()[0] for row in rest.out.splitlines()] == ids[2:]
-    assert "walk" not in command("--json", "list", "-n", room).out
+    told = command("--json", "list", "-n", room).json()["lines"]
+    assert [(line["text"], line["trust"]) for line in told] == [(f"walk {n}", "said") for n in range(3)]
 
 
 def test_a_correction_takes_the_lines_place_and_both_tell_of_each_other(command, room):
@@ -116,20 +117,24 @@ def test_a_correction_without_a_text_only_withdraws(command, room):
 
 def test_snapshot_prints_the_profile(command, room):
     command("put", "is called Kai", "-n", room, "--kind", "profile")
-    assert re.fullmatch(rf"- {DAY} \[{room}\] is called Kai\n", command("snapshot", "-n", room).out)
-    assert set(command("snapshot", "-n", room, "--json").json()) == {"profile", "as_of"}
+    assert re.fullmatch(rf"{ULID}  {DAY}  \[{room}\]  is called Kai\n", command("snapshot", "-n", room).out)
+    told = command("snapshot", "-n", room, "--json").json()
+    assert set(told) == {"profile", "as_of", "lines"}
+    prompt = command("snapshot", "-n", room, "--as-prompt").out
+    assert prompt == told["profile"]
+    assert re.fullmatch(rf"- {DAY} \[{room}\] is called Kai\n", prompt)
 
 
 def test_forget_says_what_went_and_where_the_receipt_is(command, room):
     line = command("put", "Trip to Chengdu", "-n", room).out.strip()
-    told = command("forget", line)
+    told = command("forget", line, "--yes")
     assert re.fullmatch(
         r"forgot 1 lines and 0 keys; bytes (gone|go when no other process holds the store); audit row \d+\n",
         told.out,
     )
     assert command("line", line, exit_code=6).err.startswith("not_found: ")
     command("put", "Trip to Xi'an", "-n", room)
-    gone = command("--json", "forget", "-n", room).json()
+    gone = command("--json", "forget", "-n", room, "--yes").json()
     assert (gone["lines"], gone["keys"], gone["namespaces"]) == (1, 2, [room])
     assert command("get", "-n", room).out == "(nothing)\n"
 
@@ -140,7 +145,7 @@ def test_forgetting_an_owner_leaves_others_alone(command, room):
     other = command(*mint, f"other-{room}").out.strip()
     for cap in (guest, other):
         command("--cap", cap, "put", "hello", "-n", room)
-    assert command("--json", "forget", "--owner", f"guest-{room}").json()["lines"] == 1
+    assert command("--json", "forget", "--owner", f"guest-{room}", "--yes").json()["lines"] == 1
     assert command("--cap", guest, "get", "-n", room).out == "(nothing)\n"
     assert "hello" in command("--cap", other, "get", "-n", room).out
 
@@ -165,7 +170,7 @@ def test_the_cap_may_come_from_the_command_a_file_or_the_environment(command, ro
         command("get", settings={"MNEMON_CAP": minted}),
         command("get", settings={"MNEMON_CAP": f"@{file}"}),
     ):
-        assert found.out.endswith("hello   (newest, not matched)\n")
+        assert found.out.endswith("hello  (newest, not matched)\n")
     assert command("--cap", minted, "put", "no", exit_code=5).err.startswith("cap_op_mismatch: ")
 
 

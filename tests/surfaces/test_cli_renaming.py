@@ -20,7 +20,7 @@ def test_what_is_remembered_goes_along_once(command, name, minted):
     other = command("cap", "mint", "--sub", f"{name}-b", "--ops", "get", "--namespaces", "*").out.strip()
     assert "Trip to Chengdu" in command("get", "Chengdu", "--cap", other).out
     assert command("get", "Chengdu", "--cap", minted).out == "(nothing)\n"
-    again = command("rename", name, f"{name}-b", "--json").json()
+    again = command("rename", name, f"{name}-b", "--yes", "--json").json()
     assert again == {"workspace": "default", "lines": 0}
 
 
@@ -31,5 +31,5 @@ def test_what_is_not_there_is_said_to_be_so(command, name):
 
 def test_a_cap_of_one_s_own_memory_renames_nobody(command, name, minted):
     refused = command("rename", name, f"{name}-b", "--cap", minted, "--json", exit_code=5)
-    assert refused.complaint()["error"] == "cap_op_mismatch"
+    assert refused.complaint()["error"] == "cap_scope_mismatch"
     assert "Trip to Chengdu" in command("get", "Chengdu", "--cap", minted).out

@@ -64,7 +64,7 @@ def test_doctor_finds_nothing_wrong_with_a_healthy_folder_and_shows_its_progress
     home = tmp_path / "home"
     old = mnemon("put", "Trip to Chengdu", "-n", "travel", home=home).out.strip()
     mnemon("correct", old, "Trip to Xi'an", home=home)
-    mnemon("forget", mnemon("put", "to be forgotten", home=home).out.strip(), home=home)
+    mnemon("forget", mnemon("put", "to be forgotten", home=home).out.strip(), "--yes", home=home)
     told = mnemon("doctor", home=home)
     assert re.fullmatch(r"2 lines open, \d+ audit rows hold\n", told.out)
     assert mnemon("--json", "doctor", home=home).json()["findings"] == []

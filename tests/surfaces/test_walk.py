@@ -44,7 +44,7 @@ GUARDED_COMMANDS = {
     "line": ("01JD7Y8Q2W3E4R5T6Y7V8J9K0M",),
     "snapshot": (),
     "correct": ("01JD7Y8Q2W3E4R5T6Y7V8J9K0M",),
-    "forget": ("-n", "travel"),
+    "forget": ("-n", "travel", "--yes"),
     "rename": ("ann", "anna"),
     "status": (),
     "mcp": (),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.core.desk import Desk, opened
+from mnemon.core.vault import RoomKeys
 from mnemon.domain import trust, ulid
-from mnemon.domain.limits import LIST_MOST, SNAPSHOT_BYTES
+from mnemon.domain.limits import LIST_MOST, LIST_TEXT_BYTES, SNAPSHOT_BYTES
 from mnemon.domain.line import DIGESTS, PROFILE, Line, SealedLine
 from mnemon.domain.moments import day
 from mnemon.domain.trust import Trust
+from mnemon.errors import Tampered
 from mnemon.ports.book import ALL_BEFORE, Span
 
 _SNAPSHOT_LINES = 200
@@ -19,6 +23,8 @@ _SNAPSHOT_LINES = 200
 class Page(Struct, frozen=True):
     lines: list[SealedLine]
     cursor: str | None
+    opened: list[Line | None] = []
+    """The same lines opened, if their texts were asked for; None for one that does not open."""
 
 
 class Read(Struct, frozen=True):
@@ -35,11 +41,13 @@ def read_line(desk: Desk, line_id: str) -> Read:
     """
     sealed, keys = desk.find(ulid.check(line_id))
     line = opened(sealed, keys)
-    return Read(line, _class_of(line), sealed.invalidated_by)
+    return Read(line, class_of(line), sealed.invalidated_by)
 
 
-def list_lines(desk: Desk, *, since: int | None, cursor: str | None, limit: int, history: bool) -> Page:
-    """A page of lines without their text, oldest first.
+def list_lines(
+    desk: Desk, *, since: int | None, cursor: str | None, limit: int, history: bool, texts: bool = False
+) -> Page:
+    """A page of lines, oldest first; with `texts` they are opened, and the page may end sooner.
 
     Raises: InvalidInput if the cursor is not one of ours.
     """
@@ -60,10 +68,31 @@ def list_lines(desk: Desk, *, since: int | None, cursor: str | None, limit: int,
         limit=limit + 1,
     )
     lines = desk.tx.lines.walk(span)
-    if len(lines) <= limit:
-        return Page(lines, None)
-    last = lines[limit - 1]
-    return Page(lines[:limit], f"{last.id}.{last.room.namespace}")
+    read = _opened(lines[:limit], rooms) if texts else []
+    page = lines[: len(read) if texts else limit]
+    if len(page) == len(lines):
+        return Page(page, None, read)
+    return Page(page, f"{page[-1].id}.{page[-1].room.namespace}", read)
+
+
+def _opened(lines: Sequence[SealedLine], rooms: Mapping[str, RoomKeys]) -> list[Line | None]:
+    """The first of the lines, as many as their texts may fill a page."""
+    found: list[Line | None] = []
+    size = 0
+    for sealed in lines:
+        line = _opened_if_whole(sealed, rooms[sealed.room.namespace])
+        size += 0 if line is None else len(line.text.encode())
+        if found and size > LIST_TEXT_BYTES:
+            break
+        found.append(line)
+    return found
+
+
+def _opened_if_whole(sealed: SealedLine, keys: RoomKeys) -> Line | None:
+    try:
+        return opened(sealed, keys)
+    except Tampered:
+        return None  # It is in the list all the same, and so is that it does not open.
 
 
 def snapshot(desk: Desk) -> tuple[str, list[str]]:
@@ -90,7 +119,7 @@ def snapshot(desk: Desk) -> tuple[str, list[str]]:
         line = opened(sealed, rooms[sealed.room.namespace])
         if not page.has_room(line, Trust.SAID):
             continue  # What is too long now stays so, and is not even looked at.
-        match _class_of(line):
+        match class_of(line):
             case Trust.SAID:
                 page.tell(line, Trust.SAID)
             case Trust.QUOTED:
@@ -125,5 +154,6 @@ class _Told:
         return f"- {day(self._desk.tools.local(happened))} [{line.room.namespace}] {said}\n"
 
 
-def _class_of(line: Line) -> Trust:
+def class_of(line: Line) -> Trust:
+    """Whose word the line is."""
     return trust.of_line(line.kind, line.metadata, line.text)

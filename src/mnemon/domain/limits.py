@@ -23,4 +23,6 @@ RECALL_MOST = 20
 
 LIST_DEFAULT = 100
 LIST_MOST = 1000
+LIST_TEXT_BYTES = 1024 * 1024
+"""A page of lines with their texts ends when it has so many bytes of them."""
 SNAPSHOT_BYTES = 8 * 1024

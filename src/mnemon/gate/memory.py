@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mnemon.core.browse import list_lines, read_line, snapshot
+from mnemon.core.browse import class_of, list_lines, read_line, snapshot
 from mnemon.core.conversation.dream import stock
 from mnemon.core.correct import correct
 from mnemon.core.desk import Desk, Trace
@@ -14,11 +14,14 @@ from mnemon.core.remember import Draft, remember
 from mnemon.domain.embedding import NONE, PGVECTOR, SEALED
 from mnemon.domain.line import Line
 from mnemon.domain.moments import to_datetime, to_ms
-from mnemon.errors import Tampered
+from mnemon.errors import CapOpMismatch, Tampered
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.explaining import explanation
 from mnemon.gate.vitals import budget_left
+
+_TEXT_NEEDS = "get"
+"""The right without which a list has no texts."""
 
 
 def put(case: Case, request: m.Put) -> Outcome:
@@ -88,13 +91,17 @@ def get_line(case: Case, request: m.GetLine) -> Outcome:
 
 
 def list_(case: Case, request: m.List) -> Outcome:
+    if request.texts and _TEXT_NEEDS not in case.chain.grant.ops:
+        raise CapOpMismatch(f"the token does not grant '{_TEXT_NEEDS}', and texts were asked for")
     page = list_lines(
         case.desk,
         since=_ms(request.since),
         cursor=request.cursor,
         limit=request.limit,
         history=request.history,
+        texts=request.texts,
     )
+    read = page.opened or [None] * len(page.lines)
     lines = [
         m.ListedLine(
             id=line.id,
@@ -105,15 +112,18 @@ def list_(case: Case, request: m.List) -> Outcome:
             session=line.session,
             supersedes=line.supersedes,
             invalidated_by=line.invalidated_by,
+            text=None if opened is None else opened.text,
+            trust="" if opened is None else class_of(opened).name.lower(),
         )
-        for line in page.lines
+        for line, opened in zip(page.lines, read, strict=True)
     ]
-    return Outcome(m.ListAnswer(lines, page.cursor), Trace(_asked(case), (), _detail(lines=len(lines))))
+    told = [line.id for line in page.lines] if request.texts else ()
+    return Outcome(m.ListAnswer(lines, page.cursor), Trace(_asked(case), told, _detail(lines=len(lines))))
 
 
 def take_snapshot(case: Case, request: m.Snapshot) -> Outcome:
     profile, ids = snapshot(case.desk)
-    answer = m.SnapshotAnswer(profile, to_datetime(case.desk.now))
+    answer = m.SnapshotAnswer(profile, to_datetime(case.desk.now), ids)
     return Outcome(answer, Trace(_asked(case), (), _detail(lines=len(ids))))
 
 

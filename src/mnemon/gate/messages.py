@@ -155,9 +155,11 @@ class List(Request, frozen=True):
     cursor: Annotated[str, Meta(max_length=128)] | None = None
     limit: Annotated[int, Meta(ge=1, le=LIST_MOST)] = LIST_DEFAULT
     history: bool = False
+    texts: bool = False
+    """Whether lines come with their text. The token must grant `get` too; a page may hold fewer lines."""
 
 
-class ListedLine(Answer, frozen=True):
+class ListedLine(Answer, frozen=True, omit_defaults=True):
     id: str
     namespace: str
     kind: str
@@ -166,6 +168,10 @@ class ListedLine(Answer, frozen=True):
     session: str | None
     supersedes: str | None
     invalidated_by: str | None
+    text: str | None = None
+    """If it was asked for. Null for a line that does not open."""
+    trust: str = ""
+    """As of a line that is recalled, if its text is told."""
 
 
 class ListAnswer(Answer, frozen=True):
@@ -180,6 +186,8 @@ class Snapshot(Request, frozen=True):
 class SnapshotAnswer(Answer, frozen=True):
     profile: str
     as_of: datetime
+    lines: list[str] = []
+    """The ids of the lines in the profile: one for each of its rows, in order."""
 
 
 class Invalidate(Request, frozen=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from mnemon.errors import InvalidInput
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.surfaces.cli.options import NAMES, SPAN, Group, pass_shell
-from mnemon.surfaces.cli.shell import Shell
+from mnemon.surfaces.cli.shell import Shell, new_file
 
 Listed = tuple[str, ...]
 
@@ -154,7 +153,8 @@ def whoami(shell: Shell) -> None:
 def holder_key(shell: Shell, file: str) -> None:
     """Make a holder key in FILE (for --holder-key) and print its public half (for --cnf)."""
     key = Ed25519PrivateKey.generate()
-    _write_once(Path(file), b64(key.private_bytes_raw()))
+    with new_file(Path(file)) as made:
+        made.write(b64(key.private_bytes_raw()) + "\n")
     public = HolderKey.of(key.public_key())
     shell.show(public, lambda: public.x)
 
@@ -189,12 +189,3 @@ def _moment(seconds: int) -> str:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (OverflowError, ValueError, OSError):
         return f"{seconds} seconds after 1970"
-
-
-def _write_once(path: Path, text: str) -> None:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise InvalidInput(f"{path} can't be made: {error.strerror}") from None
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text + "\n")

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from mnemon.domain import ulid
+from mnemon.errors import InvalidInput
 from mnemon.surfaces.cli.shell import Shell
 from mnemon.surfaces.localtime import here
 
@@ -110,6 +112,22 @@ class Moment(click.ParamType[datetime]):
         return moment if moment.tzinfo else here(moment)
 
 
+class LineId(click.ParamType[str]):
+    """The id of a line."""
+
+    name = "id"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return ulid.check(value)
+        except InvalidInput:
+            raise InvalidInput(
+                f'"{value}" is not a line id',
+                hint="Ids look like 01M7ENKXSQN27K8P92THXMV5N1; 'mnemon list' shows them.",
+            ) from None
+
+
+LINE_ID = LineId()
 NAMES = Names()
 SPAN = Span()
 MOMENT = Moment()

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import click
 import msgspec
@@ -119,6 +119,8 @@ class Shell:
     workspace: str | None = None
     holder_key: str | None = None
     json: bool = False
+    peer: str | None = None
+    """Whose memory is looked at; None for that of the cap's own subject."""
     makes: bool = False
     """Whether a data folder that was never set up is made; what only looks or deletes says so instead."""
     _house: House | None = field(default=None, repr=False)
@@ -165,7 +167,13 @@ class Shell:
         if not token:
             raise CapMissing("the cap that was given is empty")
         named = workspace or self.workspace
-        return self.attenuated(token, Attenuate(wid=named)).cap if named else token
+        if not named and not self.peer:
+            return token
+        return self.attenuated(token, Attenuate(sub=self.peer, wid=named)).cap
+
+    def grants(self, op: str) -> bool:
+        """Whether the cap of this invocation says that it allows the operation; the gate decides."""
+        return op in cap.read_unverified(self.token())[0][-1].ops
 
     def attenuated(self, token: str, request: Attenuate) -> CapAnswer:
         """A narrower cap, made here and now."""
@@ -267,6 +275,24 @@ def what_serves() -> Iterator[None]:
         yield
     except ModuleNotFoundError:
         raise Misconfigured(NOTHING_SERVES, hint="Run: pip install 'mnemon[serve]'") from None
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[str]]:
+    """A file of the user's alone that was not there; gone again if what is to be written can't be made.
+
+    Raises: InvalidInput.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise InvalidInput(f"{path} can't be made: {error.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def fresh_ulid() -> str:

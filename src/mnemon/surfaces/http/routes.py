@@ -23,7 +23,13 @@ ROUTES = (
     ),
     Route("POST", "/v1/memory/get", o.GET, "Recall the lines that answer a question", (*_ROOMS, *_OPENED)),
     Route("GET", "/v1/memory/lines/{id}", o.LINE, "Read one line and its history", (e.NotFound, *_OPENED)),
-    Route("POST", "/v1/memory/list", o.LIST, "List lines without their text", (*_ROOMS, *_OPENED)),
+    Route(
+        "POST",
+        "/v1/memory/list",
+        o.LIST,
+        "List lines, with their text if asked for",
+        (*_ROOMS, *_OPENED),
+    ),
     Route("POST", "/v1/memory/snapshot", o.SNAPSHOT, "A profile for a system prompt", (*_ROOMS, *_OPENED)),
     Route(
         "POST",

@@ -159,7 +159,7 @@ def forget(stage: Stage) -> str:
     ]
     pieces = [blob[at : at + _PIECE] for (blob,) in captured for at in range(len(blob) - _PIECE + 1)]
     expect(bool(stage.holding(pieces)), "the sealed bytes are not where they should be before")
-    printed(stage.mnemon("forget", gone, cap=stage.caps["alice"]))
+    printed(stage.mnemon("forget", gone, "--yes", cap=stage.caps["alice"]))
     seen = refused(
         stage.ask("GET", f"/v1/memory/lines/{gone}", cap=stage.caps["alice"]), status=404, code="not_found"
     )
