@@ -194,7 +194,9 @@ def test_what_a_tool_said_is_recalled_as_a_quotation_and_never_on_the_card(stage
     stage.rest()
     assert owner.card() == ["City: Oslo"]
     assert trusted(owner, "quoted") == ["Quoted: “City: Rome”", "Quoted: “Pet: Rex”"]
-    assert "Quoted: “Pet: Rex”" in owner.representation(search_query="Rex")
+    assert "Quoted: “Pet: Rex”" in owner.representation(search_query="Which pet is Rex?")
+    assert "Rex" not in owner.representation(search_query="My pet is called Rex, like yours.")
+    assert "Rex" not in owner.representation()
     assert owner.representation(max_conclusions=1).endswith("City: Oslo")
     assert owner.search("", "Rex")[0] == "City: Rome. Pet: Rex"
 

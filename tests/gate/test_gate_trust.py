@@ -30,34 +30,28 @@ def test_a_snapshot_leaves_out_what_reads_like_orders(world, kind):
     assert snapshot(world, cap) == ["Likes tea"]
 
 
-def test_a_snapshot_tells_what_was_only_carried_last_and_as_a_quotation(world):
+def test_a_snapshot_has_nothing_that_was_only_carried(world):
     cap = world.issue()
     said = [
         ("Likes tea", {}),
         ("The vault is cold", {"kind": "document"}),
         ("Lives in Rome", {"metadata": {"role": "tool"}}),
         ("Is called Mallory", {"kind": "profile", "metadata": {"source": "web_search"}}),
+        ("Plays chess", {"metadata": {"imported": {"from": "mem0"}}}),
         ("Has a cat", {}),
     ]
     for text, how in said:
         world.put(cap, text, "personal", **how)
         world.clock.advance(seconds=1)
-    assert snapshot(world, cap) == [
-        "Has a cat",
-        "Likes tea",
-        "Quoted: “Is called Mallory”",
-        "Quoted: “Lives in Rome”",
-        "Quoted: “The vault is cold”",
-    ]
+    assert snapshot(world, cap) == ["Has a cat", "Likes tea"]
 
 
-def test_what_was_carried_takes_no_room_from_what_was_said(world):
+def test_what_was_carried_comes_unasked_only_if_the_query_asks_for_something(world):
     cap = world.issue()
-    world.put(cap, "Likes tea", "personal")
-    for number in range(40):
-        world.clock.advance(seconds=1)
-        world.put(cap, f"{number} " + "x" * 300, "personal", kind="document")
-    assert snapshot(world, cap)[0] == "Likes tea"
+    world.put(cap, "The vault of the bank is cold", kind="document")
+    for query, found in (("Which bank has a cold vault?", 1), ("Our bank has a cold vault too.", 0)):
+        assert len(world.texts(cap, query, floor=True)) == found
+        assert len(world.texts(cap, query)) == 1
 
 
 @pytest.mark.parametrize(

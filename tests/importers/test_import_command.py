@@ -92,7 +92,8 @@ def test_statements_are_quotations_unless_somebody_vouches_for_them(server, tmp_
         (("--peer", "bob", "--own-words"), "likes tea"),
     ):
         mnemon("import", str(path), *flags, **how)
-        answer = server.owner.post(f"/v3/workspaces/default/peers/{flags[1]}/representation", json={})
+        asked = {"search_query": "Who likes tea?"}
+        answer = server.owner.post(f"/v3/workspaces/default/peers/{flags[1]}/representation", json=asked)
         assert answer.json()["representation"].endswith(f"] {shown}")
     again = mnemon("import", str(path), "--peer", "ann", "--json", **how).json()
     assert (again["conclusions"], again["there"]) == (0, 1)

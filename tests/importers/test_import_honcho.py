@@ -68,7 +68,7 @@ def fill(client):
 def test_a_workspace_is_taken_over_as_it_is(server, mine):
     mine.workspace = "bakery"
     source = reader(f"{server.url}/v3/workspaces/bakery", None, Wanted(peer="me", key=server.owner_cap))
-    tally = mine.take(source, workspace=None)
+    tally = mine.take(source, workspace=None, own_words=True)
     assert (tally.workspaces, tally.peers, tally.sessions, tally.messages, tally.cards) == (1, 2, 1, 100, 2)
     assert tally.skipped == {"empty messages": 1}
     first, last = mine.messages("talk")[0], mine.messages("talk")[-1]
@@ -82,8 +82,8 @@ def test_a_workspace_is_taken_over_as_it_is(server, mine):
     assert session.configuration == {"summary": {"enabled": False}}
     assert mine.card("ann") == ["Name: Ann"] and mine.card("bot", "ann") == ["Baker"]
     told = {(one.observer_id, one.observed_id, one.session_id, one.content) for one in mine.conclusions()}
-    assert ("bot", "ann", "talk", "Quoted: “ann bakes bread”") in told
-    assert ("ann", "ann", None, "Quoted: “ann likes rye”") in told
+    assert ("bot", "ann", "talk", "ann bakes bread") in told
+    assert ("ann", "ann", None, "ann likes rye") in told
 
 
 def test_the_second_time_nothing_is_added_and_what_was_said_since_is(server, tmp_path):

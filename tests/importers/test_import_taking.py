@@ -90,11 +90,19 @@ def test_messages_keep_their_order_times_and_origin(mine, export):
 
 
 def test_what_the_person_said_is_learnt_and_what_the_assistant_said_of_itself_is_not(mine, export):
-    mine.take(export)
+    mine.take(export, own_words=True)
     mine.think()
     assert "ann lives in Lisbon" in mine.representation("ann")
     assert mine.conclusions(observed_id="chatgpt") == []
     assert mine.peers()["chatgpt"].configuration == {"observe_me": False}
+
+
+def test_what_nobody_vouched_for_is_a_quotation_on_no_card_whatever_becomes_of_its_metadata(mine, export):
+    mine.take(export)
+    mine.think()
+    assert {one.kind for one in mine.messages(SESSION)} == {"relayed"}
+    assert not mine.conclusions(metadata={"trust": "said"})
+    assert "Lisbon" not in mine.representation("ann") and not mine.card("ann")
 
 
 def test_the_same_import_twice_adds_nothing_and_says_so(mine, export, memories):
@@ -142,7 +150,7 @@ def test_what_another_memory_held_is_told_as_a_quotation_with_its_time(mine, mem
     mine.take(memories)
     quoted = mine.conclusions(metadata={"trust": "quoted"})
     assert [one.content for one in quoted] == ["Quoted: “Lives in Porto”"]
-    assert "[2025-01-02 03:04:05] Quoted: “Lives in Porto”" in mine.representation("ann")
+    assert "Porto" not in mine.representation("ann"), "nobody asked"
     assert mine.conclusions(metadata={"imported": {"from": "mem0", "id": "m1"}})[0].id == quoted[0].id
 
 
@@ -155,7 +163,7 @@ def test_orders_in_an_export_are_suspect_even_if_somebody_vouches_for_it(mine, m
 
 
 def test_a_quotation_never_outdates_what_was_said(mine, export, memories):
-    mine.take(export)
+    mine.take(export, own_words=True)
     mine.think()
     mine.take(memories)
     mine.think()
@@ -206,10 +214,12 @@ def test_settings_that_are_not_possible_here_are_left_out_and_the_session_is_mad
 
 def test_what_is_known_here_of_a_peer_is_not_replaced(mine):
     card = r.Card("ann", "ann", ("Name: Ann", "", ORDERS))
-    first = mine.take(Told([r.Peer("ann", "ann", {"team": "blue"}), card]))
+    first = mine.take(Told([r.Peer("ann", "ann", {"team": "blue"}), card]), own_words=True)
     assert mine.card("ann") == ["Name: Ann"] and first.cards == 1
     assert first.skipped == {"lines of cards that are empty or read like orders to a model": 2}
-    second = mine.take(Told([r.Peer("ann", "ann", {"team": "red"}), r.Card("ann", "ann", ("Name: Anna",))]))
+    second = mine.take(
+        Told([r.Peer("ann", "ann", {"team": "red"}), r.Card("ann", "ann", ("Name: Anna",))]), own_words=True
+    )
     assert mine.card("ann") == ["Name: Ann"] and mine.peers()["ann"].metadata["team"] == "blue"
     assert second.skipped == {"cards where there is another one here": 1}
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from mnemon.core.desk import Desk, opened
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import trust, ulid
+from mnemon.domain.fence import defuse
 from mnemon.domain.limits import LIST_MOST, LIST_TEXT_BYTES, SNAPSHOT_BYTES
 from mnemon.domain.line import DIGESTS, PROFILE, Line, SealedLine
 from mnemon.domain.moments import day
@@ -98,8 +99,9 @@ def _opened_if_whole(sealed: SealedLine, keys: RoomKeys) -> Line | None:
 def snapshot(desk: Desk) -> tuple[str, list[str]]:
     """A profile that a system prompt may carry whole, and the ids of the lines in it.
 
-    Lines of kind 'profile' come first, then the newest others, each with its day; then, as quotations, those
-    that their owner only carried. What reads like orders is left out. Whole lines only, up to the limit.
+    Lines of kind 'profile' come first, then the newest others, each with its day. Nobody asked for any of
+    them, so it has the owner's own words and notes alone: nothing that was only carried, is about somebody
+    else, or reads like orders. Whole lines only, up to the limit.
 
     Raises: Tampered.
     """
@@ -114,19 +116,11 @@ def snapshot(desk: Desk) -> tuple[str, list[str]]:
     profile = desk.tx.lines.walk(replace(span, profile=True))
     others = [line for line in desk.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
     page = _Told(desk)
-    carried: list[Line] = []
     for sealed in (*profile, *others):
         line = opened(sealed, rooms[sealed.room.namespace])
-        if not page.has_room(line, Trust.SAID):
-            continue  # What is too long now stays so, and is not even looked at.
-        match class_of(line):
-            case Trust.SAID:
-                page.tell(line, Trust.SAID)
-            case Trust.QUOTED:
-                carried.append(line)
-    for line in carried:
-        if page.has_room(line, Trust.QUOTED):
-            page.tell(line, Trust.QUOTED)
+        # What is too long now stays so, and is not even looked at.
+        if page.has_room(line) and not line.of_another and class_of(line) == Trust.SAID:
+            page.tell(line)
     return "".join(page.told), page.ids
 
 
@@ -139,17 +133,17 @@ class _Told:
         self.told: list[str] = []
         self.ids: list[str] = []
 
-    def has_room(self, line: Line, found: Trust) -> bool:
-        return len(self._entry(line, found).encode()) <= self._room
+    def has_room(self, line: Line) -> bool:
+        return len(self._entry(line).encode()) <= self._room
 
-    def tell(self, line: Line, found: Trust) -> None:
-        entry = self._entry(line, found)
+    def tell(self, line: Line) -> None:
+        entry = self._entry(line)
         self._room -= len(entry.encode())
         self.told.append(entry)
         self.ids.append(line.id)
 
-    def _entry(self, line: Line, found: Trust) -> str:
-        said = trust.quoted(found, " ".join(line.text.split()))
+    def _entry(self, line: Line) -> str:
+        said = defuse(line.text)
         happened = line.created_at if line.occurred_at is None else line.occurred_at
         return f"- {day(self._desk.tools.local(happened))} [{line.room.namespace}] {said}\n"
 

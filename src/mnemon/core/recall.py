@@ -3,7 +3,7 @@
 First the lines that the index ranks; then, among the newest, those that contain one of the
 question's terms inside a word; then the newest lines, marked as not matched, because a question may
 share nothing with its answer that an index can see. What reads like orders to a model comes after what
-matches as well, and never where nobody asked for it.
+matches as well, and never where nobody asked for it; what others said comes there if the query asks.
 """
 
 from __future__ import annotations
@@ -65,8 +65,9 @@ def recall(desk: Desk, wish: Wish) -> list[Recalled]:
         return []
     span = _span(desk, wish, rooms)
     found: dict[tuple[str, str], Recalled] = {}
+    least = trust.least_shown(wish.query or "") if wish.floor else Trust.SUSPECT
     for one in _candidates(desk, wish, rooms, span):
-        if not wish.floor or one.trust > Trust.SUSPECT:
+        if one.trust >= least and not (least == Trust.SAID and one.line.of_another):
             found.setdefault((one.line.room.namespace, one.line.id), one)
         if len(found) == wish.k:
             break

@@ -57,6 +57,11 @@ class Place(Struct, frozen=True, gc=False):
     turn: int | None = None
     about: str | None = None
 
+    @property
+    def of_another(self) -> bool:
+        """Whether it says something about another than its owner, and so rests on what another said."""
+        return self.about not in (None, self.room.owner)
+
 
 class Line(Place, frozen=True, kw_only=True):
     """A line as its owner may read it."""

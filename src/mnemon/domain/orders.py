@@ -1,7 +1,7 @@
 """Orders: whether a text reads like orders to a model, or poses as its host.
 
 One signal among several, and a small one: it knows the commonest English wordings and the marks of templates.
-What a model is shown does not depend on it alone: see `mnemon.domain.trust` and `mnemon.turns.fence`.
+What a model is shown does not depend on it alone: see `mnemon.domain.trust` and `mnemon.domain.fence`.
 """
 
 from __future__ import annotations

@@ -64,6 +64,8 @@ _OF_ANY_TIME = (
 )
 """With those, how one asks for whatever a time had."""
 _ASKED = pattern(r"\W*(?:what|which|who|where|how|did|tell me|show me|list|summari[sz]e)\b")
+_MARK = pattern("[?\u061f](?:[\\s\"'”’»)\\]*_]|\\Z)|[\uff1f\u037e\u055e\u2047-\u2049]")
+"""A question mark that is none of an address's."""
 _OF_LISTENER = pattern(r"\byour\b|\b(?:did|do|are|were|have|will|would|can|could) you\b")
 _OVER = pattern(r"\b(?:did|was|were|had|have|has|been|happened)\b")
 _PLAIN = pattern(r"(?<![\w'’-])[a-z]+(?![\w'’-])")
@@ -127,6 +129,11 @@ def read(text: str, at: int, offset: int = 0) -> Question:
         of_times = _of_times(spans)
         names = [name for name in names if name not in of_times]
     return Question(text, terms, wants, spans, names, past, present, event, end=end, at=at, offset=offset)
+
+
+def asks(text: str) -> bool:
+    """Whether the text asks for something: it has a question mark, or begins as a question does."""
+    return _MARK.search(text) is not None or _ASKED.match(text.lower()) is not None
 
 
 def of_anything() -> frozenset[str]:

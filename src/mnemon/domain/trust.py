@@ -20,6 +20,7 @@ from mnemon.domain.line import CONCLUSIONS
 from mnemon.domain.orders import reads_like_orders
 from mnemon.domain.pasted import unpasted
 from mnemon.domain.pattern import pattern
+from mnemon.domain.question import asks
 from mnemon.domain.words import terms
 
 
@@ -75,6 +76,14 @@ def of_line(kind: str, metadata: Mapping[str, Any], text: str) -> Trust:
     if kind in _CONCLUDED:
         return of_conclusion(kind)
     return of_message(kind, metadata, text)
+
+
+def least_shown(message: str) -> Trust:
+    """The least class that may be shown with a message that did not ask for memory as such.
+
+    What others said, or what was only carried, comes where the message asks for something.
+    """
+    return Trust.QUOTED if asks(message) else Trust.SAID
 
 
 def named(name: str) -> Trust:

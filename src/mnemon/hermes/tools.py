@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from mnemon.domain.fence import defuse
 from mnemon.domain.pattern import pattern
 from mnemon.domain.representation import fitting
 from mnemon.domain.trust import of_part, quoted
@@ -18,7 +19,6 @@ from mnemon.hermes.configuration import LEVELS, Configuration, Level
 from mnemon.turns.background import day, entries, lines, remarks, search_terms
 from mnemon.turns.budget import CHARACTERS_PER_TOKEN, cut, excerpt
 from mnemon.turns.cleaning import clean
-from mnemon.turns.fence import defuse
 from mnemon.turns.memory import AI, USER, Memory, Note, Passage
 
 SEARCH_TOKENS = 800

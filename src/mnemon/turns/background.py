@@ -7,11 +7,11 @@ from datetime import date, datetime
 
 from msgspec import Struct
 
+from mnemon.domain.fence import defuse
 from mnemon.domain.pattern import pattern
 from mnemon.domain.words import asked, terms, words
 from mnemon.turns.budget import cut
 from mnemon.turns.cleaning import clean
-from mnemon.turns.fence import defuse
 
 _DATED = pattern(r"\s*(?:\d+[.)]\s*)?\[(\d{4}-\d\d-\d\d)[^\]]{0,40}\]\s*(.*)")
 _PREMISE = pattern(r"\s+[-*•]\s")

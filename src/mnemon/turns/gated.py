@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mnemon.domain.habits import MemberHabits
 from mnemon.domain.line import MESSAGE
-from mnemon.domain.trust import Trust, of_message
+from mnemon.domain.trust import Trust, least_shown, of_message
 from mnemon.errors import CapScopeMismatch, MnemonError, NotFound, Unavailable, Unsupported
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import answers as a
@@ -90,7 +90,7 @@ class GatedMemory:
     def known(self, message: str) -> Known:
         query = message.strip()[:_MOST_QUERY]
         looks: dict[str, Look[Any]] = {
-            "summary": self._summary(),
+            **self._summary(),
             USER: self._portrait(USER, query),
             **self._itself(_OF_ITSELF),
         }
@@ -101,7 +101,7 @@ class GatedMemory:
         found = self._all(looks)
         passages = (*found.get("said by user", ()), *found.get("said by ai", ()))
         user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
-        return Known(found["summary"], user, found.get(AI, Portrait()), passages)
+        return Known(found.get("summary", ""), user, found.get(AI, Portrait()), passages)
 
     def _own_portrait(self, query: str) -> Portrait:
         """The user's own view of themselves, for an agent that has none of them yet."""
@@ -269,13 +269,23 @@ class GatedMemory:
         page: a.ConclusionPage | None = self._found(o.LIST_CONCLUSIONS, newest)
         return [] if page is None else page.items
 
-    def _summary(self) -> Look[str]:
+    def _summary(self) -> dict[str, Look[str]]:
+        """What was said in this conversation, if nobody but the user and the agent took part in it."""
+        seat = self._seat
+        if self._guarded and not seat.personal:
+            return {}  # Nobody else can say who took part.
+
         def read(found: a.SessionSummaries | None) -> str:
             newest = None if found is None else found.short_summary or found.long_summary
             return "" if newest is None else newest.content
 
-        asked = q.Summaries(workspace_id=self._seat.workspace, session_id=self._seat.session, if_any=True)
-        return Look(o.SUMMARIES, asked, read)
+        asked = q.Summaries(
+            workspace_id=seat.workspace,
+            session_id=seat.session,
+            if_any=True,
+            between=[seat.user, seat.ai],
+        )
+        return {"summary": Look(o.SUMMARIES, asked, read)}
 
     def _portrait(self, peer: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
         return self._view(*self._views(peer), query, most)
@@ -316,13 +326,15 @@ class GatedMemory:
     def _said(self, peer: str, query: str, limit: int, *, floor: bool = False) -> Look[list[Passage]]:
         """What the peer said: the user anywhere, others where the user was.
 
-        With `floor`, nothing unless it is worth showing to who did not ask; what reads like orders never is.
+        With `floor`, nothing unless it is worth showing to who did not ask: what reads like orders never is,
+        and what the peer only carried is if the query asks for something.
         """
         name = self._views(peer)[1]
+        least = least_shown(query) if floor else Trust.SUSPECT
 
         def read(found: a.Messages | None) -> list[Passage]:
             said = [] if found is None else [_passage(one) for one in found.messages]
-            return [one for one in said if one.trust > Trust.SUSPECT] if floor else said
+            return [one for one in said if one.trust >= least and one.peer == name]
 
         asked = q.SearchPeer(
             workspace_id=self._seat.workspace,

@@ -279,6 +279,9 @@ class Taking:
 
     def _lay(self, record: r.Card) -> None:
         """Write the card, unless there is one: what is known here is not given up for what was known."""
+        if not self._terms.own_words:
+            self.tally.skip("cards, which are taken with --own-words alone")
+            return
         entries = [one for one in record.entries if one.strip() and not reads_like_orders(one)]
         for _ in range(len(record.entries) - len(entries)):
             self.tally.skip("lines of cards that are empty or read like orders to a model")

@@ -10,7 +10,14 @@ from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.cards import read_card
-from mnemon.core.conversation.conclusions import View, Whose, query_views, representation, with_what_outdates
+from mnemon.core.conversation.conclusions import (
+    View,
+    Whose,
+    query_views,
+    quotations,
+    representation,
+    with_what_outdates,
+)
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.search import Found, Where, find_messages, said_before, with_neighbours
@@ -58,6 +65,8 @@ class Question(Struct, frozen=True):
     observed: str | None
     sessions: Collection[str] | None = None
     level: str = "low"
+    quotations: bool = True
+    """Whether what its peer only carried may answer it."""
 
 
 class Gathered(Struct, frozen=True):
@@ -72,7 +81,7 @@ class Gathered(Struct, frozen=True):
     """By the id of a message that tells how it was: the id of the one that tells how it is."""
 
     def statements(self, local: Callable[[int], int]) -> list[Statement]:
-        """All of it but messages that read like orders: no answer repeats those.
+        """All of it but messages that read like orders, or are quotations where none are wanted.
 
         `local` tells what clocks on the wall showed when it was said.
         """
@@ -86,10 +95,11 @@ class Gathered(Struct, frozen=True):
             )
             for view in self.views
         ]
+        least = _least(self.question)
         for message in self.messages:
             line = message.line
             found = _trust(message)
-            if found != Trust.SUSPECT:
+            if found >= least:
                 carried = found < Trust.SAID
                 before = self.before.get(line.id)
                 told.append(
@@ -120,7 +130,8 @@ def gather(desk: Desk, question: Question, *, by_rule: bool = False) -> Gathered
     newest = representation(
         desk, whose, query=None, top_k=None, distance=None, frequent=False, most=depth.newest
     )
-    for view in reversed(newest):
+    quoted = quotations(desk, whose, question.text, depth.found) if question.quotations else []
+    for view in (*reversed(newest), *quoted):
         views.setdefault(view.line.id, view)
     told = with_what_outdates(desk, list(views.values()), question.sessions)
     if by_rule and not depth.by_rule_said:
@@ -178,7 +189,8 @@ def _messages(
     if depth.around:
         found = with_neighbours(desk, found, where, depth.around)
     unclear = [one for one in found if depth.around or _POINTS_BACK.match(one.text)]
-    gathered = Gathered(question, views, found, _trusted(said_before(desk, unclear, where)))
+    before = said_before(desk, unclear, where)
+    gathered = Gathered(question, views, found, _trusted(before, _least(question)))
     return gathered, _outdated(best)
 
 
@@ -191,9 +203,13 @@ def _outdated(best: Sequence[Found]) -> dict[str, str]:
     return outdated
 
 
-def _trusted(before: Mapping[str, Message]) -> Mapping[str, Message]:
-    """Without what reads like orders."""
-    return {line_id: message for line_id, message in before.items() if _trust(message) != Trust.SUSPECT}
+def _least(question: Question) -> Trust:
+    """The least class of message that may answer it."""
+    return Trust.QUOTED if question.quotations else Trust.SAID
+
+
+def _trusted(before: Mapping[str, Message], least: Trust) -> Mapping[str, Message]:
+    return {line_id: message for line_id, message in before.items() if _trust(message) >= least}
 
 
 def _trust(message: Message) -> Trust:

@@ -21,7 +21,7 @@ from mnemon.domain.filters import Column, Field, Predicate
 from mnemon.domain.framing import frame
 from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.names import Room
-from mnemon.domain.question import Question
+from mnemon.domain.question import Question, asks
 from mnemon.domain.register import PEER, SESSION
 from mnemon.domain.trust import Trust
 from mnemon.domain.wording import gist, plain
@@ -54,6 +54,9 @@ FIELDS = {
 
 TOGETHER = '{"together":true}'
 """The metadata of what follows from several messages together, and goes with any of them."""
+
+_MOST_LACKING = 0.5
+"""What share of the query's terms a quotation may lack."""
 
 _TELL_OF_ALL = frozenset((CONCLUSIONS["deductive"], CONCLUSIONS["inductive"]))
 """What tells in one text what several conclusions say: it is outdated with any of them."""
@@ -377,8 +380,9 @@ def representation(
 ) -> list[View]:
     """What answers the question, what was concluded most often, and the newest: at most so many together.
 
-    What answers comes before the rest, what was said before what is only quoted, and what is outdated last;
-    what reads like orders is left out. What was concluded in several sessions is told once, with the latest.
+    What answers comes before the rest, and what is outdated last. What is only quoted comes if the query asks
+    for something and the quotation has most of it; what reads like orders is left out. What was concluded in
+    several sessions is told once, with the latest.
     Each tells its sources if `cited` says so.
 
     Raises: Tampered.
@@ -392,17 +396,17 @@ def representation(
         lines = _with_room_for_explicit([*often[:further], *every[: most + _SPARE]], further)
     else:
         lines = _newest(desk, whose, most + _SPARE, further)
-    quoted = replace(whose, kinds=(trust.KINDS[Trust.QUOTED],))
     outdating = _Outdating(desk, whose.sessions)
-    if outdating.of_all(lines).count(None) < most:
-        lines += _lines(desk, quoted, limit=most)
     found: dict[str, View] = {}
     if query:
-        asked = replace(whose, kinds=(*whose.kinds, *quoted.kinds))
         limit = top_k or further
         answers = query_views(
-            desk, (asked,), query, limit, distance=distance, outdating=outdating, cited=cited
+            desk, (whose,), query, limit, distance=distance, outdating=outdating, cited=cited
         )
+        if asks(query):
+            answers += quotations(
+                desk, whose, query, limit, distance=distance, outdating=outdating, cited=cited
+            )
         found = {view.line.id: view for view in answers}
 
     chosen = {line.id: line for line in (*(view.line for view in found.values()), *lines)}
@@ -416,6 +420,22 @@ def representation(
     told = [*(found[line.id] for line in best if line.id in found), *views]
     told.sort(key=lambda view: (view.at, view.line.id))
     return list({(view.level, gist(view.text)): view for view in told}.values())
+
+
+def quotations(
+    desk: Desk,
+    whose: Whose,
+    query: str,
+    limit: int,
+    *,
+    distance: float | None = None,
+    outdating: _Outdating | None = None,
+    cited: bool = True,
+) -> list[View]:
+    """What is quoted of those and has most of what the query asks for. Raises: Tampered."""
+    quoted = replace(whose, kinds=(trust.KINDS[Trust.QUOTED],))
+    lacking = _MOST_LACKING if distance is None else min(distance, _MOST_LACKING)
+    return query_views(desk, (quoted,), query, limit, distance=lacking, outdating=outdating, cited=cited)
 
 
 def _newest(desk: Desk, whose: Whose, explicit: int, further: int) -> list[SealedLine]:

@@ -21,14 +21,15 @@ from mnemon.core.conversation.updates import latest_first
 from mnemon.core.desk import Desk
 from mnemon.core.explaining import PART, Explanation, compared_in, explained
 from mnemon.core.finding import find, understand
-from mnemon.domain import words
+from mnemon.domain import trust, words
+from mnemon.domain.content import decode_metadata
 from mnemon.domain.filters import Predicate
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
-from mnemon.domain.orders import reads_like_orders
 from mnemon.domain.question import Question
 from mnemon.domain.register import FORMER, MEMBER, PEER, SESSION
 from mnemon.domain.relevance import UPDATE
+from mnemon.domain.trust import Trust
 from mnemon.ports.book import Span, Turns
 from mnemon.ports.index import Hit
 
@@ -61,7 +62,8 @@ class How(Struct, frozen=True):
     at: int | None = None
     """When it is asked (in milliseconds), if not now."""
     floor: bool = False
-    """Only what is relevant enough to be shown unasked; what reads like orders to a model never is."""
+    """Only what is relevant enough to be shown unasked. What reads like orders to a model never is, and what
+    its peer only carried is if the query asks for something."""
     explain: bool = False
 
 
@@ -125,7 +127,7 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
     opener = Opener(desk)
     test = _test(desk, where)
     if how.floor:
-        test = _but_for_orders(test, opener)
+        test = _of_class(test, opener, trust.least_shown(query))
     question = understand(desk, query, how.at)
     best = ranked(
         desk,
@@ -157,8 +159,15 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
     ]
 
 
-def _but_for_orders(test: Test, opener: Opener) -> Test:
-    return lambda line: test(line) and not reads_like_orders(opener.text(line))
+def _of_class(test: Test, opener: Opener, least: Trust) -> Test:
+    def passes(line: SealedLine) -> bool:
+        return test(line) and _class_of(line, opener) >= least
+
+    return passes
+
+
+def _class_of(line: SealedLine, opener: Opener) -> Trust:
+    return trust.of_message(line.kind, decode_metadata(line.metadata), opener.text(line))
 
 
 def _put_before(line: SealedLine, behind: Sequence[tuple[SealedLine, Hit]]) -> str | None:

@@ -9,10 +9,12 @@ from mnemon.core.conversation import context
 from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.place import Changes, Opener, sessions_room, write_line
 from mnemon.core.desk import Desk
-from mnemon.domain.line import SUMMARY
-from mnemon.domain.orders import reads_like_orders
+from mnemon.domain import trust
+from mnemon.domain.content import decode_metadata
+from mnemon.domain.line import SUMMARY, SealedLine
 from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import Errand, Task
+from mnemon.domain.trust import Trust
 from mnemon.ports.book import Turns
 from mnemon.ports.reasoner import Turn
 
@@ -37,7 +39,7 @@ class Stretch(Struct, frozen=True):
     message_id: str
     earlier: str | None
     turns: list[Turn]
-    """What was said, without what reads like orders to whoever reads the summary."""
+    """What was said, without what was only carried or reads like orders to whoever reads the summary."""
     read: list[str]
     """Every message of the stretch."""
 
@@ -62,7 +64,7 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
     turns = [
         Turn(line.id, line.room.owner, text, desk.tools.local(said_at(line)))
         for line in lines
-        if not reads_like_orders(text := opener.text(line))
+        if _class_of(line, text := opener.text(line)) == Trust.SAID
     ]
     before = None if earlier is None else earlier.text
     errand = Errand(
@@ -75,6 +77,10 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
     )
     read = [line.id for line in lines]
     return Stretch(errand, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
+
+
+def _class_of(line: SealedLine, text: str) -> Trust:
+    return trust.of_message(line.kind, decode_metadata(line.metadata), text)
 
 
 def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:

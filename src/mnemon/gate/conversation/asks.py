@@ -236,6 +236,8 @@ class OfSession(Ask, frozen=True, kw_only=True):
 class Summaries(OfSession, frozen=True, kw_only=True):
     if_any: bool = False
     """Whether a session that is not there, or not for this cap, has none, rather than being refused."""
+    between: Annotated[list[AnyName], Meta(max_length=100)] | None = None
+    """Those whose conversation it has to be: where anybody else took part, there is no summary."""
 
 
 class CloneSession(OfSession, frozen=True, kw_only=True):

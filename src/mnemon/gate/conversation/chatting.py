@@ -16,6 +16,7 @@ from mnemon.core.conversation.context import narrowed
 from mnemon.core.conversation.place import everywhere, reading
 from mnemon.domain.audit import Row
 from mnemon.domain.content import check_text
+from mnemon.domain.question import asks
 from mnemon.domain.relayed import relayed, taken_apart
 from mnemon.errors import InvalidInput, Unsupported
 from mnemon.gate.case import Case, Outcome
@@ -38,14 +39,19 @@ def ask_workspace(case: Case, request: q.AskWorkspace) -> Outcome:
 
 
 def _question(case: Case, request: Ask) -> chat.Question:
-    """What is asked about, as far as the cap reaches now."""
+    """What is asked about, as far as the cap reaches now.
+
+    An agent that asks for a person on its own gets quotations only if that person asked for something.
+    """
     text = check_text(request.query, "query")
+    wanted, wrote = taken_apart(text)
+    quotations = not wanted or asks(wrote)
     sessions = sessions_asked(case, request.session_id, request.filters, request.scope)
     if isinstance(request, q.AskWorkspace):
-        return chat.Question(text, None, None, sessions, request.reasoning_level)
+        return chat.Question(text, None, None, sessions, request.reasoning_level, quotations)
     observed = request.target or request.peer_id
     sessions = narrowed(sessions, case.rights.looks(request.peer_id, observed))
-    return chat.Question(text, request.peer_id, observed, sessions, request.reasoning_level)
+    return chat.Question(text, request.peer_id, observed, sessions, request.reasoning_level, quotations)
 
 
 def _answered(case: Case, request: Ask) -> Outcome:

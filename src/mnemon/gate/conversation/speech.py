@@ -228,6 +228,10 @@ def summaries(case: Case, request: q.Summaries) -> Outcome:
         return Outcome(a.SessionSummaries(request.session_id, None, None), reading(()))
     directory.need(case.desk, SESSION, request.session_id)
     trace = reading(_where(case, request.session_id))
+    if request.between is not None:
+        others = {stay.held for stay in directory.stays(case.desk, request.session_id)} - {*request.between}
+        if others:
+            return Outcome(a.SessionSummaries(request.session_id, None, None), trace)
     found = {one.long: shown.summary(one) for one in core.summaries(case.desk, request.session_id)}
     return Outcome(a.SessionSummaries(request.session_id, found.get(False), found.get(True)), trace)
 

@@ -11,13 +11,13 @@ import msgspec
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
+from mnemon.domain.fence import defuse
 from mnemon.errors import MnemonError
 from mnemon.surfaces.mcp.memory import PersonsMemory
 from mnemon.surfaces.mcp.prompts import PROMPTS, prompt
 from mnemon.surfaces.mcp.resources import RESOURCES, TEMPLATES, resource
 from mnemon.surfaces.mcp.tools import TOOLS, Tool
 from mnemon.turns.budget import cut
-from mnemon.turns.fence import defuse
 from mnemon.version import __version__
 
 _log = logging.getLogger("mnemon.mcp")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+from mnemon.domain.fence import defuse
 from mnemon.domain.line import MESSAGE
 from mnemon.domain.pattern import pattern
 from mnemon.domain.trust import Trust, named, of_message, of_part, quoted
@@ -14,7 +15,6 @@ from mnemon.surfaces.mcp import results as r
 from mnemon.turns.background import Remark, entries, remarks
 from mnemon.turns.budget import cut, excerpt
 from mnemon.turns.cleaning import clean
-from mnemon.turns.fence import defuse
 
 MOST_EXCERPT_CHARS = 400
 MOST_TEXT_CHARS = 4000

@@ -8,6 +8,8 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mnemon.domain.carried import is_carried
+from mnemon.domain.line import MESSAGE
 from mnemon.domain.upstream import ChatSettings
 from mnemon.errors import CapScopeMismatch, NotFound
 from mnemon.gate.conversation import answers as a
@@ -94,6 +96,10 @@ class Sitting:
             return []
         told: list[tuple[str, str]] = []
         for message in found.messages:
+            if message.peer_id not in (seat.user, seat.ai) or is_carried(
+                message.kind or MESSAGE, message.metadata
+            ):
+                continue  # Nobody but these two speaks in a conversation that goes on.
             role = "assistant" if message.peer_id == seat.ai else "user"
             if told and told[-1][0] == role and message.content.startswith(CONTINUED):
                 told[-1] = (role, told[-1][1] + message.content.removeprefix(CONTINUED))

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from mnemon.domain.fence import unmarked
 from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.errors import InvalidInput
 from mnemon.turns.cleaning import spoken
-from mnemon.turns.fence import unmarked
 
 _encode = msgspec.json.encode
 _INSTRUCTING = ("system", "developer")
