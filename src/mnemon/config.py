@@ -25,6 +25,9 @@ from mnemon.ports.model import TASKS
 _LIMITS = {
     "MNEMON_BODY_BYTES": "body_bytes",
     "MNEMON_LINE_BYTES": "line_bytes",
+    "MNEMON_BODIES_BYTES": "bodies_bytes",
+    "MNEMON_BODY_SECONDS": "body_seconds",
+    "MNEMON_BODY_STALL_SECONDS": "body_stall_seconds",
     "MNEMON_REQUESTS_PER_MINUTE": "requests_per_minute",
 }
 _PARTS = ("BASE_URL", "NAME", "API_KEY")

@@ -12,7 +12,8 @@
      |- MethodNotAllowed
      |- Disabled                    configured off
      |- Conflict                    the same id with another content, a line corrected twice
-     |- LimitExceeded               BodyTooLarge, LineTooLong, FileTooLarge, RateLimited
+     |- LimitExceeded               BodyTooLarge, BodyTimeout, LineTooLong, FileTooLarge, HeadersTooLarge,
+     |                              RateLimited: ServerBusy
      |- UnsupportedType             a file of a kind that is not read here
      |- Unavailable (retryable)     StorageUnavailable, StorageFull, StorageBusy, StorageReadOnly,
      |                              AuditUnavailable, ServerUnreachable, ModelUnavailable,
@@ -190,6 +191,17 @@ class FileTooLarge(LimitExceeded):
     default_hint = "Split the file, or send its text as messages."
 
 
+class HeadersTooLarge(LimitExceeded):
+    code = "headers_too_large"
+    default_hint = "Send fewer or shorter headers."
+
+
+class BodyTimeout(LimitExceeded):
+    code = "body_timeout"
+    default_hint = "Send the request again, all of its body at once. Nothing was stored."
+    retryable = True
+
+
 class UnsupportedType(MnemonError):
     code = "unsupported_type"
     default_hint = "Send plain text, JSON or PDF."
@@ -203,6 +215,11 @@ class RateLimited(LimitExceeded):
     def __init__(self, detail: str, *, retry_after: int, hint: str | None = None) -> None:
         super().__init__(detail, hint=hint)
         self.retry_after = retry_after
+
+
+class ServerBusy(RateLimited):
+    code = "server_busy"
+    default_hint = "The server holds as many requests as it can. Wait as long as Retry-After says."
 
 
 class Unavailable(MnemonError):

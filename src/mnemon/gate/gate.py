@@ -234,6 +234,13 @@ class Gate:
         except MnemonError as error:
             return error
 
+    def recognised(self, token: str | None) -> str:
+        """Whose token it is: the id of the one that it was made from. Only its signatures are looked at.
+
+        Raises: CapMissing, CapMalformed, CapSigInvalid.
+        """
+        return self._authenticated(Credentials(token)).blocks[0].jti
+
     def _authenticated(self, credentials: Credentials) -> Chain:
         try:
             return self._porter.authenticate(credentials.token)

@@ -3,6 +3,10 @@
 Three things give a secret away: its own shape (`ghp_...`, a private key's block), the name it is
 assigned to (`DB_PASSWORD=...`), or words before a string that nobody could have chosen ("the token
 is ..."). A value that is a placeholder, a path, an id or an expression of code is none.
+
+The time grows with the length of the text and no faster, whatever it says. No rule reads a place again for
+each place before it, and only so many places are judged one by one: beyond them, whatever may be a secret is
+taken for one.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from math import log2
 
 from msgspec import Struct
@@ -28,12 +33,21 @@ class _Shape(Struct, frozen=True):
     pattern: re.Pattern[str]
 
 
-def _shape(kind: str, marks: str, look: str) -> _Shape:
-    return _Shape(kind, marks.split(), pattern(rf"(?<![\w-]){look}(?![A-Za-z0-9])"))
+_FIRST = pattern(r"\[[^\]]+\]|.")
 
+
+def _shape(kind: str, marks: str, look: str) -> _Shape:
+    """A search skips to the first character of the look; only there it looks at what stands before."""
+    [first, *_] = _FIRST.findall(look)
+    rest = look.removeprefix(first)
+    return _Shape(kind, marks.split(), pattern(rf"{first}(?<![\w-].){rest}(?![A-Za-z0-9])"))
+
+
+_SIGNED = r"eyJ[\w-]{5,}+\.[\w-]{5,}+\.[\w-]{5,}+"
+_MOST_BLOCKS = 16
 
 _SHAPES = (
-    _shape("aws key", "AKIA ASIA ABIA ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"),
+    _shape("aws key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}"),
     _shape("github token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     _shape("github token", "github_pat_", r"github_pat_\w{22,255}"),
     _shape(
@@ -76,18 +90,18 @@ _SHAPES = (
     _shape("databricks token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
     _shape("vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}"),
     _shape("tailscale key", "tskey-", r"tskey-(?:auth|api|client|scim|webhook)-[\w-]{16,}"),
-    _shape("supabase key", "sbp_ sb_secret_", r"(?:sbp_|sb_secret_)[\w-]{20,}"),
+    _shape("supabase key", "sbp_ sb_secret_", r"sb(?:p_|_secret_)[\w-]{20,}"),
     _shape("postman key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
     _shape("private key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _shape("discord token", ".", r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}"),
     _Shape(
         "telegram token", (":",), pattern(r"(?:(?<![\w:-])|(?<=/bot))\d{8,10}:[A-Za-z0-9_-]{35}(?![\w-])")
     ),
+    _shape("cap", "~", rf"{_SIGNED}(?:~{_SIGNED}){{0,{_MOST_BLOCKS}}}+~[\w-]{{20,}}"),
     _shape(
-        "cap", "~", r"eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]{5,}(?:~eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]{5,})*~[\w-]{20,}"
-    ),
-    _shape(
-        "token", "eyJ", r"eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*){1,3}(?:~eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]{5,})*"
+        "token",
+        "eyJ",
+        rf"eyJ[\w-]{{5,}}+\.[\w-]{{5,}}+(?:\.[\w-]*+){{1,3}}+(?:~{_SIGNED}){{0,{_MOST_BLOCKS}}}+",
     ),
 )
 
@@ -95,6 +109,7 @@ _KEY_BEGINS = pattern(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)
 _KEY_ENDS = pattern(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN ")
 _KEY_BODY = pattern(r"(?:(?:[\s>|#+]|\\r|\\n)*+(?:[A-Z][\w-]{2,20}: [^\n]{0,100}+\n|[A-Za-z0-9+/=]{16,}+))++")
 _LONGEST_KEY = 32 * 1024
+_KEY_ENDS_WITHIN = 300
 _PUTTY = pattern(r"Private-Lines: \d{1,4}\s++(?P<value>[A-Za-z0-9+/=]{16,}+(?:\s++[A-Za-z0-9+/=]{16,}+)*+)")
 
 _AWS_ID = "[redacted: aws key]"
@@ -105,22 +120,34 @@ _URL = pattern(r"://[^\s/:@\"'<>]{0,200}+:(?P<value>[^\s/\"'<>]{1,400})@[\w\[]")
 _URL_TOKEN = pattern(r"://(?P<value>[\w.~-]{20,400})(?::x-oauth-basic)?@[\w\[]")
 _HEADER = pattern(
     r"authorization[\"']?[ \t]*+[:=][ \t]*+[\"']?(?:bearer|basic|token|apikey|bot|digest)[ \t]++"
-    r"(?P<value>[\w.~+/=:-]{8,4000}+)",
-    re.IGNORECASE,
+    r"(?P<value>[\w.~+/=:-]{8,4000}+)"
 )
+"""This and what follows is looked for in the text in small letters."""
 _BEARER = pattern(
-    r"(?<![\w-])(?:bearer|authorization[\"']?[ \t]*+[:=])[ \t]*+[\"']?(?P<value>[\w.~+/=-]{16,4000}+)",
-    re.IGNORECASE,
+    r"(?:bearer(?<![\w-]bearer)|authorization(?<![\w-]authorization)[\"']?[ \t]*+[:=])[ \t]*+[\"']?"
+    r"(?P<value>[\w.~+/=-]{16,4000}+)"
 )
 
-_NAME = pattern(
-    r"(?<![\w.])(?P<name>[^\W\d_][\w.-]{0,80}+)[\"'`*\\]{0,4}+[ \t]*+(?P<sign>=>|:=|==?|[:：])[ \t*\\]*+"
+_ENDINGS = (
+    r"(?:pass(?:word|wd|phrase|code|wort)?|pwd|kennwort|contraseña|senha|пароль|密码|パスワード|secret|tokens?|keys?"
+    r"|auth|credentials?|pat|id)"
 )
-_FLAG = pattern(r"(?<![\w-])--(?P<name>[A-Za-z][\w-]{0,40}+)(?P<sign>[ \t]++)(?=[^\s-])")
+"""How the names end that may say that a secret follows."""
+_SIGN = r"[_.-]*+[\"'`*\\]{0,4}+[ \t]*+(?P<sign>=>|:=|==?|[:：])[ \t*\\]*+"
+_NAMED = pattern(_ENDINGS + _SIGN)
+_NAMED_VALUE = pattern(_ENDINGS + _SIGN + r"[\"'`]?(?P<value>[^\s\"'`,;<>]{3,4000}+)")
+_NAME = pattern(r"(?<![\w.])[^\W\d_][\w.-]*+\Z")
+_LONGEST_NAME = 81
+_FLAG = pattern(rf"--(?<![\w-]--)(?P<name>[\w-]{{0,40}}?{_ENDINGS})(?P<sign>[ \t]++)(?=[^\s-])")
+_LONGEST_VALUE = 4000
 _VALUE = pattern(
-    r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n\\]|\\(?![\"'`])){1,1000}+)\\?(?P=quote)"
-    r"|[\"'`]?(?P<bare>[^\s\"'`,;<>]{1,4000}+)"
+    r"\"(?P<double>(?:[^\"\n\\]++|\\(?![\"'`]))++)\\?\""
+    r"|'(?P<single>(?:[^'\n\\]++|\\(?![\"'`]))++)\\?'"
+    r"|`(?P<back>(?:[^`\n\\]++|\\(?![\"'`]))++)\\?`"
+    r"|[\"'`]?(?P<bare>[^\s\"'`,;<>]++)"
 )
+_COULD_BE = pattern(r"(?=[A-Za-z+/_-]*+\d|\d++[A-Za-z])[A-Za-z0-9+/_-]{16,}+")
+"""What may be a key, looked at from afar."""
 _PARTS = pattern(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![^\W\dA-Z_])|\d+")
 
 _SAID_IN_FULL = (
@@ -145,9 +172,8 @@ _OTHER_KEYS = tuple(f"{other} " for other in _OTHERS)
 _LONGEST_WORD = 20
 
 _TELLING = pattern(
-    r"(?<![\w-])(?:(?P<password>pass(?:word|phrase|wort|code)|passwd|pwd|kennwort|contraseña|senha|пароль"
-    r"|mot de passe)|keys?|tokens?|secrets?|credentials?|api[_-]?keys?)(?![\w-])",
-    re.IGNORECASE,
+    r"\b(?:(?P<password>pass(?:word|phrase|wort|code)|passwd|pwd|kennwort|contraseña|senha|пароль"
+    r"|mot de passe)|keys?|tokens?|secrets?|credentials?|api[_-]?keys?)(?![\w-])"
 )
 _WORD = pattern(r"[^\s\"'`<>()\[\],;]+")
 _BREAK = pattern(r"[\n\[\]]")
@@ -156,9 +182,8 @@ _MOST_WORDS_BETWEEN = 6
 _LONGEST_TOLD = 200
 _SAYS = pattern(r"(?:[:=]|\b(?:is|was|be|to|ist|lautet|war|auf|es|est|é|это))[\s\"'`*]*$", re.IGNORECASE)
 _OTHERWISE = pattern(
-    r"commit|sha-?\d|hash|revision|digest|checksum|md5|etag|fingerprint|public|base64,$|image"
-    r"|manager|polic|hint|length",
-    re.IGNORECASE,
+    r"commit|sha-?\d|hash|revision|digest|checksum|md5|etag|fingerprint|public|base64,|image"
+    r"|manager|polic|hint|length"
 )
 """What says that something else than the secret itself follows."""
 
@@ -174,7 +199,7 @@ _PATH = pattern(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/][\w.\\/ -]*")
 _CODE = pattern(r"(?=[^._:>]*+[._:>])[A-Za-z_.:>-]++|[A-Za-z_][\w.]*+[(\[{].*|[({][A-Za-z_].*", re.DOTALL)
 _QUERY_ENDS = pattern(r"[&#]")
 _WIDEST_MARGIN = 40
-_TYPE = pattern(r"(?:[A-Z][a-z]+\d*){2,}")
+_TYPE = pattern(r"(?:[A-Z][a-z]++\d*+){2,}+")
 _PROSE = pattern(r"[ \t]\w|[.!?]")
 _VARIABLE = pattern(
     r"<.*|\$[A-Za-z_]\w*|\$[({].*|\{\{.*|\{\w*\}|%[(]\w.*|%\w+%|\[redacted:.*|\[\w*\]|(.)\1*|[xX*.•_-]+",
@@ -182,7 +207,7 @@ _VARIABLE = pattern(
 )
 """What stands where a secret will be put."""
 _PLACEHOLDER = pattern(
-    r"your[_-].*|.*(?:[_-]here|\.\.\.|…)|(?:my|the|some|any|new|old)?[_-]?(?:password|passphrase|secret|token|key)s?"
+    r"your[_-].*|(?:my|the|some|any|new|old)?[_-]?(?:password|passphrase|secret|token|key)s?"
     r"|(?:example|placeholder|change-?_?me|redacted|hidden|masked|null|none|nil|true|false|undefined|todo|n/a"
     r"|yes|no|on|off|str|string|text|int|bool|bytes|object|any|optional|required|missing|invalid|wrong|expired"
     r"|empty|unset|default|disabled|enabled|must|should|can|may|is|was|not|the|a|an|in|for|to|and|or|if|reset"
@@ -190,22 +215,60 @@ _PLACEHOLDER = pattern(
     r"|local)[.,!?:]*",
     re.IGNORECASE | re.DOTALL,
 )
-_SIGNS = frozenset("!@#$%^&*?~+=")
+_PLACEHOLDER_ENDS = ("_here", "-here", "...", "…")
+_LETTER = pattern(r"[^\W\d_]")
+_NO_LETTER = pattern(r"[\d!@#$%^&*?~+=]")
+_HEAD = 256
+"""How much of a long value is looked at to tell what it is."""
 _PASSES = 4
 """What stands beside a secret may be known for one only when that is gone."""
 _LEAST_ENTROPY = 3.2
 _LEAST_ENTROPY_OF_HEX = 2.5
 
 
+_MOST_JUDGED = 200
+_CHARS_PER_JUDGED = 100
+
+
+class _Text:
+    """A text, also in small letters, each of which stands where its capital does."""
+
+    def __init__(self, text: str, judge: _Judge) -> None:
+        self.text = text
+        self.judge = judge
+
+    @cached_property
+    def small(self) -> str:
+        return self.text.replace("İ", "i").lower()
+
+
+class _Judge:
+    """How many places may still be judged one by one."""
+
+    def __init__(self, length: int) -> None:
+        self._left = _MOST_JUDGED + length // _CHARS_PER_JUDGED
+
+    def tires(self) -> bool:
+        """Whether there were too many."""
+        self._left -= 1
+        return self._left < 0
+
+
+_Find = Callable[[_Text], Iterator[_Span]]
+
+
 def redact(text: str) -> str:
     """The text with `[redacted: <kind>]` in place of every secret. What was redacted stays as it is."""
+    whole = _Text(text, _Judge(len(text)))
     for _ in range(_PASSES):
-        before = text
+        before = whole.text
         for find in _FINDERS:
-            text = _replaced(text, sorted(find(text)))
-        if text == before:
+            without = _replaced(whole.text, sorted(find(whole)))
+            if without is not whole.text:
+                whole = _Text(without, whole.judge)
+        if whole.text == before:
             break
-    return text
+    return whole.text
 
 
 def _replaced(text: str, spans: Iterable[_Span]) -> str:
@@ -218,61 +281,106 @@ def _replaced(text: str, spans: Iterable[_Span]) -> str:
     return "".join((*parts, text[done:])) if parts else text
 
 
-def _private_keys(text: str) -> Iterator[_Span]:
-    ends_ahead = True
+def _private_keys(whole: _Text) -> Iterator[_Span]:
+    text = whole.text
     for begin in _KEY_BEGINS.finditer(text):
         body = _KEY_BODY.match(text, begin.end(), begin.end() + _LONGEST_KEY)
         if body is None:
             continue
-        end = _KEY_ENDS.search(text, body.end()) if ends_ahead else None
-        ends_ahead = end is not None
-        closes = end is not None and end[0].startswith("-----END") and end.start() - body.end() < 200
+        end = _KEY_ENDS.search(text, body.end(), body.end() + _KEY_ENDS_WITHIN)
+        closes = end is not None and end[0].startswith("-----END")
         yield begin.start(), end.end() if end is not None and closes else body.end(), "private key"
 
 
-def _tokens(shape: _Shape) -> Callable[[str], Iterator[_Span]]:
-    def find(text: str) -> Iterator[_Span]:
-        if any(mark in text for mark in shape.marks):
-            for found in shape.pattern.finditer(text):
+def _tokens(shape: _Shape) -> _Find:
+    def find(whole: _Text) -> Iterator[_Span]:
+        if any(mark in whole.text for mark in shape.marks):
+            for found in shape.pattern.finditer(whole.text):
                 yield *found.span(), shape.kind
 
     return find
 
 
-def _aws_secrets(text: str) -> Iterator[_Span]:
+def _aws_secrets(whole: _Text) -> Iterator[_Span]:
     """The secrets of access keys, before or after their ids, whatever stands between the two."""
+    text, done = whole.text, 0
     at = text.find(_AWS_ID)
     while at >= 0:
         end = at + len(_AWS_ID)
-        for found in _AWS_SECRET.finditer(text, max(0, at - _AWS_REACH), end + _AWS_REACH):
+        for found in _AWS_SECRET.finditer(text, max(done, at - _AWS_REACH), end + _AWS_REACH):
+            done = found.end()
             if _is_of_all_kinds(found["value"]):
                 yield *found.span("value"), "aws key"
+        done = max(done, end)
         at = text.find(_AWS_ID, end)
 
 
 def _values(
-    shape: re.Pattern[str], kind: str, accepted: Callable[[str], bool] = lambda value: True
-) -> Callable[[str], Iterator[_Span]]:
-    def find(text: str) -> Iterator[_Span]:
-        for found in shape.finditer(text):
-            if not _VARIABLE.fullmatch(found["value"]) and accepted(found["value"]):
-                yield *found.span("value"), kind
+    shape: re.Pattern[str],
+    kind: str,
+    accepted: Callable[[str], bool] = lambda value: True,
+    *,
+    small: bool = False,
+) -> _Find:
+    def find(whole: _Text) -> Iterator[_Span]:
+        for found in shape.finditer(whole.small if small else whole.text):
+            start, end = found.span("value")
+            value = whole.text[start:end]
+            if whole.judge.tires() or (not _VARIABLE.fullmatch(value) and accepted(value)):
+                yield start, end, kind
 
     return find
 
 
-def _assignments(text: str) -> Iterator[_Span]:
+def _assignments(whole: _Text) -> Iterator[_Span]:
     """What is assigned to a name that says it is a secret."""
-    for assigned in (_NAME, _FLAG):
-        done = 0
-        for found in assigned.finditer(text):
-            kind = _kind(found["name"]) if found.start() >= done else None
-            if kind is None or (kind == "token" and _is_another(text, found.start())):
-                continue
-            value = _assigned(text, found)
-            if value is not None and _is_secret(text, kind, found, value):
-                done = value.end
-                yield value.start, value.end, kind
+    text, done = whole.text, 0
+    for found in _NAMED.finditer(whole.small):
+        name = _NAME.search(text, max(0, found.start("sign") - _LONGEST_NAME), _name_end(text, found))
+        if name is None or name.start() < done:
+            continue
+        if whole.judge.tires():
+            yield from _every_value(whole, found.start())
+            break
+        value = _secret_of(text, name, found)
+        if value is not None:
+            done = value[1]
+            yield value
+    yield from _flags(whole)
+
+
+def _name_end(text: str, found: re.Match[str]) -> int:
+    """Where the name ends, before its quotes and the sign."""
+    start = found.start()
+    return start + len(text[start : found.start("sign")].rstrip(" \t\"'`*\\"))
+
+
+def _secret_of(text: str, name: re.Match[str], found: re.Match[str]) -> _Span | None:
+    kind = _kind(name[0])
+    if kind is None or (kind == "token" and _is_another(text, name.start())):
+        return None
+    value = _assigned(text, name.start(), found.end())
+    if value is None or not _is_secret(text, kind, (name.start(), found["sign"]), value):
+        return None
+    return value.start, value.end, kind
+
+
+def _every_value(whole: _Text, start: int) -> Iterator[_Span]:
+    """What is assigned from there on, not judged."""
+    for found in _NAMED_VALUE.finditer(whole.small, start):
+        yield *found.span("value"), "token"
+
+
+def _flags(whole: _Text) -> Iterator[_Span]:
+    """What follows a flag that says it is a secret."""
+    text = whole.text
+    for found in _FLAG.finditer(whole.small):
+        kind = _kind(text[found.start("name") : found.end("name")])
+        value = None if kind is None else _assigned(text, found.start(), found.end())
+        if kind is None or value is None:
+            continue
+        if whole.judge.tires() or _is_secret(text, kind, (found.start(), found["sign"]), value):
+            yield value.start, value.end, kind
 
 
 class _Value(Struct, frozen=True):
@@ -282,15 +390,16 @@ class _Value(Struct, frozen=True):
     quoted: bool
 
 
-def _assigned(text: str, name: re.Match[str]) -> _Value | None:
-    """What stands behind the name and its sign, without quotes and what does not belong to it."""
-    found = _VALUE.match(text, name.end())
+def _assigned(text: str, name: int, at: int) -> _Value | None:
+    """What stands there behind a name and its sign, without quotes and what does not belong to it."""
+    found = _VALUE.match(text, at, at + _LONGEST_VALUE)
     if found is None:
         return None
-    if found["quoted"]:
-        return _Value(found["quoted"], *found.span("quoted"), quoted=True)
-    said = found["bare"]
-    if text[max(0, name.start() - 1) : name.start()] in ("?", "&"):
+    group = found.lastgroup or ""
+    said = found[group]
+    if group != "bare":
+        return _Value(said, *found.span(group), quoted=True)
+    if text[max(0, name - 1) : name] in ("?", "&"):
         said = _QUERY_ENDS.split(said, maxsplit=1)[0]
     if not said.endswith("..."):
         said = said.rstrip(".)]}")
@@ -316,9 +425,9 @@ def _kind(name: str) -> str | None:
     return "token" if last in _WEAK and not _OTHERS.intersection(words[-2:]) else None
 
 
-def _is_secret(text: str, kind: str, name: re.Match[str], value: _Value) -> bool:
+def _is_secret(text: str, kind: str, assigned: tuple[int, str], value: _Value) -> bool:
     """Whether the value is one. After a colon there may stand a sentence as well."""
-    said = value.said
+    said, (start, sign) = value.said, assigned
     if len(said) < 3 or said[0] == " " or _is_placeholder(said.split(" ", 1)[0]):
         return False
     if _is_opaque(said):
@@ -327,10 +436,10 @@ def _is_secret(text: str, kind: str, name: re.Match[str], value: _Value) -> bool
         return False
     if value.quoted:
         return True
-    if name["sign"] not in (":", "："):
+    if sign not in (":", "："):
         return kind == "password" or not said.isalpha() or not _PROSE.match(text, value.end)
     if kind == "password":
-        return _is_mixed(said) or _is_whole_line(text, name.start(), value.end)
+        return _is_mixed(said) or _is_whole_line(text, start, value.end)
     return _is_mixed(said) and not _TYPE.fullmatch(said)
 
 
@@ -340,28 +449,46 @@ def _is_whole_line(text: str, start: int, end: int) -> bool:
     return not begins.strip(" \t-*>\"'") and text[end : end + 1] in ("", "\n")
 
 
-def _told(text: str) -> Iterator[_Span]:
+def _told(whole: _Text) -> Iterator[_Span]:
     """What the words before it say is a secret, and what by its looks nobody could have said."""
-    for telling in _TELLING.finditer(text):
-        if _is_another(text, telling.start()):
+    text = whole.text
+    for telling in _TELLING.finditer(whole.small):
+        if text[telling.start() - 1 : telling.start()] == "-" or _is_another(text, telling.start()):
             continue
-        password = telling["password"] is not None
-        reach = telling.end() + _IN_REACH
-        for number, word in enumerate(_WORD.finditer(text, telling.end(), reach + _LONGEST_TOLD)):
-            between = text[telling.end() : word.start()]
-            if number > _MOST_WORDS_BETWEEN or word.start() > reach or _BREAK.search(between):
-                break
-            value = word[0].strip("*:").rstrip(".?!")
-            if _is_placeholder(value) or len(value) > _LONGEST_TOLD or _OTHERWISE.search(between):
-                continue
-            if _is_opaque(value) or (password and _is_mixed(value) and _SAYS.search(between)):
-                start = word.start() + word[0].index(value)
-                yield start, start + len(value), "password" if password else "token"
-                break
+        if whole.judge.tires():
+            for found in _COULD_BE.finditer(text, telling.end()):
+                yield *found.span(), "token"
+            return
+        found_there = _told_after(whole, telling)
+        if found_there is not None:
+            yield found_there
+
+
+def _told_after(whole: _Text, telling: re.Match[str]) -> _Span | None:
+    """The first word in reach that is a secret."""
+    text, end = whole.text, telling.end()
+    password = telling["password"] is not None
+    stop = _BREAK.search(text, end, end + _IN_REACH)
+    reach = end + _IN_REACH if stop is None else stop.start()
+    other = _OTHERWISE.search(whole.small, end, reach)
+    for number, word in enumerate(_WORD.finditer(text, end, end + _IN_REACH + _LONGEST_TOLD)):
+        if number > _MOST_WORDS_BETWEEN or word.start() > reach:
+            return None
+        value = word[0].strip("*:").rstrip(".?!")
+        beside = other is not None and other.end() <= word.start()
+        if _is_placeholder(value) or len(value) > _LONGEST_TOLD or beside:
+            continue
+        between = text[end : word.start()]
+        if _is_opaque(value) or (password and _is_mixed(value) and _SAYS.search(between)):
+            start = word.start() + word[0].index(value)
+            return start, start + len(value), "password" if password else "token"
+    return None
 
 
 def _is_placeholder(value: str) -> bool:
-    return (_VARIABLE.fullmatch(value) or _PLACEHOLDER.fullmatch(value)) is not None
+    if _VARIABLE.fullmatch(value) or _PLACEHOLDER.fullmatch(value):
+        return True
+    return value.lower().endswith(_PLACEHOLDER_ENDS)
 
 
 def _is_opaque(value: str) -> bool:
@@ -372,7 +499,7 @@ def _is_opaque(value: str) -> bool:
         return _entropy(value) > _LEAST_ENTROPY_OF_HEX
     if not _BASE64.fullmatch(value) or not _is_mixed(value):
         return False
-    segments = _SEGMENTS.split(value)
+    segments = _SEGMENTS.split(value[:_HEAD])
     if len(segments) > 1 and max(map(len, segments)) < _LONGEST_SEGMENT and not all(map(_is_mixed, segments)):
         return False
     return _entropy(value) >= _LEAST_ENTROPY
@@ -380,11 +507,7 @@ def _is_opaque(value: str) -> bool:
 
 def _is_mixed(value: str) -> bool:
     """Whether letters stand among digits or signs, as in no word."""
-    return (
-        len(value) >= 6
-        and any(letter.isalpha() for letter in value)
-        and any(letter.isdigit() or letter in _SIGNS for letter in value)
-    )
+    return len(value) >= 6 and _LETTER.search(value) is not None and _NO_LETTER.search(value) is not None
 
 
 def _is_of_all_kinds(value: str) -> bool:
@@ -398,18 +521,19 @@ def _is_no_word(value: str) -> bool:
 
 def _entropy(value: str) -> float:
     """In bits for each character."""
-    return -sum(n / len(value) * log2(n / len(value)) for n in Counter(value).values())
+    head = value[:_HEAD]
+    return -sum(n / len(head) * log2(n / len(head)) for n in Counter(head).values())
 
 
-_FINDERS: tuple[Callable[[str], Iterator[_Span]], ...] = (
+_FINDERS: tuple[_Find, ...] = (
     _private_keys,
     _values(_PUTTY, "private key"),
     *map(_tokens, _SHAPES),
     _aws_secrets,
     _values(_URL, "password"),
     _values(_URL_TOKEN, "token", _is_mixed),
-    _values(_HEADER, "authorization", _is_no_word),
-    _values(_BEARER, "token", _is_mixed),
+    _values(_HEADER, "authorization", _is_no_word, small=True),
+    _values(_BEARER, "token", _is_mixed, small=True),
     _assignments,
     _told,
 )

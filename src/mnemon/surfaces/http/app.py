@@ -21,7 +21,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.errors import (
-    BodyTooLarge,
     HostRefused,
     InvalidInput,
     MethodNotAllowed,
@@ -29,12 +28,12 @@ from mnemon.errors import (
     NotFound,
 )
 from mnemon.gate.gate import Gate
+from mnemon.surfaces.http.bodies import Bodies, Body, body_of
 from mnemon.surfaces.http.door import Door
 from mnemon.surfaces.http.exchange import (
     HEADERS,
     Endpoint,
     Hands,
-    body_of,
     credentials_of,
     encode,
     json_answer,
@@ -111,19 +110,25 @@ def make_app(
         sight.places |= places_of("memory", own, ROUTES) | places_of("honcho", honcho, HONCHO_ROUTES)
         for door, routes in others:
             sight.places |= places_of(type(door).__name__.removesuffix("Door").lower(), routes)
-    return Guarded(app, allowed_hosts, trusted, Passage(sight))
+    return Guarded(app, allowed_hosts, trusted, Passage(sight), Bodies(gate.limits))
 
 
 class Guarded:
     """The application behind the guard, which every request passes first, whatever it asks for."""
 
     def __init__(
-        self, app: ASGIApp, allowed_hosts: Collection[str] | None, trusted: str | None, passage: Passage
+        self,
+        app: ASGIApp,
+        allowed_hosts: Collection[str] | None,
+        trusted: str | None,
+        passage: Passage,
+        bodies: Bodies,
     ) -> None:
         self._app = app
         self._allowed_hosts = allowed_hosts
         self._trusted = trusted
         self._passage = passage
+        self._bodies = bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -142,7 +147,8 @@ class Guarded:
             answer = _refusal(error)
         if self._trusted is not None and from_here(scope, headers):
             scope["mnemon.trusted"] = self._trusted
-        await answer(scope, receive, send)
+        with self._bodies.during(scope):
+            await answer(scope, receive, send)
 
 
 def own_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
@@ -153,16 +159,13 @@ def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
     decoder = msgspec.json.Decoder(settled(route.operation.request))
 
     async def answer(request: Request) -> Response:
-        body, complete = b"", True
-        if route.method == "POST":
-            body, complete = await body_of(request, gate.limits.body_bytes)
+        posted = route.method == "POST"
+        body = await body_of(request, gate, gate.limits.body_bytes) if posted else Body()
 
         def read() -> Any:
-            if not complete:
-                raise BodyTooLarge(f"the body is larger than {gate.limits.body_bytes} bytes")
-            return _from_query(request, route) if route.method == "GET" else _from_body(decoder, body)
+            return _from_body(decoder, body.read()) if posted else _from_query(request, route)
 
-        credentials = credentials_of(request, body)
+        credentials = credentials_of(request, body.content)
         found = await hands.call(gate, route.operation, credentials, read)
         return Response(encode(found), route.status, HEADERS, "application/json")
 

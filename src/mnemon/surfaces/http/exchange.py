@@ -1,4 +1,4 @@
-"""What every door over HTTP does alike: read a body within bounds, find the cap, write JSON."""
+"""What every door over HTTP does alike: find the token, call the gate, write JSON."""
 
 from __future__ import annotations
 
@@ -71,25 +71,13 @@ class Hands:
         return await asyncio.get_running_loop().run_in_executor(self._thinking, next, pieces)
 
 
-async def body_of(request: Request, most: int) -> tuple[bytes, bool]:
-    """The body and True, or nothing and False if it is larger than that."""
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > most:
-            return b"", False
-        chunks.append(chunk)
-    return b"".join(chunks), True
-
-
 def credentials_of(request: Request, body: bytes) -> Credentials:
     return Credentials(
-        _token(request), request.headers.get("dpop"), Bound(request.method, _target(request), body)
+        token_of(request), request.headers.get("dpop"), Bound(request.method, _target(request), body)
     )
 
 
-def _token(request: Request) -> str | None:
+def token_of(request: Request) -> str | None:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() not in ("bearer", "dpop"):
         return None

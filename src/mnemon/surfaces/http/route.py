@@ -28,6 +28,7 @@ EVERY_CAP = (
     e.AuditUnavailable,
     e.IntegrityError,
 )
+EVERY_BODY = (e.BodyTooLarge, e.BodyTimeout, e.ServerBusy)
 
 
 class Route(Struct, frozen=True):
@@ -67,6 +68,6 @@ class Route(Struct, frozen=True):
     @property
     def errors(self) -> tuple[type[e.MnemonError], ...]:
         """Every error that this route can answer with."""
-        body = (e.BodyTooLarge,) if self.in_body else ()
+        body = () if self.method == "GET" else EVERY_BODY
         right = (e.CapOpMismatch,) if self.operation.need.op else ()
         return (*EVERY_CAP, *right, *body, *self.may_fail)

@@ -18,6 +18,7 @@ from mnemon.gate.gate import Gate
 from mnemon.surfaces.http.app import Guarded, make_app
 from mnemon.surfaces.http.door import Door
 from mnemon.surfaces.http.guard import is_loopback
+from mnemon.surfaces.http.protocol import BoundedProtocol
 from mnemon.surfaces.http.seen.logs import Log, logging_to
 from mnemon.surfaces.http.seen.seeing import seeing
 from mnemon.surfaces.http.seen.sight import Sight
@@ -116,6 +117,8 @@ def _run(
         allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in address.names)
         config = uvicorn.Config(
             app(allowed, sight),
+            http=BoundedProtocol,
+            ws="none",
             log_config=None,
             log_level="warning",
             access_log=False,

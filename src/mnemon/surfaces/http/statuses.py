@@ -11,15 +11,18 @@ STATUS: dict[type[e.MnemonError], int] = {
     e.Denied: 403,
     e.NotFound: 404,
     e.MethodNotAllowed: 405,
+    e.BodyTimeout: 408,
     e.Conflict: 409,
     e.LimitExceeded: 413,
     e.UnsupportedType: 415,
     e.RateLimited: 429,
+    e.HeadersTooLarge: 431,
     e.IntegrityError: 500,
     e.Misconfigured: 500,
     e.Unsupported: 501,
     e.UpstreamUnreachable: 502,
     e.Unavailable: 503,
+    e.ServerBusy: 503,
 }
 
 

@@ -13,7 +13,7 @@ from mnemon.surfaces.http.describing import (
     own_shape,
     refusals,
 )
-from mnemon.surfaces.http.route import EVERY_CAP
+from mnemon.surfaces.http.route import EVERY_BODY, EVERY_CAP
 
 _VERSION = {"const": "2.0"}
 _ASKED = an_object(
@@ -28,7 +28,7 @@ _TOLD = an_object(
 _FOR_THE_PROTOCOL = answer(
     "What is no message of the protocol", {"anyOf": [_TOLD, own_shape([e.InvalidInput.code])]}
 )
-_REFUSED = refusals((*EVERY_CAP, e.BodyTooLarge, e.UnsupportedType), own_shape)
+_REFUSED = refusals((*EVERY_CAP, *EVERY_BODY, e.UnsupportedType), own_shape)
 
 PATHS: Paths = {
     "/mcp": {
@@ -41,7 +41,6 @@ PATHS: Paths = {
                 **_REFUSED,
                 "400": _FOR_THE_PROTOCOL,
                 "406": answer("The client takes no JSON", _TOLD),
-                "413": answer("body_too_large", {"anyOf": [_TOLD, own_shape([e.BodyTooLarge.code])]}),
             },
             body={JSON: {"schema": _ASKED}},
         )

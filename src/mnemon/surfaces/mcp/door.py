@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from mnemon.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated, UnsupportedType
 from mnemon.gate import messages as m
@@ -22,6 +22,7 @@ from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
 from mnemon.gate.messages import checked
 from mnemon.gate.operation import Operation
+from mnemon.surfaces.http.bodies import body_of
 from mnemon.surfaces.http.describing import JSON, Paths
 from mnemon.surfaces.http.exchange import Hands, credentials_of, json_answer, refusal_headers
 from mnemon.surfaces.http.statuses import status_of
@@ -71,7 +72,7 @@ class _Endpoint:
         self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope)
+        request = Request(scope, receive)
         try:
             scope[MEMORY] = await self._admitted(request)
         except Unauthenticated as error:
@@ -81,7 +82,8 @@ class _Endpoint:
             raise MethodNotAllowed("this path has no such method", hint="MCP is spoken here by POST.")
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
             raise UnsupportedType("the body is no message of MCP", hint=f"Send {JSON}.")
-        await self._transport(scope, receive, send)
+        body = await body_of(request, self._gate, self._gate.limits.body_bytes)
+        await self._transport(scope, _again(body.read(), receive), send)
 
     async def _admitted(self, request: Request) -> PersonsMemory:
         """The memory that the request's cap opens. Raises: MnemonError."""
@@ -107,6 +109,20 @@ class _Endpoint:
         headers["www-authenticate"] = f"{headers['www-authenticate']}, {metadata}"
         body = {"error": error.code, "detail": error.detail, "hint": error.hint}
         return json_answer(status_of(type(error)), body, headers)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Tells a body that was read already, and then what comes after it."""
+    told = False
+
+    async def tell() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return tell
 
 
 class _Asking:

@@ -16,7 +16,7 @@ from mnemon.surfaces.http.describing import (
     one_of,
     refusals,
 )
-from mnemon.surfaces.http.route import EVERY_CAP
+from mnemon.surfaces.http.route import EVERY_BODY, EVERY_CAP
 
 _IDENTITY = tuple(
     {
@@ -50,7 +50,7 @@ def _shape(codes: list[str]) -> Schema:
 _ADMITTED = (*EVERY_CAP, e.CapScopeMismatch, e.Denied, e.UpstreamUnreachable)
 _REFUSED = refusals(_ADMITTED, _shape)
 _UNSERVED = refusals((*_ADMITTED, e.NotFound), _shape)
-_TURN = refusals((*_ADMITTED, e.NotFound, e.BodyTooLarge), _shape)
+_TURN = refusals((*_ADMITTED, e.NotFound, *EVERY_BODY), _shape)
 _PASSED_ON = {
     "default": answer("What the model endpoint answered, as it was", {}, _STREAM),
 }

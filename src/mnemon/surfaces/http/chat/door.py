@@ -20,7 +20,6 @@ from starlette.routing import Route as WebRoute
 
 from mnemon.domain.upstream import ChatSettings, Upstream
 from mnemon.errors import (
-    BodyTooLarge,
     Denied,
     MnemonError,
     NotFound,
@@ -28,6 +27,7 @@ from mnemon.errors import (
     UpstreamUnreachable,
 )
 from mnemon.gate.gate import Gate
+from mnemon.surfaces.http.bodies import Body, body_of
 from mnemon.surfaces.http.chat import description
 from mnemon.surfaces.http.chat.admission import Admission
 from mnemon.surfaces.http.chat.heard import Heard
@@ -43,7 +43,7 @@ from mnemon.surfaces.http.chat.talk import COMPLETIONS, RESPONSES, Dialect, Talk
 from mnemon.surfaces.http.chat.unfinished import Unfinished
 from mnemon.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
 from mnemon.surfaces.http.describing import Paths
-from mnemon.surfaces.http.exchange import HEADERS, LOCAL, Endpoint, Hands, body_of, json_answer
+from mnemon.surfaces.http.exchange import HEADERS, LOCAL, Endpoint, Hands, json_answer
 
 if TYPE_CHECKING:
     import httpx
@@ -126,18 +126,26 @@ class _Desk:
 
     def asks(self, dialect: Dialect) -> Endpoint:
         async def answer(request: Request) -> Response:
-            body, complete = await body_of(request, self._gate.limits.batch_bytes)
             try:
-                caller = await self._admitted(request, body)
+                sent = await self._body(request)
+                caller = await self._admitted(request, sent.content)
                 claim = _claim(request)
-                if not complete:
-                    raise BodyTooLarge(f"the body is larger than {self._gate.limits.batch_bytes} bytes")
+                body = sent.read()
                 talk = await _aside(body, lambda: Talk(dialect, body))
                 return await self._answer(request, caller, claim, talk)
             except MnemonError as error:
                 return refusal(error)
 
         return answer
+
+    async def _body(self, request: Request) -> Body:
+        """Raises: Unauthenticated, Denied."""
+        try:
+            return await body_of(request, self._gate, self._gate.limits.batch_bytes)
+        except Unauthenticated as error:
+            if names_itself(request.headers):
+                raise _unproved(error) from error
+            raise
 
     async def _admitted(self, request: Request, body: bytes = b"") -> Admitted:
         """Raises: Unauthenticated, Denied, RateLimited; what a request says of itself needs a good cap."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
-from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as WebRoute
@@ -16,7 +14,9 @@ from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.errors import BodyTooLarge, FileTooLarge, InvalidInput, MnemonError
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.gate import Gate
-from mnemon.surfaces.http.exchange import HEADERS, Endpoint, Hands, body_of, credentials_of, encode
+from mnemon.surfaces.http.bodies import FORM_BYTES, Body, body_of
+from mnemon.surfaces.http.exchange import HEADERS, Endpoint, Hands, credentials_of, encode
+from mnemon.surfaces.http.honcho.multipart import parts_of
 from mnemon.surfaces.http.honcho.old_clients import for_old_clients
 from mnemon.surfaces.http.honcho.refusals import Unreadable, refusal
 from mnemon.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
@@ -24,7 +24,6 @@ from mnemon.surfaces.http.reading import REPEATED
 from mnemon.surfaces.http.route import Route
 
 _REPEATED = ("sessions",)
-_FORM_OVERHEAD = 64 * 1024
 _IDEMPOTENCY = "idempotency-key"
 _EVENT_CHARS = 24
 
@@ -41,28 +40,27 @@ def honcho_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
 
 def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
     reader = _Reader(route)
-    most = gate.limits.file_bytes + _FORM_OVERHEAD if route.form else gate.limits.batch_bytes
+    most = gate.limits.file_bytes + FORM_BYTES if route.form else gate.limits.batch_bytes
 
     async def answer(request: Request) -> Response:
-        body, complete = b"", True
-        if route.method != "GET":
-            body, complete = await body_of(request, most)
-        form = await _form(request, body) if route.form and complete else {}
+        body = Body()
 
         def read() -> Any:
-            if not complete:
-                raise _too_large(route, gate)
-            return reader.read(request, form if route.form else _fields(route, body))
+            if route.form:
+                return reader.read(request, _form(request, _file_of(body, gate)))
+            return reader.read(request, _fields(route, body.read()))
 
         try:
-            found = await hands.call(gate, route.operation, credentials_of(request, body), read)
+            if route.method != "GET":
+                body = await body_of(request, gate, most)
+            found = await hands.call(gate, route.operation, credentials_of(request, body.content), read)
             if isinstance(found, a.Telling):
                 return await _telling(found, hands)
         except MnemonError as error:
             return refusal(error, admin=route.path in ADMINS)
         if _is_old_client(request):
             found = for_old_clients(found)
-        return _answer(route, found, stream=_wants_stream(route, body), reasoner=gate.reasoner)
+        return _answer(route, found, stream=_wants_stream(route, body.content), reasoner=gate.reasoner)
 
     return answer
 
@@ -74,10 +72,11 @@ def _is_old_client(request: Request) -> bool:
     )
 
 
-def _too_large(route: Route, gate: Gate) -> MnemonError:
-    if route.form:
-        return FileTooLarge(f"the file is larger than {gate.limits.file_bytes} bytes")
-    return BodyTooLarge(f"the body is larger than {gate.limits.batch_bytes} bytes")
+def _file_of(body: Body, gate: Gate) -> bytes:
+    """The form with a file. Raises: MnemonError."""
+    if isinstance(body.fault, BodyTooLarge):
+        raise FileTooLarge(f"the file is larger than {gate.limits.file_bytes} bytes")
+    return body.read()
 
 
 def _fields(route: Route, body: bytes) -> dict[str, Any]:
@@ -111,25 +110,20 @@ def _without_nul(value: Any) -> Any:
             return value
 
 
-async def _form(request: Request, body: bytes) -> dict[str, Any]:
-    """The fields of a form, its file read; what can't be read is told once the cap is admitted."""
-
-    async def stream() -> AsyncGenerator[bytes, None]:
-        yield body
-
+def _form(request: Request, body: bytes) -> dict[str, Any]:
+    """The fields of a form and its file. Raises: Unreadable."""
     try:
-        form = await MultiPartParser(request.headers, stream(), max_files=1, max_fields=16).parse()
-    except (MultiPartException, KeyError, ValueError, UnicodeError) as error:
-        return {"_fault": str(error) or "the form can't be read"}
+        parts = parts_of(body, request.headers.get("content-type", ""))
+    except ValueError as error:
+        raise Unreadable(str(error), "body") from None
     fields: dict[str, Any] = {}
-    for name, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            fields[name] = await value.read()
-            fields["filename"] = value.filename
-            fields["media_type"] = value.content_type or ""
+    for part in parts:
+        if part.filename is None:
+            fields[part.name] = part.content.decode("utf-8", "replace").replace("\0", "")
         else:
-            fields[name] = value.replace("\0", "")
-    await form.close()
+            fields[part.name] = part.content
+            fields["filename"] = part.filename
+            fields["media_type"] = part.media_type
     return fields
 
 
@@ -163,8 +157,6 @@ class _Reader:
 
 
 def _form_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    if "_fault" in fields:
-        raise Unreadable(fields["_fault"], "body")
     if not isinstance(fields.get("file"), bytes):
         raise Unreadable("Object missing required field `file` - at `$`", "body")
     found = {name: value for name, value in fields.items() if name != "parts"}

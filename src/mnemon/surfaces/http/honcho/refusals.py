@@ -10,6 +10,7 @@ from starlette.responses import Response
 from mnemon import errors as e
 from mnemon.surfaces.http.exchange import json_answer, refusal_headers
 from mnemon.surfaces.http.honcho.statuses import refused_as
+from mnemon.surfaces.http.seen.sight import note
 
 TEXTS: dict[type[e.MnemonError], str] = {
     e.CapMissing: "No access token provided",
@@ -45,6 +46,7 @@ def _place(index: str) -> int | str:
 
 
 def refusal(error: e.MnemonError, *, admin: bool) -> Response:
+    note(error)
     detail: Any = TEXTS.get(type(error), error.detail)
     if admin and isinstance(error, e.Denied):
         detail = ADMIN_TEXT

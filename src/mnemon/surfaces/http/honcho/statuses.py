@@ -13,6 +13,9 @@ STATUS: dict[type[e.MnemonError], int] = {
     e.BodyTooLarge: 413,
     e.FileTooLarge: 413,
     e.RateLimited: 429,
+    e.ServerBusy: 503,
+    e.HeadersTooLarge: 431,
+    e.BodyTimeout: 408,
     e.LimitExceeded: 400,
     e.Unsupported: 422,
 }

@@ -10,7 +10,7 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from mnemon.errors import BodyTooLarge, InvalidInput
-from mnemon.surfaces.http.exchange import body_of
+from mnemon.surfaces.http.bodies import body_of_anybody
 
 MOST_BYTES = 32 * 1024
 _MOST_FIELDS = 200
@@ -51,10 +51,10 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 async def read(request: Request, public_url: str | None, *, form: bool = True) -> Asked:
-    """Raises: BodyTooLarge, InvalidInput for what is no form or says a thing twice."""
-    body, complete = await body_of(request, MOST_BYTES)
-    if not complete or len(request.url.query) > MOST_BYTES:
-        raise BodyTooLarge(f"the request is larger than {MOST_BYTES} bytes")
+    """Raises: MnemonError for a body that is too large or too slow, is no form or says a thing twice."""
+    if len(request.url.query) > MOST_BYTES:
+        raise BodyTooLarge(f"the query is larger than {MOST_BYTES} bytes")
+    body = (await body_of_anybody(request, MOST_BYTES)).read() if request.method == "POST" else b""
     posted = request.method == "POST" and form
     if posted and request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise InvalidInput("the body is not a form", hint=f"Send {_FORM}.")

@@ -45,10 +45,11 @@ _ERROR = an_object({"error": one_of(*_ERRORS)}, error_description=TEXT, error_ur
 _STATUSES = {
     "400": "Refused, in the words of OAuth",
     "401": "The client is not who it says",
+    "408": "The body did not arrive in time",
     "413": "The request is too large",
     "429": "Too many strangers at once",
     "500": "Something stored can't be read",
-    "503": "The store is out of reach",
+    "503": "The store is out of reach, or the server is busy",
 }
 _REFUSED = {status: answer(told, _ERROR) for status, told in _STATUSES.items()}
 _TOKEN = an_object(

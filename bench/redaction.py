@@ -1,0 +1,74 @@
+"""What redaction costs on the worst texts: `.venv/bin/python bench/redaction.py [--kilobytes 200]`.
+
+Every piece that a rule of redaction looks for is repeated, alone and with each of the others' ends, until the
+text is that long. Told are the slowest texts; redaction keeps its promise if none takes more than 100 ms for
+200 kB on a machine that does nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+
+from mnemon.turns import secrets
+
+_ENDS = ("", " ", "=", ":", "\n", "'", ".", "-", "@", "1")
+_WORDS = """
+    key token password secret api_key authorization bearer Bearer ://a:b :// eyJaaaaa.aaaaa.aaaaa tok
+    ~eyJaaaaa.aaaaa.aaaaa 12345678: xoxb-aaaaaaaaaa. ya29.aaaaaaaaaaaaaaaaaaaaa a-b a.b A1 Aa --key --a
+    aA1- -----BEGIN -----END AGE x-y_z mot пароль 密码 ghp_aaaaaaaa AAAA sk-a sk-proj- hch- hch-a is: monkey
+    SG.aaaaaaaaaaaaaaaa M aaaaaaaaaaaaaaaaaaaaaaaa. xox dp.pt. 1//0 ://a:b@c key=aB3dE5fG7hI9jK1lM3
+"""
+_PIECES = (
+    *(mark for shape in secrets._SHAPES for mark in shape.marks),
+    *_WORDS.split(),
+    "-----BEGIN PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----\naaaaaaaaaaaaaaaa\n",
+    "-----END PRIVATE KEY-----",
+    "Private-Lines: 1\n",
+    "Private-Lines: 1\naaaaaaaaaaaaaaaa ",
+    "[redacted: aws key]",
+    "authorization: bearer ",
+    "authorization: ",
+    "the password is ",
+    "the token is aB3dE5fG7hI9jK1lM3",
+    "password: (x) [y] ",
+    'password="\\',
+    "key='a",
+    "key: \\",
+    "a=b ",
+    "key =\t",
+    "--key ",
+    "hooks.slack.com/services/",
+    "AKIAAAAAAAAAAAAAAAAA ",
+    "passwordpassword",
+)
+
+
+def texts(length: int) -> Iterator[tuple[str, str]]:
+    """What is repeated, and the text."""
+    for piece in _PIECES:
+        for end in _ENDS:
+            once = piece + end
+            yield once, (once * (length // len(once) + 1))[:length]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kilobytes", type=int, default=200)
+    parser.add_argument("--slowest", type=int, default=15)
+    asked = parser.parse_args()
+    found = []
+    for once, text in texts(asked.kilobytes * 1000):
+        began = time.process_time()
+        secrets.redact(text)
+        found.append((time.process_time() - began, once))
+    for seconds, once in sorted(found, reverse=True)[: asked.slowest]:
+        print(f"{seconds * 1000:9.1f} ms  {once!r}")
+
+
+if __name__ == "__main__":
+    main()
