@@ -90,9 +90,13 @@ def work(cap, request, state):
         return "not_found"
     if operation == "receipt.verify":
         return "receipt_invalid"
-    if operation == "caps.revoke" and "kid" in body:
-        taken = "conflict" if body["kid"] == state["kid"] else "ok"
-        return taken if operates(said) else "cap_scope_mismatch"
+    if operation == "caps.revoke":
+        above = lineage(cap)[:-1]
+        if "kid" in body:
+            taken = "conflict" if body["kid"] == state["kid"] else "ok"
+            return taken if operates(said) and not above else "cap_scope_mismatch"
+        mine = any(one[kind] == value for one in above for kind, value in body.items())
+        return "cap_scope_mismatch" if mine else "ok"
     if operation in ("caps.mint", "caps.attenuate"):
         made = asked_for(said, body, mint=operation == "caps.mint")
         unknown = set(made.get("ops", ())) - set(RIGHTS.values())
@@ -111,15 +115,22 @@ def asked_for(parent, body, *, mint):
 
 def wider(child, parent):
     """Whether the child grants anything that its parent does not."""
-    limit, sessions = parent.get("sessions"), child.get("sessions")
     return not (
         (child["exp"] <= parent["exp"] and child["nbf"] >= parent["nbf"])
-        and all(parent.get(name) in ("*", child.get(name)) for name in ("wid", "data_class"))
-        and (limit is None or (sessions is not None and set(sessions) <= set(limit)))
         and set(child.get("ops", ())) <= set(parent.get("ops", ()))
-        and within(child.get("namespaces_allowed", ()), parent.get("namespaces_allowed", ()))
-        and within(reach(child), reach(parent))
+        and inside(child, parent)
         and within(child.get("via", ()), reach(parent) | set(parent.get("via", ())))
+    )
+
+
+def inside(one, other):
+    """Whether the one opens nobody's memory, and no place, that the other does not."""
+    limit, sessions = other.get("sessions"), one.get("sessions")
+    return (
+        all(other.get(name) in ("*", one.get(name)) for name in ("wid", "data_class"))
+        and (limit is None or (sessions is not None and set(sessions) <= set(limit)))
+        and within(one.get("namespaces_allowed", ()), other.get("namespaces_allowed", ()))
+        and within(reach(one), reach(other))
     )
 
 
@@ -144,11 +155,21 @@ def within(asked, allowed):
     return "*" in allowed or set(asked) <= set(allowed)
 
 
-def withdrawn(cap, one):
-    """Whether a revocation meets the cap: by id with all it came from, by actor so far, by key."""
-    blocks, value = cap["blocks"], one["value"]
-    lineage = [*((block["jti"], block["sub"]) for block in blocks), *blocks[0].get("par", ())]
-    by_jti = any(value == jti and one["subject"] in ("*", sub, blocks[-1]["sub"]) for jti, sub in lineage)
-    by_sub = value in {block["sub"] for block in blocks} and cap["issued"] <= one["at"]
-    met = {"jti": by_jti, "sub": by_sub, "kid": value == cap["kid"]}[one["kind"]]
-    return met and one["workspace"] in ("*", blocks[-1]["wid"])
+def lineage(cap):
+    """What the cap came from and itself, the first one first."""
+    before = []
+    for jti, sub, kid, at, (wid, data_class, actors, namespaces, sessions) in cap["blocks"][0].get("par", ()):
+        opens = {"wid": wid, "data_class": data_class, "peers": actors, "namespaces_allowed": namespaces}
+        before.append({"jti": jti, "sub": sub, "sessions": sessions, "kid": kid, "at": at, **opens})
+    return before + [{**block, "kid": cap["kid"], "at": cap["issued"]} for block in cap["blocks"]]
+
+
+def withdrawn(cap, revocation):
+    """Whether a revocation meets the cap or one that it came from, where whoever made it had a say."""
+    line, kind, by = lineage(cap), revocation["kind"], revocation["by"]
+    for one in line:
+        named = one[kind] == revocation["value"] and (kind != "sub" or one["at"] <= revocation["at"])
+        barred = one is line[0] and not revocation["first"]
+        if named and (kind == "kid" or by is None or (inside(one, by) and not barred)):
+            return revocation["workspace"] in ("*", cap["blocks"][-1]["wid"])
+    return False

@@ -57,8 +57,15 @@ def claims_of_chance(rng, world, made):
         "peers": rng.choice([None] * 3 + [some(rng, ACTORS)] + [["*"]]),
         "sessions": rng.choice([None] * 6 + [["s1"], ["s1", "s2"], []]),
         "via": rng.choice([None] * 4 + [some(rng, ACTORS)]),
-        "par": rng.choice([None, [[world.ulid(START - 9999), "owner"], [world.ulid(START - 9998), "bob"]]]),
+        "par": rng.choice(
+            [None, [ancestor(world, "owner", 9999, "*"), ancestor(world, "bob", 9998, "team")]]
+        ),
     }
+
+
+def ancestor(world, sub, age, wid):
+    """One that a cap may say it came from."""
+    return [world.ulid(START - age), sub, "key-0", START - age, [wid, "*", ["*", sub], ["*"], None]]
 
 
 def operator_claims(rng, world, made):
@@ -135,20 +142,30 @@ def revocations_of_chance(rng, world, cap, facts):
     """Some that meet the cap, and some that just miss it."""
     if rng.random() > 0.25:
         return []
-    first, last = facts["blocks"][0], facts["blocks"][-1]
-    lineage = [block["jti"] for block in facts["blocks"]] + [jti for jti, _ in first.get("par", [])]
-    actors = [block["sub"] for block in facts["blocks"]]
+    last, line = facts["blocks"][-1], oracle.lineage(facts)
+    met = rng.choice(line)
     chosen = {
-        "jti": (rng.choice([*lineage, world.ulid()]), rng.choice(["*", last["sub"], *ACTORS, "nobody"]), 0),
-        "sub": (rng.choice([*actors, "nobody"]), "*", facts["issued"] + rng.choice([-1, 0])),
-        "kid": (rng.choice(["key-1", "key-2", "key-0"]), "*", 0),
+        "jti": (rng.choice([met["jti"]] * 3 + [world.ulid()]), 0),
+        "sub": (rng.choice([met["sub"]] * 3 + ["nobody"]), met["at"] + rng.choice([-1, 0])),
+        "kid": (rng.choice([met["kid"], "key-2"]), 0),
     }
     kind = rng.choice(list(chosen))
-    value, subject, at = chosen[kind]
+    value, at = chosen[kind]
     where = rng.choice(["*", "*", last["wid"], "default", "elsewhere"])
-    one = {"workspace": where, "kind": kind, "value": value, "subject": subject, "at": at}
+    one = {"workspace": where, "kind": kind, "value": value, "at": at, **revoker_of_chance(rng, line)}
     world.revoke(**one)
     return [one]
+
+
+def revoker_of_chance(rng, line):
+    """The installation, or one about as wide as any of the line."""
+    if rng.random() < 0.4:
+        return {"by": None, "first": True}
+    wide = {**rng.choice(line)}
+    wide |= rng.choice([{}, {}, {"wid": "*"}, {"wid": "team"}, {"data_class": "config"}, {"sub": "dave"}])
+    wide |= rng.choice([{}, {}, {"peers": ["*"]}, {"peers": []}, {"sessions": ["s1"]}, {"sessions": None}])
+    wide |= rng.choice([{}, {}, {"namespaces_allowed": ["*"]}, {"namespaces_allowed": ["travel"]}])
+    return {"by": wide, "first": rng.random() < 0.5}
 
 
 BODIES = {
@@ -285,15 +302,11 @@ def reader(operation, raw, most):
 
 
 def withdrawn_by(cap, body, now):
-    """The revocations that an admitted request to revoke leaves behind."""
+    """The revocation that an admitted request to revoke leaves behind."""
     said = cap["blocks"][-1]
     [(kind, value)] = body.items()
-    peers = said.get("peers", [])
-    subjects = [said["sub"], *peers] if kind == "jti" and "*" not in peers else ["*"]
-    return [
-        {"workspace": said["wid"], "kind": kind, "value": value, "subject": subject, "at": now}
-        for subject in subjects
-    ]
+    first = len(oracle.lineage(cap)) == 1
+    return {"workspace": said["wid"], "kind": kind, "value": value, "at": now, "by": said, "first": first}
 
 
 class Conversation:
@@ -358,7 +371,7 @@ class Conversation:
         if told not in UNPROVED and reaches_limits(self.facts, request, self.state()):
             self.asked[now // 60_000] += 1
         if (operation.name, told) == ("caps.revoke", "ok"):
-            self.revocations = [*self.revocations, *withdrawn_by(self.facts, request["body"], now)]
+            self.revocations = [*self.revocations, withdrawn_by(self.facts, request["body"], now)]
 
     def check_audit(self):
         home = self.facts["blocks"][-1]["wid"].replace("*", "default") if self.expected_rows else "default"

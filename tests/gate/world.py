@@ -23,7 +23,17 @@ from mnemon.core.desk import Tools
 from mnemon.core.meaning import Meaning
 from mnemon.core.vault import Vault
 from mnemon.domain import proof, ulid
-from mnemon.domain.cap import NOTHING_REVOKED, OPS, Revocation, authenticate, b64, check_alive
+from mnemon.domain.cap import (
+    INSTALLATION,
+    NOTHING_REVOKED,
+    OPS,
+    Extent,
+    Revocation,
+    Revoker,
+    authenticate,
+    b64,
+    check_alive,
+)
 from mnemon.domain.limits import Limits
 from mnemon.domain.proof import Bound
 from mnemon.errors import MnemonError, WrongKey
@@ -281,9 +291,11 @@ class World:
     def ids(self, cap, **fields):
         return [line.id for line in self.call(o.LIST, cap, m.List(**fields)).lines]
 
-    def revoke(self, kind, value, *, workspace="*", subject="*", at=None):
+    def revoke(self, kind, value, *, workspace="*", at=None, by=None, first=True):
+        """A revocation by the installation, or by a cap of such claims."""
+        revoker = INSTALLATION if by is None else Revoker(_extent(by), first)
         with self.book.write() as tx:
-            tx.caps.revoke(Revocation(workspace, kind, value, self.clock.ms if at is None else at, subject))
+            tx.caps.revoke(Revocation(workspace, kind, value, self.clock.ms if at is None else at, revoker))
             tx.touch(workspace, caps=True)
 
     def rows(self, workspace="default"):
@@ -292,6 +304,17 @@ class World:
 
     def outcomes(self, workspace="default"):
         return [(row.event.operation, row.event.outcome) for row in self.rows(workspace)]
+
+
+def _extent(said):
+    sessions = said.get("sessions")
+    return Extent(
+        said["wid"],
+        said.get("data_class", ""),
+        (said["sub"], *said.get("peers", ())),
+        tuple(said.get("namespaces_allowed", ())),
+        None if sessions is None else tuple(sessions),
+    )
 
 
 def on_sqlite(path, **options):

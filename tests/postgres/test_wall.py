@@ -75,7 +75,7 @@ def test_nothing_of_one_transaction_is_left_for_the_next(filled):
     "statement",
     [
         "INSERT INTO batches VALUES ('other', 's', '', 0, 0, 0)",
-        "INSERT INTO revocations VALUES ('*', 'jti', 'x', '*', 0)",
+        "INSERT INTO revocations VALUES ('*', 'jti', 'x', '*', '', 0)",
         f"UPDATE lines SET workspace = 'other' WHERE workspace = '{WORKSPACE}'",
     ],
 )

@@ -78,8 +78,35 @@ class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     jwk: HolderKey
 
 
-Ancestor = tuple[str, str]
-"""The id and the actor of a cap that another was made from."""
+class Extent(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Whose memory a token opens and where. Its rights and its time are not part of it."""
+
+    workspace: str
+    data_class: str
+    actors: tuple[str, ...]
+    namespaces: tuple[str, ...]
+    sessions: tuple[str, ...] | None
+
+    def within(self, other: Extent) -> bool:
+        return (
+            other.workspace in (ALL, self.workspace)
+            and other.data_class in (ALL, self.data_class)
+            and _within(self.actors, other.actors)
+            and _within(self.namespaces, other.namespaces)
+            and _sessions_within(self.sessions, other.sessions)
+        )
+
+
+class Ancestor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One token of a lineage: its id, its actor, the key and the millisecond it was issued with, and what it
+    opens. A token narrowed offline has the key and the time of the token it was made from, since its holder
+    chooses its id."""
+
+    jti: str
+    sub: str
+    kid: str
+    at: int
+    extent: Extent
 
 
 class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -142,61 +169,71 @@ class Chain(Struct, frozen=True):
     """
 
     blocks: tuple[Claims, ...]
-    kid: str
-    issued_ms: int
+    lineage: tuple[Ancestor, ...]
+    """The tokens that this one came from, the first one first, and itself at the end."""
     bound: bool
     grant: Grant
 
     @property
-    def lineage(self) -> Iterable[Ancestor]:
-        """Every cap that this one came from, itself included."""
-        for block in self.blocks:
-            yield block.jti, block.sub
-        yield from self.blocks[0].par
+    def revoker(self) -> Revoker:
+        return Revoker(self.lineage[-1].extent, first=len(self.lineage) == 1)
+
+
+class Revoker(Struct, frozen=True, array_like=True):
+    """What the token opens that a revocation was made with, and whether the installation issued it itself."""
+
+    extent: Extent
+    first: bool
+
+    def ends(self, lineage: Sequence[Ancestor], depth: int) -> bool:
+        """Whether the token at that depth of a lineage is one that this caller may revoke.
+
+        One that opens more does not heed it, nor does one that the installation issued itself, unless the
+        caller is such a one. What the caller was made from was refused when it was named.
+        """
+        return (self.first or depth > 0) and lineage[depth].extent.within(self.extent)
+
+
+INSTALLATION = Revoker(Extent(ALL, ALL, (ALL,), (ALL,), None), first=True)
 
 
 class Revocation(Struct, frozen=True):
-    """One withdrawal. `subject` limits a revocation by jti to caps of that actor."""
+    """One withdrawal: of a token (`jti`), of an actor (`sub`) up to `at`, or of a signing key (`kid`)."""
 
     workspace: str
     kind: str
     value: str
     at: int
-    subject: str = ALL
+    by: Revoker = INSTALLATION
 
 
 class Revocations(Struct, frozen=True):
     """Everything that was withdrawn in a workspace or everywhere."""
 
-    by_jti: Mapping[str, frozenset[str]]
-    by_actor: Mapping[str, int]
+    by_jti: Mapping[str, Sequence[Revocation]]
+    by_actor: Mapping[str, Sequence[Revocation]]
     by_key: frozenset[str]
 
     @classmethod
     def of(cls, found: Iterable[Revocation]) -> Revocations:
-        by_jti: dict[str, frozenset[str]] = {}
-        by_actor: dict[str, int] = {}
-        by_key: set[str] = set()
+        by: dict[str, dict[str, list[Revocation]]] = {"jti": {}, "sub": {}, "kid": {}}
         for one in found:
-            match one.kind:
-                case "jti":
-                    by_jti[one.value] = by_jti.get(one.value, frozenset()) | {one.subject}
-                case "sub":
-                    by_actor[one.value] = max(one.at, by_actor.get(one.value, one.at))
-                case _:
-                    by_key.add(one.value)
-        return cls(by_jti, by_actor, frozenset(by_key))
+            by[one.kind].setdefault(one.value, []).append(one)
+        return cls(by["jti"], by["sub"], frozenset(by["kid"]))
 
     def covers(self, chain: Chain) -> bool:
+        """Whether the token, or any that it came from, was revoked by someone who may."""
         if not (self.by_jti or self.by_actor or self.by_key):
             return False
-        if chain.kid in self.by_key:
-            return True
-        for jti, actor in chain.lineage:
-            subjects = self.by_jti.get(jti, frozenset())
-            if subjects & {ALL, actor, chain.grant.actor}:
-                return True
-        return any(chain.issued_ms <= self.by_actor.get(block.sub, -1) for block in chain.blocks)
+        return any(self._meets(chain.lineage, depth) for depth in range(len(chain.lineage)))
+
+    def _meets(self, lineage: Sequence[Ancestor], depth: int) -> bool:
+        token = lineage[depth]
+        named = [
+            *self.by_jti.get(token.jti, ()),
+            *(one for one in self.by_actor.get(token.sub, ()) if token.at <= one.at),
+        ]
+        return token.kid in self.by_key or any(one.by.ends(lineage, depth) for one in named)
 
 
 NOTHING_REVOKED = Revocations({}, {}, frozenset())
@@ -226,7 +263,7 @@ def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], aud
     if any(block.iss != audience or block.aud != audience for block in blocks):
         raise CapSigInvalid("the cap was issued for another installation")
     bound = secret is None
-    return Chain(tuple(blocks), kid, _issued_ms(blocks[0]), bound, _grant(blocks, bound=bound))
+    return Chain(tuple(blocks), _lineage(blocks, kid), bound, _grant(blocks, bound=bound))
 
 
 def key_id(token: str | None) -> str:
@@ -250,18 +287,23 @@ def check_alive(chain: Chain, *, now: _Seconds, revoked: Revocations) -> None:
 
 def narrows(child: Claims, parent: Claims) -> bool:
     """Whether the child grants nothing that its parent does not."""
-    reach = {parent.sub, *parent.peers}
     return (
         (child.iss, child.aud) == (parent.iss, parent.aud)
-        and parent.wid in (ALL, child.wid)
-        and parent.data_class in (ALL, child.data_class)
+        and extent(child).within(extent(parent))
         and child.exp <= parent.exp
         and child.nbf >= parent.nbf
         and set(child.ops) <= set(parent.ops)
-        and _within(child.namespaces_allowed, parent.namespaces_allowed)
-        and _within((child.sub, *child.peers), tuple(reach))
-        and _within(child.via, (*reach, *parent.via))
-        and _sessions_within(child.sessions, parent.sessions)
+        and _within(child.via, (parent.sub, *parent.peers, *parent.via))
+    )
+
+
+def extent(claims: Claims) -> Extent:
+    return Extent(
+        claims.wid,
+        claims.data_class,
+        tuple(sorted({claims.sub, *claims.peers})),
+        tuple(sorted(set(claims.namespaces_allowed))),
+        None if claims.sessions is None else tuple(sorted(set(claims.sessions))),
     )
 
 
@@ -408,9 +450,10 @@ def _opened(blocks: Iterable[Claims]) -> frozenset[str] | None:
     return opened
 
 
-def _issued_ms(first: Claims) -> int:
-    """When the issuer made the cap: its jti is a ULID, finer than the seconds of `iat`."""
-    return ulid.milliseconds(first.jti)
+def _lineage(blocks: Sequence[Claims], kid: str) -> tuple[Ancestor, ...]:
+    """The first block's jti is a ULID: it tells when the issuer made it, finer than the seconds of `iat`."""
+    at = ulid.milliseconds(blocks[0].jti)
+    return (*blocks[0].par, *(Ancestor(one.jti, one.sub, kid, at, extent(one)) for one in blocks))
 
 
 def _sessions_within(child: Sequence[str] | None, parent: Sequence[str] | None) -> bool:

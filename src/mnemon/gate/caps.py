@@ -18,7 +18,7 @@ _LONGEST_LINEAGE = 16
 def mint(case: Case, request: m.Mint) -> Outcome:
     desk = case.desk
     parent = case.chain.blocks[-1]
-    lineage = tuple(case.chain.lineage)
+    lineage = case.chain.lineage
     if len(lineage) > _LONGEST_LINEAGE:
         raise CapScopeMismatch("this cap is too many steps away from the first one to mint another")
     secret = Ed25519PrivateKey.from_private_bytes(desk.tools.entropy.take(32))
@@ -52,6 +52,11 @@ def mint(case: Case, request: m.Mint) -> Outcome:
     kid, key = case.keyring.signer()
     block = cap.sign(claims, key=key, kid=kid)
     token = block if request.cnf else cap.bearer(block, secret)
+    if len(token) > cap.MAX_TOKEN_CHARS:
+        raise CapScopeMismatch(
+            "the token would be too long: it lists what each token that it comes from opens",
+            hint="Name fewer peers, namespaces and sessions, or mint with a token nearer to the first one.",
+        )
     return Outcome(
         m.CapAnswer(token, claims.jti, claims.exp), Trace((), (), f"sub={claims.sub} jti={claims.jti}")
     )
@@ -103,7 +108,6 @@ def attenuated(
             namespaces_allowed=_either(request.namespaces_allowed, parent.namespaces_allowed),
             peers=_either(request.peers, parent.peers if request.sub in (None, parent.sub) else ()),
             sessions=parent.sessions if request.sessions is None else request.sessions,
-            par=((parent.jti, parent.sub),),
             via=_either(request.via, parent.via if request.sub in (None, parent.sub) else ()),
         )
         _check(claims)
@@ -120,26 +124,29 @@ def attenuated(
 
 
 def revoke(case: Case, request: m.Revoke) -> Outcome:
-    grant = case.chain.grant
-    workspace = ALL if grant.workspace == ALL else grant.workspace
-    if request.jti is not None:
-        kind, value = "jti", request.jti
-        everyone = ALL in grant.peers
-        subjects = (ALL,) if everyone else (grant.actor, *grant.peers)
-    elif request.sub is not None:
-        kind, value, subjects = "sub", request.sub, (ALL,)
-    elif request.kid is not None:
-        kind, value, subjects = "kid", request.kid, (ALL,)
-        if not grant.operates:
-            raise CapScopeMismatch("only the installation's own cap may revoke a signing key")
+    """End what is named and everything made from it, as far as it does not stand above the caller.
+
+    What is not known here, by its id or its actor alone, is judged when a token comes: see `Revoker.ends`.
+    """
+    chain = case.chain
+    above = chain.lineage[:-1]
+    if request.kid is not None:
+        kind, value = "kid", request.kid
+        if above or not chain.grant.operates:
+            raise CapScopeMismatch("only the owner's own token may revoke a signing key")
         if value == case.keyring.signer()[0]:
             raise Conflict(
                 "that key signs new caps now", hint="Run 'mnemon key rotate --signing' first, then revoke it."
             )
     else:
-        raise InvalidInput("name exactly one of jti, sub and kid")
-    for subject in subjects:
-        case.desk.tx.caps.revoke(Revocation(workspace, kind, value, case.desk.now, subject))
+        kind, value = ("jti", request.jti) if request.jti is not None else ("sub", request.sub or "")
+        if value in {getattr(one, kind) for one in above}:
+            raise CapScopeMismatch(
+                "a token can't revoke what it was made from",
+                hint="Revoke with the owner's token, or name a token of this one's own by its id.",
+            )
+    workspace = chain.grant.workspace
+    case.desk.tx.caps.revoke(Revocation(workspace, kind, value, case.desk.now, chain.revoker))
     case.desk.tx.touch(workspace, caps=True)
     return Outcome(m.RevokeAnswer(value, kind), Trace((), (), f"{kind}={value}"))
 

@@ -275,7 +275,8 @@ class CapAnswer(Answer, frozen=True):
 
 
 class Revoke(Request, frozen=True):
-    """Exactly one of: a cap and all made from it, all caps of an actor so far, all of a signing key."""
+    """Exactly one of: a token, all tokens of an actor so far, all tokens of a signing key. What was made from
+    them ends with them; what the caller was made from, or what opens more than the caller, does not."""
 
     jti: Name | None = None
     sub: Name | None = None

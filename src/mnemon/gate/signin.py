@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from mnemon.core.desk import Trace
 from mnemon.core.signins import open_grant, seal_grant
-from mnemon.domain.cap import Claims, Revocation, read_unverified
+from mnemon.domain.cap import Claims, Revocation, extent, read_unverified
 from mnemon.domain.moments import to_datetime
 from mnemon.domain.names import ALL
 from mnemon.domain.policy import Need, Reach
@@ -268,14 +268,10 @@ def withdraw(case: Case, request: Withdraw) -> Outcome:
 
 def _reached(case: Case, signins: Iterable[SignIn]) -> list[tuple[SignIn, Claims]]:
     """Those of which the cap reaches everything, each with what it was given. Raises: WrongKey, Tampered."""
-    grant = case.chain.grant
-    if grant.sessions is not None:
-        return []
-    here = [signin for signin in signins if grant.workspace in (ALL, signin.workspace)]
+    workspace, reached = case.chain.grant.workspace, case.chain.lineage[-1].extent
+    here = [signin for signin in signins if workspace in (ALL, signin.workspace)]
     given = [(signin, read_unverified(open_grant(case.keyring, signin))[0][-1]) for signin in here]
-    return [
-        (signin, claims) for signin, claims in given if all(map(grant.reaches, (claims.sub, *claims.peers)))
-    ]
+    return [(signin, claims) for signin, claims in given if extent(claims).within(reached)]
 
 
 def _shown(case: Case, signin: SignIn, given: Claims) -> SignInAnswer:

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from mnemon.domain import audit, merkle
 from mnemon.domain.audit import Event
-from mnemon.domain.cap import Revocation
+from mnemon.domain.cap import Extent, Revocation, Revoker
 from mnemon.domain.names import ALL
 from mnemon.ports.book import Book, Span, Transaction, WrappedKey
 from mnemon.testing.book_scenes import (
@@ -257,11 +257,14 @@ class KeysContract:
             assert {key.room for key in tx.keys.every()} == set(ELSEWHERE)
 
 
+_ANN = Revoker(Extent(WORKSPACE, "memory", ("ann",), ("*",), None), first=False)
+
+
 class _CapsContract:
     def test_a_workspace_hears_of_its_own_revocations_and_of_those_that_hold_everywhere(
         self, book: Book
     ) -> None:
-        own = Revocation(WORKSPACE, "jti", "a", 5, subject="ann")
+        own = Revocation(WORKSPACE, "jti", "a", 5, _ANN)
         everywhere = Revocation(ALL, "kid", "b", 6)
         with book.write() as tx:
             for one in (own, everywhere, Revocation("other", "sub", "c", 7)):
@@ -271,8 +274,12 @@ class _CapsContract:
             assert tx.caps.revocations("third") == [everywhere]
 
     def test_revocations_that_differ_in_anything_but_time_stand_side_by_side(self, book: Book) -> None:
-        first = Revocation(WORKSPACE, "jti", "a", 5, subject="ann")
-        others = [replace(first, kind="sub"), replace(first, value="b"), replace(first, subject=ALL)]
+        first = Revocation(WORKSPACE, "jti", "a", 5, _ANN)
+        others = [
+            replace(first, kind="sub"),
+            replace(first, value="b"),
+            replace(first, by=replace(_ANN, first=True)),
+        ]
         with book.write() as tx:
             for one in (first, *others):
                 tx.caps.revoke(one)

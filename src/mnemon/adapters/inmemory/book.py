@@ -139,7 +139,7 @@ class _Caps:
 
     def revoke(self, revocation: Revocation) -> None:
         one = revocation
-        place = (one.workspace, one.kind, one.value, one.subject)
+        place = (one.workspace, one.kind, one.value, one.by)
         known = self._state.revocations.get(place)
         if known is None or known.at < one.at:
             self._state.revocations[place] = one

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mnemon.domain.audit import Row
-from mnemon.domain.cap import Revocation
+from mnemon.domain.cap import Revocation, Revoker
 from mnemon.domain.feed import TermsChange
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
@@ -28,7 +28,7 @@ class State:
     analysis: set[str] = field(default_factory=set)
     renewals: dict[Room, int] = field(default_factory=dict)
     keys: dict[tuple[Room, str, int], WrappedKey] = field(default_factory=dict)
-    revocations: dict[tuple[str, str, str, str], Revocation] = field(default_factory=dict)
+    revocations: dict[tuple[str, str, str, Revoker], Revocation] = field(default_factory=dict)
     burned: dict[tuple[str, str], int] = field(default_factory=dict)
     audit: dict[str, list[Row]] = field(default_factory=dict)
     counters: dict[tuple[str, str], int] = field(default_factory=dict)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+
+import msgspec
+
 from mnemon.adapters.sql.engine import Session
-from mnemon.domain.cap import Revocation
+from mnemon.domain.cap import Revocation, Revoker
 from mnemon.domain.names import ALL
 
-_REVOKE = """INSERT INTO revocations (workspace, kind, value, subject, at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (workspace, kind, value, subject) DO UPDATE SET at = excluded.at
+_REVOKE = """INSERT INTO revocations (workspace, kind, value, revoker_hash, revoker, at)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (workspace, kind, value, revoker_hash) DO UPDATE SET at = excluded.at
     WHERE excluded.at > revocations.at"""
+_REVOKED = "SELECT workspace, kind, value, at, revoker FROM revocations WHERE workspace IN (?, ?)"
 _BURN = "INSERT INTO burned_proofs (workspace, proof, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 
@@ -18,11 +24,17 @@ class SqlCaps:
 
     def revoke(self, revocation: Revocation) -> None:
         one = revocation
-        self._session.run(_REVOKE, (one.workspace, one.kind, one.value, one.subject, one.at))
+        revoker = msgspec.json.encode(one.by)
+        known = hashlib.sha256(revoker).hexdigest()
+        row = (one.workspace, one.kind, one.value, known, revoker.decode(), one.at)
+        self._session.run(_REVOKE, row)
 
     def revocations(self, workspace: str) -> list[Revocation]:
-        sql = "SELECT workspace, kind, value, at, subject FROM revocations WHERE workspace IN (?, ?)"
-        return [Revocation(*row) for row in self._session.rows(sql, (workspace, ALL))]
+        found = self._session.rows(_REVOKED, (workspace, ALL))
+        return [
+            Revocation(place, kind, value, at, msgspec.json.decode(revoker, type=Revoker))
+            for place, kind, value, at, revoker in found
+        ]
 
     def burn(self, workspace: str, proof: str, now: int, until: int) -> bool:
         self._session.run("DELETE FROM burned_proofs WHERE workspace = ? AND until < ?", (workspace, now))

@@ -69,7 +69,7 @@ def show(shell: Shell, token: str | None) -> None:
 
     def text() -> str:
         last = blocks[-1]
-        ancestors = [*(block.jti for block in blocks[:-1]), *(jti for jti, _ in blocks[0].par)]
+        ancestors = [*(one.jti for one in blocks[0].par), *(block.jti for block in blocks[:-1])]
         return "\n".join(
             [
                 f"actor       {last.sub}",
@@ -125,12 +125,12 @@ def attenuate(
 
 @caps.command()
 @click.argument("token", metavar="[CAP]", required=False)
-@click.option("--jti", default=None, help="This cap and all made from it.")
-@click.option("--sub", default=None, help="All caps of an actor so far.")
-@click.option("--kid", default=None, help="All caps signed by a key.")
+@click.option("--jti", default=None, help="This token and all made from it.")
+@click.option("--sub", default=None, help="All tokens of an actor so far, and all made from them.")
+@click.option("--kid", default=None, help="All tokens signed by a key, and all made from them.")
 @pass_shell
 def revoke(shell: Shell, token: str | None, jti: str | None, sub: str | None, kid: str | None) -> None:
-    """Withdraw a cap (itself, or by --jti), an actor's caps, or a signing key's."""
+    """Revoke a token (itself, or by --jti), an actor's tokens, or a signing key's, and all made from them."""
     if token is not None:
         if jti is not None:
             raise InvalidInput("give either a cap or --jti")

@@ -200,9 +200,7 @@ def _forged(token: str, *namespaces: str) -> str:
     """A child of the cap as its holder could write it, with no program to refuse it."""
     *blocks, secret = token.split("~")
     parent: Claims = caps.read_unverified(token)[0][-1]
-    claims = msgspec.structs.replace(
-        parent, jti=fresh_ulid(), par=((parent.jti, parent.sub),), namespaces_allowed=namespaces
-    )
+    claims = msgspec.structs.replace(parent, jti=fresh_ulid(), namespaces_allowed=namespaces)
     holder = Ed25519PrivateKey.from_private_bytes(unb64(secret))
     block = caps.sign(claims, key=holder, kid=parent.cnf.jwk.thumbprint())
     return "~".join((*blocks, block, secret))
