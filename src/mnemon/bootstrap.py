@@ -17,6 +17,7 @@ from msgspec import Struct
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
 from mnemon.adapters.embed.choice import choose, describe, load
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, secret_of, write_private
+from mnemon.adapters.late_file import LateFile
 from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.serving import announce
 from mnemon.adapters.spelling import PackagedSpelling
@@ -276,7 +277,8 @@ def _furnished(
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
     mender = None if carrier is None else _mender(store, clock, tools, carrier)
-    gate = Gate(book=book, keyring=keyring, clock=clock, tools=tools)
+    gate = Gate(book=book, keyring=keyring, clock=clock, tools=tools, late=LateFile(settings.home))
+    gate.append_late()
     if book.scrub_pending():
         book.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew)

@@ -18,7 +18,7 @@ from mnemon.domain.names import namespace
 from mnemon.domain.pattern import pattern
 from mnemon.domain.seen import LOGS, TEXT, SeenSettings
 from mnemon.domain.spending import Allowance
-from mnemon.domain.upstream import ChatSettings, Upstream, is_address
+from mnemon.domain.upstream import WHEN_STORE_IS_DOWN, ChatSettings, Upstream, is_address
 from mnemon.errors import InvalidInput, Misconfigured
 from mnemon.ports.model import TASKS
 
@@ -53,6 +53,7 @@ _CHAT = (
     "MNEMON_CHAT_API_KEY",
     "MNEMON_CHAT_FILE",
     "MNEMON_CHAT_USER_FIELD",
+    "MNEMON_CHAT_WHEN_STORE_IS_DOWN",
     "MNEMON_CHAT_WORKSPACE",
     "MNEMON_CHAT_NAMESPACE",
     "MNEMON_CHAT_ASSISTANT",
@@ -302,7 +303,7 @@ def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
     flag = "MNEMON_CHAT_USER_FIELD"
     found = ChatSettings(
         upstreams=tuple(_upstreams(environment, home)),
-        user_field=_flag(flag, environment.get(flag) or "0"),
+        user_field=_flag(flag, environment.get(flag) or "1"),
         **chosen,
     )
     for name in ("workspace", "assistant"):
@@ -310,6 +311,11 @@ def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
             raise Misconfigured(
                 f"MNEMON_CHAT_{name.upper()} has other characters than letters, digits, _ and -"
             )
+    if found.when_store_is_down not in WHEN_STORE_IS_DOWN:
+        raise Misconfigured(
+            f"MNEMON_CHAT_WHEN_STORE_IS_DOWN must be {' or '.join(WHEN_STORE_IS_DOWN)},"
+            f" not {found.when_store_is_down!r}"
+        )
     if found.assistant in ("user", "ai"):
         raise Misconfigured("MNEMON_CHAT_ASSISTANT must not be user or ai", hint="E.g. assistant.")
     if found.transcript_tokens > _MOST_TRANSCRIPT_TOKENS:
@@ -321,7 +327,7 @@ def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
     return found
 
 
-_CHAT_TEXTS = ("workspace", "namespace", "assistant")
+_CHAT_TEXTS = ("workspace", "namespace", "assistant", "when_store_is_down")
 _CHAT_NUMBERS = ("context_tokens", "transcript_tokens", "wait_ms", "timeout_seconds")
 
 

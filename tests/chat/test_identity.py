@@ -66,7 +66,7 @@ def expected(user, session, credential):
         return 400, "invalid_input", None
     if credential == "ann's own cap" and named == "bob":
         return 403, "cap_scope_mismatch", None
-    return 200, None, named or SUBJECT.get(credential, "front")
+    return 200, None, named or SUBJECT.get(credential)
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +93,13 @@ def test_who_speaks(stage, user, session, credential):
         assert not stage.model.asked, "a request that is refused goes nowhere"
         assert not [name for name in headers if name.startswith("x-hermes")]
         return
-    said = [peer for _, peer, text in settled(stage, workspace) if stage.workspace in text]
-    assert said == [speaker]
+    if speaker is None:
+        assert headers["x-mnemon-memory"] == "no-person-named"
+        assert not stage._exists(workspace)
+    else:
+        assert headers["x-mnemon-memory"] == "read-write"
+        said = [peer for _, peer, text in settled(stage, workspace) if stage.workspace in text]
+        assert said == [speaker]
     for name, value in sent.items():
         echo = headers.get(f"x-hermes-{name.replace('_', '-')}")
         assert echo == (value.strip() or None)

@@ -37,7 +37,8 @@ def test_each_has_its_place(home):
         home,
         base_url="http://host:1/v1/",
         api_key="k",
-        user_field="1",
+        user_field="0",
+        when_store_is_down="pass_without_memory",
         workspace="w",
         namespace="talk",
         assistant="helper",
@@ -47,7 +48,16 @@ def test_each_has_its_place(home):
         timeout_seconds="4",
     )
     assert found == ChatSettings(
-        (Upstream("http://host:1/v1", "k"),), True, "w", "talk", "helper", 1, 2, 3, 4
+        (Upstream("http://host:1/v1", "k"),),
+        False,
+        "pass_without_memory",
+        "w",
+        "talk",
+        "helper",
+        1,
+        2,
+        3,
+        4,
     )
 
 
@@ -77,6 +87,7 @@ def test_a_file_lists_several_beside_the_one_that_serves_the_rest(home, tmp_path
         {"base_url": "http://[bad/v1"},
         {"api_key": "k"},
         {"user_field": "yes"},
+        {"when_store_is_down": "pass"},
         {"workspace": "a b"},
         {"namespace": "Talk!"},
         {"assistant": "a:b"},

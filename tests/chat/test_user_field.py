@@ -1,4 +1,4 @@
-"""OpenAI's own field for who speaks, where it is configured to say so."""
+"""OpenAI's own field for who speaks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chat.stage import CREDENTIALS, a_stage, asked
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    with a_stage(tmp_path_factory.mktemp("chat") / "home", trusted=True, user_field=True) as found:
+    with a_stage(tmp_path_factory.mktemp("chat") / "home", trusted=True) as found:
         yield found
 
 
@@ -41,3 +41,12 @@ def test_the_field_user_names_who_speaks(stage, credential, header, field, statu
     if speaker is not None:
         assert stage.texts(2)[0] == (speaker, "I like tea.")
         assert stage.model.asked[-1].body["user"] == field
+
+
+def test_a_server_can_be_told_to_take_no_notice_of_it(home):
+    with a_stage(home, user_field=False) as stage:
+        answer = stage.client(stage.mint("ann")).post(
+            "/chat/completions", json=asked("I like tea.", user="x")
+        )
+        assert answer.status_code == 200
+        assert stage.texts(2)[0] == ("ann", "I like tea.")

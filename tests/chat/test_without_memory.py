@@ -15,8 +15,8 @@ def complaints(caplog):
     return [record.getMessage() for record in caplog.records if record.name == "mnemon.chat"]
 
 
-def test_a_dead_memory_blocks_no_chat(home, caplog):
-    with a_stage(home) as stage:
+def test_a_dead_memory_blocks_no_chat_where_that_is_set(home, caplog):
+    with a_stage(home, when_store_is_down="pass_without_memory") as stage:
         front = stage.front()
         stage.say(front, "I am allergic to plums.", user="ann")
         stage.texts(2)
@@ -29,20 +29,8 @@ def test_a_dead_memory_blocks_no_chat(home, caplog):
         stranger = stage.client("junk").post("/chat/completions", json=asked("hi"))
         assert stranger.status_code == 401
     told = complaints(caplog)
-    assert len(told) == len(set(told)) == 2
+    assert len(told) == len(set(told)) == 1
     assert "plums" not in str(told)
-
-
-@pytest.mark.embedded("it holds the lock of the file")
-def test_a_slow_memory_is_waited_for_a_moment(home, caplog):
-    with a_stage(home, wait_ms=200) as stage:
-        front = stage.front()
-        stage.say(front, "I am allergic to plums.", user="ann")
-        stage.texts(2)
-        with stage.busy():
-            assert stage.say(front, QUESTION, user="ann").status_code == 200
-            assert stage.heard() == QUESTION
-    assert [told for told in complaints(caplog) if "nothing was recalled" in told]
 
 
 def test_a_memory_that_denies_blocks_no_chat(stage, caplog):

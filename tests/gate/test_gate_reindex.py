@@ -9,7 +9,7 @@ from gate.world import KINDS, World, on_sqlite
 from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
 from mnemon.core import reindex
-from mnemon.core.remember import ANALYSIS, marks_of
+from mnemon.core.remember import ANALYSIS, analysed, bounds_of
 from mnemon.domain.line import Place
 from mnemon.domain.names import Room
 from mnemon.errors import Unavailable
@@ -312,7 +312,8 @@ def test_an_embedder_in_trouble_is_told_until_it_works_again(make):
 def test_the_analysis_stands_for_these_marks():
     """Whoever changes these counts `ANALYSIS` up as well, so that stored tokens are made again."""
     line = Place(TRAVEL, "id", "memory", "s1", 1_778_673_600_000, None, None, "cap", about="bob")
-    marks = marks_of(line, "Did I meet Tom twice last week, and again in June 2023?", UniversalTime())
+    text = "Did I meet Tom twice last week, and again in June 2023?"
+    marks = (*analysed(text, line.created_at, UniversalTime()).marks, *bounds_of(line))
     assert (ANALYSIS, " | ".join(mark.replace("\0", " ").strip() for mark in marks)) == (
         "3.1",
         "sign asks | sign self | sign number | sign time | sign name"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
 from msgspec import Struct
 
-from mnemon.core.desk import Desk, opened
+from mnemon.core.desk import Desk, Tools, opened
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import calendar, content, when, words
 from mnemon.domain.feed import Saying
@@ -72,8 +75,9 @@ def append(desk: Desk, line: SealedLine, text: str, keys: RoomKeys) -> bool:
 
 def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
     """Make the line findable by its text."""
-    tokens, counts = tokens_of(line, text, keys, desk.tools.zone)
-    at = line.created_at if line.occurred_at is None else line.occurred_at
+    at = _time_of(line)
+    analysis = desk.once((Analysis, text, at), lambda: analysed(text, at, desk.tools.zone))
+    tokens, counts = _blinded(line, analysis, keys)
     said = Saying(line.session, line.turn, at)
     desk.tx.terms.add(line.room, line.id, tokens, counts, said)
     desk.tools.meaning.touch((line.room,))
@@ -82,22 +86,49 @@ def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
 
 def tokens_of(line: Place, text: str, keys: RoomKeys, zone: Zone) -> tuple[bytes, bytes]:
     """The blinded tokens of the line's terms and marks, and how often each occurs; a mark does 0 times."""
-    found = words.terms(text)
-    found.update(dict.fromkeys(marks_of(line, text, zone), 0))
-    return words.blind(keys.blind, found).tobytes(), bytes(found.values())
+    return _blinded(line, analysed(text, _time_of(line), zone), keys)
 
 
-def marks_of(line: Place, text: str, zone: Zone) -> list[str]:
-    """What a search may be narrowed by, what can be seen of the line at a glance, and of when it speaks.
+class Analysis(Struct, frozen=True, gc=False):
+    """What a text is found by: its terms, and marks of what can be seen of it and of when it speaks."""
 
-    The first are the session that the line is of, and the peer that it is about.
-    """
-    at = line.created_at if line.occurred_at is None else line.occurred_at
+    terms: Mapping[str, int]
+    marks: Sequence[str]
+
+
+def analysed(text: str, at: int, zone: Zone) -> Analysis:
+    """Of a text that was said at that time (in milliseconds)."""
     marks = [words.mark("sign", sign) for sign in signs(text)]
     offset = zone.offset(at)
     if spoken_of := when.spans(text, at, offset):
         marks += [words.mark("day", day) for day in calendar.days(spoken_of, offset)]
         marks += [words.mark("month", month) for month in calendar.months(spoken_of, offset)]
+    return Analysis(words.terms(text), marks)
+
+
+def analysed_ahead(tools: Tools, texts: Iterable[tuple[str, int]]) -> dict[Hashable, Any]:
+    """What a desk should know of texts, each with its time, that are about to be stored.
+
+    To find it out takes long, and whoever has the store for writing should not.
+    """
+    known: dict[Hashable, Any] = {}
+    for text, at in texts:
+        known[Analysis, text, at] = analysed(text, at, tools.zone)
+    return known
+
+
+def _time_of(line: Place) -> int:
+    return line.created_at if line.occurred_at is None else line.occurred_at
+
+
+def _blinded(line: Place, analysis: Analysis, keys: RoomKeys) -> tuple[bytes, bytes]:
+    found = {**analysis.terms, **dict.fromkeys((*analysis.marks, *bounds_of(line)), 0)}
+    return words.blind(keys.blind, found).tobytes(), bytes(found.values())
+
+
+def bounds_of(line: Place) -> list[str]:
+    """What a search may be narrowed by: the session that the line is of, and the peer that it is about."""
+    marks = []
     if line.session is not None:
         marks.append(words.mark("session", line.session))
     if line.about is not None:

@@ -42,7 +42,7 @@ MAX_BLOCKS = 8
 SIGNED_IN = "hch-at-"
 """What may stand before a cap that a sign-in gave: clients of Honcho tell access tokens from keys by it."""
 
-OPS = ("put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit")
+OPS = ("put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit", "chat")
 DATA_CLASSES = ("memory", "credentials", "config")
 
 _Seconds = int

@@ -9,6 +9,8 @@ from msgspec import Struct
 ASSISTANT = "assistant"
 """The peer that models speak as, unless told otherwise."""
 
+REFUSE, PASS_WITHOUT_MEMORY = WHEN_STORE_IS_DOWN = ("refuse", "pass_without_memory")
+
 _SECRETS = ("key", "token", "secret")
 """How the names of parameters end that belong into no address."""
 
@@ -51,8 +53,10 @@ class Upstream(Struct, frozen=True):
 class ChatSettings(Struct, frozen=True):
     upstreams: tuple[Upstream, ...] = ()
     """None of them: no chat door."""
-    user_field: bool = False
+    user_field: bool = True
     """Whether OpenAI's `user` says who speaks."""
+    when_store_is_down: str = REFUSE
+    """What becomes of a chat while the store is out of reach: one of `WHEN_STORE_IS_DOWN`."""
     workspace: str = "default"
     """Where those speak whose caps are of every workspace."""
     namespace: str = "default"
@@ -63,7 +67,7 @@ class ChatSettings(Struct, frozen=True):
     transcript_tokens: int = 4000
     """How much of a stored conversation stands in for what the client left out."""
     wait_ms: int = 300
-    """How long a chat waits for memory."""
+    """How long a chat waits for what memory recalls. It always waits for the gate's verdict."""
     timeout_seconds: int = 600
     """How long an endpoint may be silent."""
 

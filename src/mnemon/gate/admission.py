@@ -62,6 +62,10 @@ class Porter:
                 self._chains.popitem(last=False)
         return chain
 
+    def known(self, token: str | None) -> Chain | None:
+        """The cap's chain, if its signatures were checked before."""
+        return self._chains.get(token or "")
+
     def check_alive(self, tx: Transaction, chain: Chain, now: int) -> None:
         """Raises: CapExpired, CapRevoked."""
         workspace = chain.grant.workspace
@@ -72,20 +76,18 @@ class Porter:
             self._revoked[workspace] = known
         cap.check_alive(chain, now=now // 1000, revoked=known[1])
 
-    def recognise(self, credentials: Credentials, now: int) -> Chain:
-        """The chain of a cap that is good as far as can be told without the book.
+    def check_late(self, credentials: Credentials, chain: Chain, now: int) -> None:
+        """What can be checked of a cap while the book is out of reach.
 
         Withdrawals that were seen here hold; later ones can't be known. The proof of a bound cap is
         accepted this once.
 
-        Raises: CapMissing, CapMalformed, CapSigInvalid, CapExpired, CapRevoked, CapPopInvalid.
+        Raises: CapExpired, CapRevoked, CapPopInvalid.
         """
-        chain = self.authenticate(credentials.token)
         known = self._revoked.get(chain.grant.workspace) or self._revoked.get(ALL)
         cap.check_alive(chain, now=now // 1000, revoked=NOTHING_REVOKED if known is None else known[1])
         if chain.bound:
             self.spend(_proof_of(credentials, chain.grant, now), now)
-        return chain
 
     def burn(self, tx: Transaction, credentials: Credentials, grant: Grant, now: int) -> str:
         """Accept the proof of a bound cap, this once; what to `spend` when that is sure to last.

@@ -23,9 +23,10 @@ is in the log at once, and on the disk with the next change or refusal.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from threading import Event as Bell
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -33,6 +34,8 @@ from msgspec import Struct
 
 from mnemon.core.desk import Desk, Tools, Trace
 from mnemon.core.finding import foresee
+from mnemon.core.remember import analysed_ahead
+from mnemon.domain import ulid
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.cap import Chain, Grant
 from mnemon.domain.limits import Limits
@@ -58,12 +61,16 @@ from mnemon.gate.rate import RateLimit
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.keyring import Keyring
+from mnemon.ports.late_rows import LateRow, LateRows
 from mnemon.ports.observer import LINES, OPERATION, Observer, Watched
 
 if TYPE_CHECKING:
     from mnemon.gate.vitals import Vitals
 
 _Found = TypeVar("_Found")
+_LONG_CHARS = 4096
+_LATE_KNOWN_MS = 366 * 24 * 3600 * 1000
+"""For how long the store knows a late verdict again, so that it gets no second row."""
 
 
 class Asked(Struct, gc=False):
@@ -86,12 +93,18 @@ class Asked(Struct, gc=False):
 
 
 class Gate:
-    def __init__(self, *, book: Book, keyring: Keyring, clock: Clock, tools: Tools) -> None:
+    def __init__(
+        self, *, book: Book, keyring: Keyring, clock: Clock, tools: Tools, late: LateRows | None = None
+    ) -> None:
         self._book = book
         self._keyring = keyring
         self._clock = clock
         self._tools = tools
         self._porter = Porter(keyring)
+        self._late = late
+        self._analysing = Lock()
+        """One request at a time computes what it will write: more would only take the interpreter from those
+        that wait for a verdict."""
         self._rate = RateLimit(tools.limits.requests_per_minute)
         self.junk = 0
         self.lull = Lull()
@@ -135,18 +148,75 @@ class Gate:
         with self._book.read() as tx:
             return look(tx, self._tools, self._clock.now())
 
-    def recognise(self, credentials: Credentials) -> Grant:
-        """What a cap grants, as far as that can be told while the store is out of reach.
+    def known(self, credentials: Credentials) -> str | None:
+        """The id of the cap's first block, if its signatures were checked before."""
+        chain = self._porter.known(credentials.token)
+        return None if chain is None else chain.blocks[0].jti
 
-        What was withdrawn since the last look can't be known, and no row is left: whoever asks may give
-        nothing of memory for it. It is counted against the cap's rate.
+    def caller(self, credentials: Credentials) -> str | None:
+        """The id of the cap's first block; None if the cap is not ours."""
+        try:
+            return self._porter.authenticate(credentials.token).blocks[0].jti
+        except Unauthenticated:
+            return None
 
-        Raises: Unauthenticated, RateLimited.
+    def judge_late(
+        self,
+        operation: Operation,
+        credentials: Credentials,
+        request: Request,
+        why: Unavailable,
+        *,
+        grants: bool,
+    ) -> Grant:
+        """What a cap grants while the store is out of reach, if anything may be granted then.
+
+        A withdrawal since the last look can't be known: nothing of memory may be given for it. The verdict
+        is kept where the store is not, and becomes a row of the log once the store is back.
+
+        Raises: Unauthenticated, Denied, RateLimited; `why` if nothing may be granted, or nothing is kept.
         """
-        now = self._clock.now()
-        chain = self._porter.recognise(credentials, now)
-        self._rate.check(chain.blocks[0].jti, now)
+        chain = self._authenticated(credentials)
+        asked = Asked(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
+        try:
+            self._porter.check_late(credentials, chain, asked.now)
+            check_need(chain.grant, operation.need)
+            check_reach(chain.grant, operation.reach(request))
+            self._rate.check(chain.blocks[0].jti, asked.now)
+            if not grants:
+                raise why
+        except MnemonError as error:
+            self._keep_late(asked, error.code, why)
+            raise
+        self._keep_late(asked, OK, why)
         return chain.grant
+
+    def _keep_late(self, asked: Asked, outcome: str, why: Unavailable) -> None:
+        if self._late is None:
+            raise why
+        row_id = ulid.compose(asked.now, self._tools.entropy.take(ulid.ENTROPY_BYTES))
+        event = _event(asked, outcome, Trace(detail=f"late={row_id}"))
+        try:
+            self._late.add(LateRow(row_id, asked.log, event))
+        except Unavailable as error:
+            raise why from error
+
+    def append_late(self) -> None:
+        """Append the verdicts that were kept while the store was out of reach, each once.
+
+        If it still is, they wait for the next time.
+        """
+        if self._late is not None and self._late.waiting:
+            with suppress(Unavailable):
+                self._late.drain(self._append_late_rows)
+
+    def _append_late_rows(self, rows: Sequence[LateRow]) -> None:
+        for workspace in sorted({row.workspace for row in rows}):
+            with self._book.write(workspace) as tx:
+                for row in rows:
+                    until = row.event.at + _LATE_KNOWN_MS
+                    if row.workspace == workspace and tx.caps.burn(workspace, row.id, row.event.at, until):
+                        tx.audit.append(workspace, row.event)
 
     @property
     def limits(self) -> Limits:
@@ -266,6 +336,7 @@ class Gate:
         except MnemonError as error:
             self._record(asked, error)
             raise
+        self.append_late()
         if watched is not None:
             watched.count(LINES, len(outcome.trace.lines))
         return _answer(outcome, row)
@@ -278,10 +349,14 @@ class Gate:
 
     def _transact(self, asked: Asked, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
         workspace = asked.chain.grant.workspace
-        if asked.operation.prepare is not None:
+        if asked.operation.prepare is not None or _brings_much(asked, request):
             with self._book.read(workspace) as tx:
                 admitted = self._perform(tx, asked, request, lambda case, message: message)
-            request = asked.operation.prepare(self._tools, admitted)
+            request = self._prepared(asked, admitted)
+        if asked.operation.verdict:
+            with self._book.write(asked.log, lasting=False) as tx:
+                outcome = self._perform(tx, asked, request, asked.operation.work)
+                return outcome, _append(tx, asked, outcome)
         reading = asked.operation.peek if asked.operation.writes else asked.operation.work
         if reading is not None:
             with self._book.read(workspace) as tx:
@@ -296,6 +371,20 @@ class Gate:
         if asked.operation.rings and self.bell is not None:
             self.bell.set()
         return outcome, row
+
+    def _prepared(self, asked: Asked, admitted: Request) -> Request:
+        """The request as it is written, with what would take long found out before."""
+        operation = asked.operation
+        request = admitted if operation.prepare is None else operation.prepare(self._tools, admitted)
+        if operation.texts is not None:
+            texts = [
+                (text, asked.now if at is None else at)
+                for text, at in operation.texts(request)
+                if len(text) <= self.limits.line_bytes
+            ]
+            with self._analysing:
+                asked.together = analysed_ahead(self._tools, texts)
+        return request
 
     def _perform(
         self,
@@ -360,6 +449,15 @@ class Gate:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
 
 
+def _brings_much(asked: Asked, request: Request | Callable[[], Request]) -> bool:
+    """Whether the request brings texts that take long to analyse."""
+    if asked.operation.texts is None:
+        return False
+    if callable(request):
+        return len(asked.credentials.request.body) > _LONG_CHARS
+    return sum(len(text) for text, _ in asked.operation.texts(request)) > _LONG_CHARS
+
+
 def _works(trouble: str) -> str:
     return "resting" if trouble else "ok"
 
@@ -393,19 +491,23 @@ def _answer(outcome: Outcome | MnemonError, row: Row) -> Any | MnemonError:
 
 def _append(tx: Transaction, asked: Asked, outcome: Outcome | MnemonError) -> Row:
     """Raises: AuditUnavailable."""
-    grant = asked.chain.grant
     trace = Trace(asked.namespaces) if isinstance(outcome, MnemonError) else outcome.trace
-    event = Event(
-        at=asked.now,
-        actor=grant.actor,
-        cap=grant.jti,
-        operation=asked.operation.name,
-        outcome=outcome.code if isinstance(outcome, MnemonError) else OK,
-        namespaces=trace.namespaces,
-        lines=trace.lines,
-        detail=trace.detail,
-    )
+    event = _event(asked, outcome.code if isinstance(outcome, MnemonError) else OK, trace)
     try:
         return tx.audit.append(asked.log, event)
     except Unavailable as error:
         raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
+
+
+def _event(asked: Asked, outcome: str, trace: Trace) -> Event:
+    grant = asked.chain.grant
+    return Event(
+        at=asked.now,
+        actor=grant.actor,
+        cap=grant.jti,
+        operation=asked.operation.name,
+        outcome=outcome,
+        namespaces=trace.namespaces,
+        lines=trace.lines,
+        detail=trace.detail,
+    )

@@ -41,6 +41,10 @@ def put(case: Case, request: m.Put) -> Outcome:
     return Outcome(answer, Trace((line.room.namespace,), (line.id,), _detail(duplicate=duplicate)))
 
 
+def texts_put(request: m.Put) -> list[tuple[str, int | None]]:
+    return [(request.text, _ms(request.occurred_at))]
+
+
 def get(case: Case, request: m.Get) -> Outcome:
     wish = Wish(
         request.query,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -21,6 +21,8 @@ class Operation(Struct, frozen=True):
     answer: type[m.Answer]
     work: Callable[[Case, Any], Outcome]
     reach: Callable[[Any], Reach] = lambda request: Reach()
+    verdict: bool = False
+    """Whether all it does is judge the token: it looks at no line, and so takes next to no time."""
     writes: bool = False
     within: bool = False
     """For an operation that writes: whether that is within the one workspace that it reaches for, and so
@@ -31,6 +33,9 @@ class Operation(Struct, frozen=True):
     """What else the cap must allow, once the workspace can be looked at."""
     prepare: Callable[[Tools, Any], m.Request] | None = None
     """What is done with an admitted request before the store is written to, so that nobody waits for it."""
+    texts: Callable[[Any], Iterable[tuple[str, int | None]]] | None = None
+    """The texts that it stores, and when each was said if not now. Long ones are analysed before the store is
+    written to, so that nobody waits for it."""
     waits: bool = False
     """Whether its answer may wait for something beyond the store."""
     rings: bool = False

@@ -36,7 +36,15 @@ def _revoked(request: m.Revoke) -> Reach:
 
 
 PUT = Operation(
-    "memory.put", Need("put"), m.Put, m.PutAnswer, memory.put, _one_room, writes=True, within=True
+    "memory.put",
+    Need("put"),
+    m.Put,
+    m.PutAnswer,
+    memory.put,
+    _one_room,
+    writes=True,
+    within=True,
+    texts=memory.texts_put,
 )
 GET = Operation("memory.get", Need("get"), m.Get, m.GetAnswer, memory.get, _rooms)
 LINE = Operation("memory.line", Need("get"), m.GetLine, m.LineAnswer, memory.get_line)
@@ -52,6 +60,7 @@ INVALIDATE = Operation(
     memory.invalidate,
     writes=True,
     within=True,
+    texts=lambda request: [(request.text or "", None)],
     rings=True,
 )
 FORGET = Operation(
@@ -81,7 +90,16 @@ ATTENUATE = Operation("caps.attenuate", Need(None), m.Attenuate, m.CapAnswer, ca
 REVOKE = Operation(
     "caps.revoke", Need("revoke"), m.Revoke, m.RevokeAnswer, caps.revoke, _revoked, writes=True
 )
-WHOAMI = Operation("caps.whoami", Need(None), m.WhoAmI, m.WhoAmIAnswer, caps.whoami)
+WHOAMI = Operation("caps.whoami", Need(None), m.WhoAmI, m.WhoAmIAnswer, caps.whoami, verdict=True)
+CHAT = Operation(
+    "chat",
+    Need("chat"),
+    m.WhoAmI,
+    m.WhoAmIAnswer,
+    caps.whoami,
+    lambda request: Reach(whole_rooms=True),
+    verdict=True,
+)
 AUDIT = Operation("audit.list", Need("audit"), m.AuditList, m.AuditListAnswer, ledger.list_rows)
 CHECKPOINT = Operation(
     "audit.checkpoint", Need("audit"), m.AuditCheckpoint, m.CheckpointAnswer, ledger.checkpoint

@@ -62,5 +62,7 @@ def _told(case: Case, request: AskVitals) -> Outcome:
     return Outcome(look(case.desk.tx, case.desk.tools, case.desk.now))
 
 
-METRICS = Operation("metrics", Need("audit", data_class="config", operator=True), AskVitals, Vitals, _told)
+METRICS = Operation(
+    "metrics", Need("audit", data_class="config", operator=True), AskVitals, Vitals, _told, verdict=True
+)
 """What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""

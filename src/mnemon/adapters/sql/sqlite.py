@@ -2,7 +2,8 @@
 
 A lasting commit is on the disk when it returns (synchronous=FULL). Threads of one process share one
 writing connection under a lock and draw reading connections from a pool; other processes are
-held off by SQLite's own lock, for which we wait.
+held off by SQLite's own lock, for which we wait. Whoever writes a row that need not last waits for one other
+writer at most, not for all that stand in line with lasting changes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -57,6 +58,8 @@ class SqliteEngine:
         """
         self._path = path
         self._lock = threading.Lock()
+        self._line = threading.Lock()
+        """Held by the one lasting writer that has the lock or is the next to have it."""
         self._entrance = threading.Lock()
         self._idle: deque[SqliteSession] = deque()
         with translated():
@@ -86,7 +89,7 @@ class SqliteEngine:
         return _Reading(self)
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Writing:
-        return _Writing(self._writer, self._lock, lasting)
+        return _Writing(self._writer, (self._line, self._lock) if lasting else (self._lock,), lasting)
 
     def claim(self) -> _Writing:
         return self.write(lasting=False)
@@ -230,23 +233,35 @@ class _Reading:
 class _Writing:
     """The one writer's transaction: committed at the end, or undone."""
 
-    __slots__ = ("_lasting", "_lock", "_session")
+    __slots__ = ("_lasting", "_locks", "_session")
 
-    def __init__(self, session: SqliteSession, lock: threading.Lock, lasting: bool) -> None:
+    def __init__(self, session: SqliteSession, locks: Sequence[threading.Lock], lasting: bool) -> None:
         self._session = session
-        self._lock = lock
+        self._locks = locks
         self._lasting = lasting
 
     def __enter__(self) -> SqliteSession:
-        self._lock.acquire()
+        self._acquire()
         try:
             self._session.synchronise(self._lasting)
             self._session.execute("BEGIN IMMEDIATE")
             self._session.look()
         except sqlite3.Error as error:
-            self._lock.release()
+            self._release()
             raise _translation(error) from error
         return self._session
+
+    def _acquire(self) -> None:
+        """Raises: StorageBusy."""
+        for number, lock in enumerate(self._locks):
+            if not lock.acquire(timeout=BUSY_SECONDS):
+                for held in self._locks[:number]:
+                    held.release()
+                raise StorageBusy("the store is busy")
+
+    def _release(self) -> None:
+        for lock in self._locks:
+            lock.release()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         try:
@@ -261,7 +276,7 @@ class _Writing:
                 if self._session.in_transaction:
                     self._session.execute("ROLLBACK")
             finally:
-                self._lock.release()
+                self._release()
         if isinstance(error, sqlite3.Error):
             raise _translation(error) from error
 

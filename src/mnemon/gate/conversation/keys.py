@@ -19,6 +19,8 @@ from mnemon.gate.conversation.speech import moment_ms
 _CONVERSING = ("put", "get", "list", "snapshot", "invalidate", "forget")
 _SPEAKING = ("put", "get", "list", "snapshot")
 """A peer's key deletes nothing: what it said belongs to the sessions too."""
+_MANAGING = tuple(op for op in OPS if op != "chat")
+"""No client of Honcho asks a model through the chat door, and a key should not spend what that costs."""
 _LONGEST = 10 * 366 * 24 * 3600
 
 
@@ -55,7 +57,7 @@ def _subject(request: q.NewKey) -> str:
 
 def _ops(request: q.NewKey) -> tuple[str, ...]:
     if request.workspace_id is None:
-        return OPS
+        return _MANAGING
     return _CONVERSING if request.peer_id is None else _SPEAKING
 
 

@@ -344,6 +344,7 @@ ADD_MESSAGES = _operation(
     _says,
     writes=True,
     rings=True,
+    texts=speech.texts_added,
 )
 ADD_FILE = _operation(
     "messages.upload",
@@ -355,6 +356,7 @@ ADD_FILE = _operation(
     writes=True,
     rings=True,
     prepare=speech.read_file,
+    texts=speech.texts_in_file,
 )
 LIST_MESSAGES = _operation(
     "messages.list", "get", q.ListMessages, a.MessagePage, speech.list_, _reads_session

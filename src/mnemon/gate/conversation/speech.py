@@ -59,6 +59,15 @@ def add(case: Case, request: q.AddMessages) -> Outcome:
     return Outcome(answer, changes.trace())
 
 
+def texts_added(request: q.AddMessages) -> list[tuple[str, int | None]]:
+    return [(one.content, moment_ms(one.created_at)) for one in request.messages]
+
+
+def texts_in_file(request: q.AddFile) -> list[tuple[str, int | None]]:
+    moment = moment_ms(request.created_at)
+    return [(part, moment) for part in request.parts]
+
+
 def read_file(tools: Tools, request: q.AddFile) -> q.AddFile:
     """The request with the text of its file.
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -18,6 +15,7 @@ from mnemon.errors import MnemonError, RateLimited, Unauthenticated
 from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
 from mnemon.gate.operation import Operation
+from mnemon.surfaces.http.fair import FairThreads, Full
 
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 encode = msgspec.json.Encoder().encode
@@ -28,47 +26,75 @@ Reads = Callable[[], Any]
 
 _Piece = TypeVar("_Piece")
 
+MOST_WAITING = 256
+"""Requests of one token that may wait for threads of one kind. One more is refused."""
+_NOBODY = ""
+
 LOCAL = "local"
 """What clients of a local server without keys send in place of one."""
 
 
-class _Threads(ThreadPoolExecutor):
-    """Threads in which the context of whoever hands over the work holds on: of which request it is."""
-
-    def submit(self, fn: Callable[..., _Piece], /, *args: Any, **kwargs: Any) -> Future[_Piece]:
-        return super().submit(copy_context().run, partial(fn, *args, **kwargs))
-
-
 class Hands:
-    """The threads that do what the event loop must not wait for.
+    """The threads that do what the event loop must not wait for. Each kind serves the tokens in turn.
 
     Reading is computing, and threads that compute only take the interpreter's lock from each other: one
-    reads for all. Whoever writes waits for the disk: those are more. A question may wait for a model, and
-    nobody who writes should wait for that.
+    reads for all. A verdict computes next to nothing and must not wait for a search, so it has threads of its
+    own. Whoever writes waits for the disk: those are more. A question may wait for a model, and nobody who
+    writes should wait for that.
     """
 
     def __init__(self) -> None:
-        self._reading = _Threads(1, "mnemon-reading")
-        self._waiting = _Threads(8, "mnemon-waiting")
-        self._thinking = _Threads(32, "mnemon-thinking")
+        self._verdicts = FairThreads(2, "mnemon-verdicts")
+        self._reading = FairThreads(1, "mnemon-reading", most_waiting=MOST_WAITING)
+        self._waiting = FairThreads(8, "mnemon-waiting", most_waiting=MOST_WAITING)
+        self._thinking = FairThreads(32, "mnemon-thinking", most_waiting=MOST_WAITING)
 
     async def call(self, gate: Gate, operation: Operation, credentials: Credentials, read: Reads) -> Any:
         """What the gate answers. Raises: MnemonError."""
+        caller = await self._caller(gate, credentials)
+        if caller == _NOBODY or operation.verdict:
+            return await self._judge(caller, gate.call, operation, credentials, read)
         pool = self._thinking if operation.waits else self._waiting if operation.writes else self._reading
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(pool, gate.call, operation, credentials, read)
+        try:
+            return await asyncio.wrap_future(pool.submit(caller, gate.call, operation, credentials, read))
+        except Full:
+            return await self._judge(caller, gate.call, operation, credentials, _too_many)
 
-    async def look(self, work: Callable[[], _Piece]) -> _Piece:
+    async def judge(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
+        """What comes of something that only judges the token. Raises: MnemonError."""
+        return await self._judge(await self._caller(gate, credentials), work)
+
+    async def look(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
         """What comes of something that only reads. Raises: MnemonError."""
-        return await asyncio.get_running_loop().run_in_executor(self._reading, work)
+        return await self._of(self._reading, gate, credentials, work)
 
-    async def keep(self, work: Callable[[], _Piece]) -> _Piece:
+    async def keep(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
         """What comes of something that writes. Raises: MnemonError."""
-        return await asyncio.get_running_loop().run_in_executor(self._waiting, work)
+        return await self._of(self._waiting, gate, credentials, work)
 
     async def next(self, pieces: Iterator[_Piece]) -> _Piece:
         """The next of what is waited for. Raises: MnemonError."""
-        return await asyncio.get_running_loop().run_in_executor(self._thinking, next, pieces)
+        return await asyncio.wrap_future(self._thinking.submit(f"answer {id(pieces)}", next, pieces))
+
+    async def _of(
+        self, pool: FairThreads, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]
+    ) -> _Piece:
+        try:
+            return await asyncio.wrap_future(pool.submit(await self._caller(gate, credentials), work))
+        except Full:
+            return _too_many()
+
+    async def _judge(self, caller: str, judge: Callable[..., _Piece], *args: Any) -> _Piece:
+        return await asyncio.wrap_future(self._verdicts.submit(caller, judge, *args))
+
+    async def _caller(self, gate: Gate, credentials: Credentials) -> str:
+        """In whose turn a request is served: the token's, however it was narrowed. Junk is nobody's."""
+        known = gate.known(credentials)
+        return known or await self._judge(_NOBODY, gate.caller, credentials) or _NOBODY
+
+
+def _too_many() -> NoReturn:
+    raise RateLimited(f"{MOST_WAITING} requests of this token wait already", retry_after=1)
 
 
 def credentials_of(request: Request, body: bytes) -> Credentials:

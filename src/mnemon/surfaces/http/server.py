@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
@@ -23,6 +24,9 @@ from mnemon.surfaces.http.seen.logs import Log, logging_to
 from mnemon.surfaces.http.seen.seeing import seeing
 from mnemon.surfaces.http.seen.sight import Sight
 
+_SWITCH_SECONDS = 0.0005
+"""How long a thread that computes keeps the interpreter from one that waits for it. A verdict waits so long
+after each of its calls into the store."""
 _LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, never listened on
 
 
@@ -108,6 +112,7 @@ def _run(
 ) -> None:
     """Raises: Misconfigured."""
     _check(address, trusting=trusting)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     listener = _listen(address)
     log = Log(seen.log)
     with closing(listener), logging_to(log), seeing(seen, log) as sight:

@@ -1,8 +1,9 @@
 """The chat door: a proxy in front of any OpenAI-compatible endpoint that gives its models memory.
 
-Before a request goes on, what memory has for its last message is put into that message; when the answer is
-over, the turn is written. The client waits for memory a moment at most, and for its writing not at all. What
-memory can't do, the chat goes on without.
+Before a request goes on, the gate judges its cap, and what memory has for its last message is put into that
+message; when the answer is over, the turn is written. The client waits for the verdict as long as it takes,
+for what is recalled a moment at most, and for its writing not at all. What can't be recalled, the chat goes
+on without.
 """
 
 from __future__ import annotations
@@ -51,7 +52,14 @@ if TYPE_CHECKING:
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{model}")
 
 _STREAM = "text/event-stream"
-_WITHOUT_MEMORY = {"x-mnemon-memory": "out-of-reach"}
+_MEMORY = "x-mnemon-memory"
+_BY_RIGHTS = {
+    (True, True): "read-write",
+    (True, False): "read-only",
+    (False, True): "write-only",
+    (False, False): "no-rights",
+}
+"""What memory did, by whether the cap lets it be read and written."""
 _FLUSH_SECONDS = 5.0
 _MOST_AT_ONCE = 256 * 1024
 """Bytes of a body that the event loop itself may look through."""
@@ -117,7 +125,7 @@ class _Desk:
         self._patience = settings.wait_ms / 1000
         self._gate = gate
         self._hands = hands
-        self._admission = Admission(gate, hands, self._patience, complaints)
+        self._admission = Admission(gate, hands, settings, complaints)
         self._passes = passes
         self._upstreams = upstreams
         self._keeping = keeping
@@ -159,20 +167,31 @@ class _Desk:
     async def _answer(self, request: Request, caller: Admitted, claim: Claim, talk: Talk) -> Response:
         settings = self._settings
         field = self._field(request, talk) if settings.user_field else None
-        speaker = person(caller.grant, claim.user, field)
+        speaker = person(caller.grant, claim.user, field, local=_is_local(request))
         upstream = settings.serving(talk.model)
         if upstream is None:
             raise _unserved()
-        seat = seat_of(settings, caller.grant, claim, speaker)
-        sitting = Sitting(self._gate, self._passes, caller, seat, settings)
-        recalled = await self._recalled(sitting, talk, continuing=claim.transcript is not None)
+        sitting = self._sitting(caller, claim, speaker)
+        recalled = Recalled()
+        if sitting is not None and sitting.reads:
+            recalled = await self._recalled(sitting, talk, continuing=claim.transcript is not None)
         body = await _aside(
             talk.body,
             lambda: talk.onward(upstream.named(talk.model), recalled.background, recalled.before),
         )
         answer = await self._upstreams.ask(upstream, "POST", talk.dialect.path, request.headers, body)
-        told = {**HEADERS, **claim.echoed, **(_WITHOUT_MEMORY if recalled.failed else {})}
+        told = {**HEADERS, **claim.echoed, _MEMORY: _told(caller, sitting, recalled)}
         return await self._passed_on(answer, told, talk, sitting)
+
+    def _sitting(self, caller: Admitted, claim: Claim, speaker: str | None) -> Sitting | None:
+        """The conversation whose memory is read and written, if any is."""
+        if caller.store_down:
+            return None
+        if speaker is None:
+            self._complaints.nobody_named(caller.grant.jti)
+            return None
+        seat = seat_of(self._settings, caller.grant, claim, speaker)
+        return Sitting(self._gate, self._passes, caller, seat, self._settings)
 
     def _field(self, request: Request, talk: Talk) -> str | None:
         """Whom OpenAI's own field names. Raises: InvalidInput, Denied."""
@@ -184,20 +203,20 @@ class _Desk:
 
     async def _recalled(self, sitting: Sitting, talk: Talk, *, continuing: bool) -> Recalled:
         """What memory gives in time to the user's last message, also where a tool was heard since."""
-        if not sitting.reads:
-            return Recalled(failed=not sitting.caller.judged)
         try:
             async with asyncio.timeout(self._patience):
                 await self._keeping.settle(sitting.lane)
                 return await self._hands.look(
-                    lambda: sitting.recall(talk.asked, talk.shown, continuing=continuing and talk.alone)
+                    self._gate,
+                    sitting.caller.credentials,
+                    lambda: sitting.recall(talk.asked, talk.shown, continuing=continuing and talk.alone),
                 )
         except Exception as error:  # noqa: BLE001 - whatever memory suffers from, the chat goes on
             self._complaints.add("nothing was recalled", error)
             return Recalled(failed=True)
 
     async def _passed_on(
-        self, answer: httpx.Response, told: dict[str, str], talk: Talk, sitting: Sitting
+        self, answer: httpx.Response, told: dict[str, str], talk: Talk, sitting: Sitting | None
     ) -> Response:
         """The endpoint's answer as it is; what went well is remembered."""
         kind = answer.headers.get("content-type", "")
@@ -211,9 +230,9 @@ class _Desk:
         self._keep(sitting, talk, heard, answer.is_success and heard.complete)
         return Response(content, answer.status_code, headers)
 
-    def _keep(self, sitting: Sitting, talk: Talk, heard: Heard, well: bool) -> None:
+    def _keep(self, sitting: Sitting | None, talk: Talk, heard: Heard, well: bool) -> None:
         """Have a turn written that came to an answer; one that waits for a tool is not over."""
-        if not well or not sitting.writes:
+        if not well or sitting is None or not sitting.writes:
             return
         turn = self._unfinished.joined(sitting.lane, talk, heard)
         if heard.calls:
@@ -224,8 +243,9 @@ class _Desk:
         now = datetime.now(UTC)
 
         async def write() -> None:
-            await self._admission.judge(sitting.caller)
-            await self._hands.keep(lambda: sitting.keep(turn.asked, turn.answered, now))
+            await self._hands.keep(
+                self._gate, sitting.caller.credentials, lambda: sitting.keep(turn.asked, turn.answered, now)
+            )
 
         self._keeping.add(sitting.lane, write)
 
@@ -278,6 +298,13 @@ class _Desk:
             for _, model in (() if one is None else listed(self._settings, upstream, one))
         ]
         return json_answer(200, {"object": "list", "data": found})
+
+
+def _told(caller: Admitted, sitting: Sitting | None, recalled: Recalled) -> str:
+    """What the answer says of memory."""
+    if sitting is None:
+        return "store-down" if caller.store_down else "no-person-named"
+    return "out-of-reach" if recalled.failed else _BY_RIGHTS[sitting.reads, sitting.writes]
 
 
 def _unserved() -> NotFound:

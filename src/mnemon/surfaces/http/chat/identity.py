@@ -79,8 +79,11 @@ def checked(text: str, where: str) -> str | None:
     return text if text.strip() else None
 
 
-def person(grant: WhoAmIAnswer, header: str | None, field: str | None) -> str:
-    """Who speaks: whom the request names, if the cap reaches them, or else the cap's own actor.
+def person(grant: WhoAmIAnswer, header: str | None, field: str | None, *, local: bool = False) -> str | None:
+    """Who speaks: whom the request names, if the cap reaches them.
+
+    With nobody named it is the actor of a cap of one person, and nobody if the cap speaks for many. Whoever
+    is let in for where they come from can name nobody, and is the owner.
 
     Raises: InvalidInput, CapScopeMismatch.
     """
@@ -90,10 +93,14 @@ def person(grant: WhoAmIAnswer, header: str | None, field: str | None) -> str:
             hint="Send one of them, or the same in both.",
         )
     named = header if header is not None else field
-    if named is None or named == grant.sub or named in grant.peers or ALL in grant.peers:
-        return grant.sub if named is None else named
+    if named is None:
+        return None if set(grant.peers) - {grant.sub} and not local else grant.sub
+    if named == grant.sub or named in grant.peers or ALL in grant.peers:
+        return named
     raise CapScopeMismatch(
-        "the cap does not reach that user", hint="Leave the user out, or use a cap whose peers name them."
+        "the cap does not reach that user",
+        hint="Leave the user out, or use a cap whose peers name them. If your client sends something else in"
+        " the field user, set MNEMON_CHAT_USER_FIELD=0.",
     )
 
 

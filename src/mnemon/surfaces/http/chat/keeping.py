@@ -26,7 +26,17 @@ class Complaints:
         told = f"{what}: {reason}"
         if told not in self._told and len(self._told) < _MOST_TOLD:
             self._told.add(told)
-            _log.warning("chat: %s (the chat goes on; this is said once)", told)
+            _log.warning("chat: %s (this is said once)", told)
+
+    def nobody_named(self, cap: str) -> None:
+        """A cap that speaks for many was used, and nobody was named."""
+        if cap not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(cap)
+            _log.warning(
+                "chat: cap %s speaks for many, and a request names nobody: no memory is read or written."
+                " Send X-Hermes-User-Id or the field user (this is said once for each cap)",
+                cap,
+            )
 
 
 class Keeping:

@@ -29,8 +29,13 @@ class Admitted(Struct, frozen=True):
 
     token: str
     grant: m.WhoAmIAnswer
-    judged: bool = True
-    """Whether the gate said so; else it was out of reach, and the cap may have been withdrawn."""
+    store_down: bool = False
+    """Whether the store was out of reach: the cap may have been withdrawn, and gets no memory."""
+
+    @property
+    def credentials(self) -> Credentials:
+        """What tells whose turn it is. It proves nothing for a bound cap."""
+        return Credentials(self.token)
 
     @property
     def wide(self) -> bool:

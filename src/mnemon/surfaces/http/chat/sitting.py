@@ -57,12 +57,11 @@ class Sitting:
 
     @property
     def reads(self) -> bool:
-        return bool(self.seat.namespaces.read) and self.caller.judged
+        return bool(self.seat.namespaces.read)
 
     @property
     def writes(self) -> bool:
-        """Whether a turn may be kept; what binds a cap proves one request, and so can't be judged later."""
-        return self.seat.namespaces.write is not None and (self.caller.judged or not self.caller.grant.bound)
+        return self.seat.namespaces.write is not None
 
     def recall(self, message: str, shown: str, *, continuing: bool) -> Recalled:
         """What bears on the message and is not shown; and the conversation so far, if it is to go on.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -11,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as WebRoute
 
-from mnemon.domain import cap
 from mnemon.errors import HostRefused, StorageUnavailable, Unavailable
 from mnemon.gate.gate import Gate
 from mnemon.gate.vitals import METRICS, AskVitals
@@ -23,12 +20,6 @@ from mnemon.version import __version__
 
 if TYPE_CHECKING:
     from mnemon.surfaces.http.seen.metrics import Metrics
-
-_LET_IN_SECONDS = 60
-"""For how long a scraper's cap is not judged again: each time leaves a row in the audit log."""
-_REMEMBERED_SECONDS = 3600
-"""For how long it is let in again while the store, and with it every revocation, is out of reach."""
-_MOST_REMEMBERED = 64
 
 
 def seen_routes(gate: Gate, hands: Hands, sight: Sight | None) -> list[WebRoute]:
@@ -45,8 +36,6 @@ class _Desk:
         self._gate = gate
         self._hands = hands
         self._pulse = Pulse(gate.probe)
-        self._let_in: dict[bytes, tuple[float, int]] = {}
-        """When a cap was let in last, and when it ends, by a hash of it."""
 
     async def health(self, request: Request) -> Response:
         """That it runs, and how. It answers 200 as long as it does: to start it anew would mend no store."""
@@ -70,32 +59,12 @@ class _Desk:
         async def answer(request: Request) -> Response:
             """Raises: MnemonError."""
             if not _is_near(request):
-                await self._admit(request)
+                await self._hands.call(self._gate, METRICS, credentials_of(request, b""), AskVitals)
             vitals = await self._pulse.ask(self._gate.vitals)
             told = metrics.told(vitals, store=await self._pulse.feel() is None)
             return Response(told, 200, {**HEADERS, "content-type": metrics.content_type})
 
         return answer
-
-    async def _admit(self, request: Request) -> None:
-        """Raises: MnemonError."""
-        credentials = credentials_of(request, b"")
-        mark = hashlib.sha256((credentials.token or "").encode("utf-8", "surrogatepass")).digest()
-        at, ends = self._let_in.get(mark, (0.0, 0))
-        now = time.time()
-        if now < min(at + _LET_IN_SECONDS, ends):
-            return
-        try:
-            await self._hands.call(self._gate, METRICS, credentials, AskVitals)
-        except Unavailable:
-            if now < min(at + _REMEMBERED_SECONDS, ends):
-                return
-            raise
-        blocks, bound = cap.read_unverified(credentials.token or "")
-        if not bound:
-            if len(self._let_in) >= _MOST_REMEMBERED:
-                self._let_in.clear()
-            self._let_in[mark] = (now, blocks[-1].exp)
 
 
 def _is_near(request: Request) -> bool:

@@ -1,0 +1,154 @@
+"""No answer without the gate's verdict and its row, however busy the server is, and without the right to chat
+no key is spent."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import contextmanager
+
+import pytest
+from starlette.applications import Starlette
+
+from chat.stage import KEY, Stage, a_stage, asked
+from mnemon.bootstrap import open_house
+from mnemon.config import settings_from
+from mnemon.domain.cap import OPS
+from mnemon.domain.upstream import ChatSettings, Upstream
+from mnemon.errors import RateLimited
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from mnemon.surfaces.http.chat.door import ChatDoor
+from mnemon.surfaces.http.exchange import MOST_WAITING, Hands
+from model.stand_in import a_stand_in
+from running import running
+
+TIMES = 15
+
+
+@pytest.fixture
+def house(home):
+    found = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    yield found
+    found.close()
+
+
+@contextmanager
+def a_server(house, hands):
+    """The chat door alone, with these threads; it waits for what memory recalls as long as by default."""
+    with a_stand_in() as model:
+        door = ChatDoor(ChatSettings((Upstream(model.url, KEY),)), cap=house.owner_cap)
+        app = Starlette(routes=door.routes(house.gate, hands), lifespan=lambda app: door.open())
+        with running(app) as url:
+            stage = Stage(house, model, url)
+            try:
+                yield stage
+            finally:
+                stage.close()
+
+
+@contextmanager
+def a_long_search(house, hands):
+    """Meanwhile somebody in another workspace keeps the thread that reads."""
+    cap = Stage(house, None, workspace="elsewhere").mint("mallory", ops=("get",))
+    begun, over = threading.Event(), threading.Event()
+
+    def read():
+        begun.set()
+        over.wait()
+        return m.Get()
+
+    searching = threading.Thread(
+        target=lambda: asyncio.run(hands.call(house.gate, o.GET, Credentials(cap), read))
+    )
+    searching.start()
+    begun.wait()
+    try:
+        yield over
+    finally:
+        over.set()
+        searching.join()
+
+
+def rows(house, cap):
+    """Operation and outcome of each row that the cap left."""
+    jti = house.gate.call(o.WHOAMI, Credentials(cap), m.WhoAmI()).jti
+    return [(row.operation, row.outcome) for row in all_rows(house) if row.cap == jti][:-1]
+
+
+def all_rows(house, workspace="default"):
+    owner = Stage(house, None, workspace=workspace).mint("auditor", ops=("audit",), peers=("*",))
+    return house.gate.call(o.AUDIT, Credentials(owner), m.AuditList(limit=1000)).rows
+
+
+def test_every_answer_has_its_row_while_another_searches(house):
+    hands = Hands()
+    with a_server(house, hands) as stage, a_long_search(house, hands):
+        cap = stage.mint("ann", ops=("chat",), namespaces_allowed=())
+        for _ in range(TIMES):
+            assert stage.say(cap, "hello there").status_code == 200
+        assert rows(house, cap) == [("chat", "ok")] * TIMES
+
+
+def test_a_recall_that_is_not_there_in_time_is_told_and_the_row_is_there_all_the_same(house):
+    hands = Hands()
+    with a_server(house, hands) as stage, a_long_search(house, hands):
+        cap = stage.mint("ann")
+        answer = stage.say(cap, "hello there")
+        assert (answer.status_code, answer.headers["x-mnemon-memory"]) == (200, "out-of-reach")
+        assert ("chat", "ok") in rows(house, cap)
+
+
+def test_a_revoked_token_is_refused_at_once_while_another_searches(house, home):
+    hands = Hands()
+    with a_server(house, hands) as stage, a_long_search(house, hands):
+        cap = stage.mint("ann")
+        assert stage.say(cap, "hello there").status_code == 200
+        other = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+        other.gate.call(o.REVOKE, Credentials(other.owner_cap), m.Revoke(sub="ann"))
+        other.close()
+        refused = stage.say(cap, "hello there")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (401, "cap_revoked")
+        assert len(stage.model.asked) == 1
+
+
+def test_without_the_right_to_chat_the_endpoint_s_key_is_not_spent(home):
+    with a_stage(home) as stage:
+        cap = stage.mint("ann", ops=tuple(op for op in OPS if op != "chat"))
+        client = stage.client(cap)
+        for answer in (
+            client.post("/chat/completions", json=asked("hi")),
+            client.post("/responses", json={"model": "m", "input": "hi"}),
+            client.get("/models"),
+            client.get("/models/parrot-1"),
+        ):
+            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "cap_op_mismatch")
+        assert not stage.model.asked
+        assert rows(stage.house, cap) == [("chat", "cap_op_mismatch")] * 4
+
+
+def test_a_token_whose_requests_wait_already_is_refused_with_a_row_and_no_other_is(house):
+    hands = Hands()
+    noisy, quiet = (Stage(house, None).mint(sub, ops=("get",)) for sub in ("noisy", "quiet"))
+
+    async def get(cap):
+        return await hands.call(house.gate, o.GET, Credentials(cap), m.Get)
+
+    async def flood():
+        waiting = [asyncio.create_task(get(noisy)) for _ in range(MOST_WAITING)]
+        await asyncio.sleep(0)
+        with pytest.raises(RateLimited):
+            await get(noisy)
+        waiting.append(asyncio.create_task(get(quiet)))
+        await asyncio.sleep(0)
+        over.set()
+        await asyncio.gather(*waiting)
+
+    assert rows(house, noisy) == rows(house, quiet) == []  # And the gate knows both tokens by now.
+    with a_long_search(house, hands) as over:
+        asyncio.run(flood())
+    found = rows(house, noisy)
+    assert found.count(("memory.get", "rate_limited")) == 1
+    assert found.count(("memory.get", "ok")) == MOST_WAITING
+    assert ("memory.get", "ok") in rows(house, quiet)

@@ -1,0 +1,48 @@
+"""Threads that serve callers in turn."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from mnemon.surfaces.http.fair import FairThreads, Full
+
+
+@pytest.fixture
+def busy():
+    """One thread, kept until the event is set."""
+    threads, over = FairThreads(1, "test", most_waiting=3), threading.Event()
+    begun = threading.Event()
+    threads.submit("first", lambda: (begun.set(), over.wait()))
+    begun.wait()
+    yield threads, over
+    over.set()
+
+
+def test_each_caller_has_its_turn_however_many_requests_another_has(busy):
+    threads, over = busy
+    order = []
+    jobs = [threads.submit(who[0], order.append, who) for who in ("a1", "a2", "a3", "b1", "c1", "b2")]
+    over.set()
+    for job in jobs:
+        job.result()
+    assert order == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+def test_so_many_of_one_caller_may_wait_and_others_still_may(busy):
+    threads, _ = busy
+    for _ in range(3):
+        threads.submit("a", str)
+    with pytest.raises(Full):
+        threads.submit("a", str)
+    threads.submit("b", str)
+
+
+def test_an_error_is_for_whoever_waits_and_ends_no_thread(busy):
+    threads, over = busy
+    failing, working = threads.submit("a", int, "x"), threads.submit("a", int, "7")
+    over.set()
+    with pytest.raises(ValueError, match="invalid literal"):
+        failing.result()
+    assert working.result() == 7
