@@ -58,6 +58,8 @@ def _chat(embedder: str, lines: int) -> Iterator[Batch]:
     with staged(lines, CHAT_PEOPLE, embedder) as (sides, asked):
 
         def added(calls: int) -> float:
+            for side in sides.values():
+                side.close()  # A server ends a connection that rested for long.
             found = take_turns(sides, islice(asked, calls))
             return (found["through the door"].first - found["directly"].first) / 1000
 
@@ -86,7 +88,12 @@ def _over_http(name: str, embedder: str, lines: int) -> Iterator[Batch]:
                     door, "/v1/memory/get", {"query": sides.question(), "namespaces": ["notes"]}, token
                 )
 
-            yield _timed(prepare)
+            def batch(calls: int) -> float:
+                door.close()  # A server ends a connection that rested for long.
+                prepare()()
+                return _timed(prepare)(calls)
+
+            yield batch
 
 
 def _sides(folder: str, name: str, embedder: str, lines: int) -> Sides:
