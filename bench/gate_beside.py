@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -168,11 +168,13 @@ def _rounds(
         return found
 
 
-def compare(other: Path, embedder: str, lines: int, rounds: int, report: Path | None) -> int:
+def compare(
+    other: Path, names: Sequence[str], embedder: str, lines: int, rounds: int, report: Path | None
+) -> int:
     """Measure both trees, tell, and say whether this one is as quick as it is to be."""
     trees = [HERE.parent, other.resolve()]
     machine = Machine()
-    found = {name: _rounds(name, trees, embedder, lines, rounds) for name in CALLS}
+    found = {name: _rounds(name, trees, embedder, lines, rounds) for name in names or CALLS}
     print(f"{rounds} rounds beside {other}, embedder {embedder}, {lines} lines")
     print(machine)
     met = True
