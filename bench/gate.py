@@ -354,9 +354,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--beside", type=Path, metavar="DIR", help="another checkout, to be as quick as")
     parser.add_argument("--embedder", default="auto", help="beside another checkout")
-    parser.add_argument(
-        "--only", help="beside another checkout: put,get,http_put,http_get,get_after_put,chat"
-    )
+    parser.add_argument("--only", metavar="NAMES", help="beside another checkout: some of what it measures")
     parser.add_argument("--lines", type=int, default=10_000, help="beside another checkout")
     asked = parser.parse_args()
     if asked.beside:
