@@ -354,12 +354,14 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--beside", type=Path, metavar="DIR", help="another checkout, to be as quick as")
     parser.add_argument("--embedder", default="auto", help="beside another checkout")
+    parser.add_argument("--only", metavar="NAMES", help="beside another checkout: some of what it measures")
     parser.add_argument("--lines", type=int, default=10_000, help="beside another checkout")
     asked = parser.parse_args()
     if asked.beside:
         from gate_beside import compare
 
-        return compare(asked.beside, asked.embedder, asked.lines, asked.rounds, asked.json)
+        names = asked.only.split(",") if asked.only else ()
+        return compare(asked.beside, names, asked.embedder, asked.lines, asked.rounds, asked.json)
     sizes = [int(size) for size in asked.sizes.split(",")]
     figures = Figures()
     measure_raw(figures, asked.rounds)

@@ -23,8 +23,8 @@ _COMMITTED_MS = 5_000
 """How long a line that is being written may take until others see it."""
 _LEAVE_ALONE_SECONDS = 1.0
 """Where nobody waits for the embedder, how long it lets those go first who asked when it was not loaded."""
-_SOON_SECONDS = 0.5
-"""How long a question waits for vectors of what was just written."""
+_SOON_SECONDS = 2.0
+"""How long a question waits for vectors of what was just written; then nobody does for `_REST_MS`."""
 _REST_MS = 30_000
 """How long an embedder that failed is left alone."""
 _FORESEEN = 32
@@ -71,6 +71,8 @@ class Meaning:
         self._ended = threading.Event()
         self._loading: threading.Thread | None = None
         self._rests_until = 0
+        self._late_until = 0
+        """Until when no question waits for the vectors of lines: the embedder was too slow for that."""
         self.trouble = ""
         """What the embedder last failed with; empty once it works."""
 
@@ -142,13 +144,14 @@ class Meaning:
         """The vectors of lines' texts for a question that waits; None for one that is not made in time."""
         keys = [_digest(text) for text in texts]
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._made}
-        embedder = self._embedder
-        if missing and embedder is not None:
+        embedder, now = self._embedder, self._now()
+        if missing and embedder is not None and now >= max(self._rests_until, self._late_until):
             with self._lock:
                 if self._ended.is_set():
                     return [None] * len(texts)
                 making = self._foreseeing.submit(self._make, embedder, missing)
-            wait([making], _SOON_SECONDS)
+            if wait([making], _SOON_SECONDS).not_done:
+                self._late_until = now + _REST_MS
         return [self._made.get(key) for key in keys]
 
     def _make(self, embedder: Embedder, texts: Mapping[bytes, str]) -> None:

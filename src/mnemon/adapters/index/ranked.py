@@ -15,8 +15,8 @@ from typing import NamedTuple
 from weakref import ref
 
 from mnemon.adapters.index.arrays import NDArray, np
-from mnemon.adapters.index.nearness import components, nearness
-from mnemon.adapters.index.room import Meanings, RoomIndex, Told, unsealed
+from mnemon.adapters.index.nearness import nearness
+from mnemon.adapters.index.room import FreshVectors, Meanings, RoomIndex, Told, unsealed
 from mnemon.adapters.index.view import Bounds, ByRoom, View
 from mnemon.domain import relevance as r
 from mnemon.domain import signs
@@ -120,15 +120,16 @@ class RankedIndex:
 
     def _freshen(self, asked: Asked, room: RoomIndex) -> None:
         """Have vectors made of what was just written, unless that was done since; nobody waits meanwhile."""
-        upto, known = room.seq, room.fresh
+        upto, known = room.seq, room.fresh.packed
         if room.freshened == upto:
             return
         lacking, made = asked.freshen([line_id.decode() for line_id in known])
-        fresh = {**known, **{line_id.encode(): components(packed) for line_id, packed in made.items()}}
+        fresh = {**known, **{line_id.encode(): packed for line_id, packed in made.items()}}
         with self._lock:
             before = room.size
-            room.fresh = {one: fresh[one] for line_id in lacking if (one := line_id.encode()) in fresh}
-            if len(room.fresh) == len(lacking):
+            kept = {one: fresh[one] for line_id in lacking if (one := line_id.encode()) in fresh}
+            room.fresh = FreshVectors(kept)
+            if len(kept) == len(lacking):
                 room.freshened = upto
             self._grown(asked.room, room, before)
 
@@ -174,7 +175,7 @@ class RankedIndex:
             found = None if vector is None else np.frombuffer(vector, dtype="<f4")
         else:
             found = self._meanings(tx, asked, index, inquiry.space).place(line_id)
-        return index.fresh.get(line_id.encode()) if found is None else found
+        return index.fresh.place(line_id) if found is None else found
 
     def touch(self, room: Room, *, vectors: bool = False) -> None:
         if room in self._rooms:

@@ -113,8 +113,37 @@ class Told:
         return np.fromiter((self._found.get(one, 0.0) for one in ids.tolist()), np.float64, len(ids))
 
 
-Vectors = Mapping[bytes, NDArray[np.float32]]
-"""Vectors of a few lines, by their ids."""
+class FreshVectors:
+    """Vectors of a few lines that the store had none of, made for a question."""
+
+    def __init__(self, packed: Mapping[bytes, bytes]) -> None:
+        self.packed = packed
+        self._rows = {line_id: row for row, line_id in enumerate(packed)}
+        each = -1 if packed else SCALE_BYTES
+        vectors = np.frombuffer(b"".join(packed.values()), dtype=np.int8).reshape(len(packed), each)
+        scales = np.ascontiguousarray(vectors[:, :SCALE_BYTES]).view("<f4")
+        self._matrix: NDArray[np.float32] = vectors[:, SCALE_BYTES:] * scales
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return int(self._matrix.nbytes)
+
+    def near(self, question: NDArray[np.float32]) -> dict[bytes, float]:
+        """How near each of the lines lies to the question."""
+        if not self._rows:
+            return {}
+        return dict(zip(self._rows, rounded((self._matrix @ question).astype(np.float64)), strict=True))
+
+    def place(self, line_id: str) -> NDArray[np.float32] | None:
+        """Where a line lies; None if it has no vector here."""
+        row = self._rows.get(line_id.encode())
+        return None if row is None else self._matrix[row].copy()
+
+    def without(self, line_id: bytes) -> FreshVectors:
+        if line_id not in self.packed:
+            return self
+        return FreshVectors({one: packed for one, packed in self.packed.items() if one != line_id})
 
 
 def rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -129,8 +158,7 @@ class RoomIndex:
         self.seq = 0
         self.segments: tuple[Segment, ...] = ()
         self.meanings: Meanings | None = None
-        self.fresh: Vectors = {}
-        """Vectors that were made for a question, of lines that the store had none of."""
+        self.fresh = FreshVectors({})
         self.freshened = -1
         """Up to which change such vectors were made of all lines that they were to be made of."""
         self._bytes = 0
@@ -144,8 +172,7 @@ class RoomIndex:
     @property
     def size(self) -> int:
         """In bytes."""
-        fresh = sum(vector.nbytes for vector in self.fresh.values())
-        return self._bytes + fresh + (0 if self.meanings is None else self.meanings.size)
+        return self._bytes + self.fresh.size + (0 if self.meanings is None else self.meanings.size)
 
     def meanings_in(self, space: str) -> Meanings:
         """Its vectors in that space, as far as they were read; those in another are dropped."""
@@ -173,7 +200,7 @@ class RoomIndex:
                         self._changed = dict.fromkeys(self._changed, feed.last)
                     if self.meanings is not None:
                         self.meanings.forget(line_id)
-                    self.fresh = {one: vector for one, vector in self.fresh.items() if one != line_id}
+                    self.fresh = self.fresh.without(line_id)
             kept = np.zeros(len(feed), dtype=bool)
             kept[list(last.values())] = True
         if kept is None or kept.any():
