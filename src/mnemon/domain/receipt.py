@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from mnemon.domain import jws
 from mnemon.domain.audit import OK, Event
@@ -45,11 +46,11 @@ class Receipt(Struct, frozen=True, forbid_unknown_fields=True):
     keys: int
     also: int
     """How many lines rested on these alone, and went with them; the audit row has their ids."""
-    row: int
+    row: Annotated[int, Meta(ge=0)]
     """The number of the audit row."""
     leaf: str
     """The hash of the audit row."""
-    root: str
+    root: Annotated[str, Meta(pattern="^[0-9a-f]{64}$(?!\n)")]
     """The Merkle root of the log up to that row, and with it."""
     verified: Sequence[str]
     pending: Sequence[str]
@@ -128,6 +129,9 @@ def hold_against(receipt: Receipt, event: Event, leaf: bytes) -> None:
 def _is_told(receipt: Receipt, event: Event) -> bool:
     if (event.operation, event.outcome) != (OPERATION, OK):
         return False
-    told = msgspec.json.decode(event.detail, type=settled(Detail))
+    try:
+        told = msgspec.json.decode(event.detail, type=settled(Detail))
+    except UNREADABLE:
+        return False
     recorded = (told.owner, told.lines, told.keys, sum(len(ids) for *_, ids in told.gone), told.dry_run)
     return recorded == (receipt.owner, receipt.lines, receipt.keys, receipt.also, False)
