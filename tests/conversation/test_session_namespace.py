@@ -303,7 +303,12 @@ def test_lines_put_by_hand_go_with_their_session_or_peer_and_the_doctor_knows(st
 
 @pytest.mark.parametrize(
     "later",
-    [{"gone_workspace": True}, {"gone_owner": "alice"}, {"gone_session": "s"}, {"gone": ["{id}"]}],
+    [
+        {"gone_workspace": True},
+        {"gone_owner": "alice"},
+        {"gone_session": "s"},
+        {"gone": [["alice", "default", ["{id}"]]]},
+    ],
     ids=str,
 )
 def test_the_doctor_understands_a_log_from_before_namespaces(stage, later):

@@ -229,7 +229,8 @@ def test_the_log_never_tells_a_line_that_is_there_for_forgotten(home, url):
                 for room in rooms:
                     for line_id in tx.lines.ids(_all(room)):
                         assert not is_forgotten(room, line_id)
-            assert forgotten(tx, "default")(rooms[0]._replace(workspace="default"), gone)
+            [home_room] = [room for room in tx.lines.rooms() if room.workspace == "default"]
+            assert forgotten(tx, "default")(home_room, gone)
 
 
 def _all(room):

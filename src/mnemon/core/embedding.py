@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 
 from mnemon.core.desk import Desk, Tools
 from mnemon.core.vault import RoomKeys
+from mnemon.domain.audit import Event
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.seal import NONCE_BYTES
@@ -18,6 +19,9 @@ from mnemon.errors import MnemonError, Tampered
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.embedder import Embedder
 from mnemon.ports.index import Fresh
+
+ACTOR = "mnemon"
+"""In whose name work is done that no request asked for."""
 
 _AT_ONCE = 64
 _NEWEST = 64
@@ -115,7 +119,24 @@ def _keep(book: Book, tools: Tools, room: Room, embedder: Embedder, vectors: dic
         else:
             kept = _sealed(tools, keys, embedder.space, vectors)
         tx.terms.lie(room, embedder.space, list(kept.items()))
+        at, replaced = tools.meaning.replaced(room, kept)
+        if replaced:
+            tx.audit.append(room.workspace, _replacement(at, room, replaced))
     tools.index.touch(room, vectors=True)
+
+
+def _replacement(at: int, room: Room, line_ids: list[str]) -> Event:
+    """What the log says of vectors that did not open, in the transaction that replaces them."""
+    return Event(
+        at=at,
+        actor=ACTOR,
+        cap=ACTOR,
+        operation="index.vector_replaced",
+        outcome=Tampered.code,
+        namespaces=(room.namespace,),
+        lines=line_ids,
+        detail=f"owner={room.owner}",
+    )
 
 
 def _sealed(tools: Tools, keys: RoomKeys, space: str, vectors: dict[str, bytes]) -> dict[str, bytes]:

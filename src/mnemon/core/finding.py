@@ -72,7 +72,7 @@ def _opening(meaning: Meaning, keys: RoomKeys) -> Opened:
 
 
 def _vector(meaning: Meaning, keys: RoomKeys, space: str, line_id: str, sealed: bytes) -> bytes | None:
-    """A line's packed vector; one that does not open is none, and will be made anew."""
+    """A line's packed vector. One that does not open is not used: it is made anew, and the log says so."""
     try:
         return keys.open_vector(line_id, sealed, space)
     except Tampered:

@@ -27,7 +27,7 @@ class Forgotten(Struct, frozen=True):
     lines: int
     keys: int
     namespaces: tuple[str, ...]
-    with_them: frozenset[str] = frozenset()
+    with_them: frozenset[tuple[Room, str]] = frozenset()
     """Lines of others that rested on these alone, and went too."""
     epoch: int = 0
     """The newest epoch of the keys that went."""
@@ -71,7 +71,7 @@ def forget_line(desk: Desk, line_id: str) -> Forgotten:
         lines=len(lines),
         keys=0,
         namespaces=_namespaces(rooms),
-        with_them=frozenset(changes.gone - {line_id}),
+        with_them=frozenset(changes.gone - {(room, line_id) for room in rooms}),
         verified=(receipt.SCHEMA, receipt.LINES, receipt.INDEX),
     )
 
@@ -131,7 +131,7 @@ def _check_gone(desk: Desk, rooms: Iterable[Room], line_ids: Collection[str] | N
             left = tx.lines.count(room) + len(keys)
         else:
             left = len(tx.lines.get_all(room, line_ids))
-        if left or tx.terms.holds(room, line_ids):
+        if left or tx.terms.indexed(room, line_ids):
             raise Tampered(
                 "the store still has what was just deleted", hint="Nothing was deleted. Run 'mnemon doctor'."
             )

@@ -64,6 +64,7 @@ class Meaning:
         self._foreseeing = ThreadPoolExecutor(_FORESEEN, "mnemon-foresight")
         self._touched: dict[Room, _Touch] = {}
         self._lost: dict[Room, set[str]] = {}
+        self._taken: dict[Room, set[str]] = {}
         self._lock = threading.Lock()
         self._answered = threading.Condition(self._lock)
         self._asking = 0
@@ -211,6 +212,10 @@ class Meaning:
         """Leave the embedder alone for a while."""
         self.trouble = f"{error.code}: {error.detail}"
         self._rests_until = self._now() + _REST_MS
+        with self._lock:
+            for room, taken in self._taken.items():
+                self._lost.setdefault(room, set()).update(taken)
+            self._taken.clear()
 
     def touch(self, rooms: Iterable[Room]) -> None:
         """Remember that these rooms may have lines without a place."""
@@ -231,7 +236,16 @@ class Meaning:
             lost = self._lost.get(room, set())
             taken = sorted(lost)[:most]
             lost.difference_update(taken)
+            self._taken.setdefault(room, set()).update(taken)
             return taken
+
+    def replaced(self, room: Room, line_ids: Iterable[str]) -> tuple[int, list[str]]:
+        """The moment, and which of the lines were taken so, each told once: they get new places now."""
+        with self._lock:
+            taken = self._taken.get(room, set())
+            told = sorted(taken.intersection(line_ids))
+            taken.difference_update(told)
+            return self._now(), told
 
     @property
     def owes(self) -> bool:

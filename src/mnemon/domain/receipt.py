@@ -6,14 +6,17 @@ log, anybody can check later that the log still records the deletion as the rece
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from mnemon.domain import jws
 from mnemon.domain.audit import OK, Event
+from mnemon.domain.names import Room
 from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.errors import BrokenAuditChain, ReceiptInvalid
 
@@ -43,15 +46,32 @@ class Receipt(Struct, frozen=True, forbid_unknown_fields=True):
     keys: int
     also: int
     """How many lines rested on these alone, and went with them; the audit row has their ids."""
-    row: int
+    row: Annotated[int, Meta(ge=0)]
     """The number of the audit row."""
     leaf: str
     """The hash of the audit row."""
-    root: str
+    root: Annotated[str, Meta(pattern="^[0-9a-f]{64}$(?!\n)")]
     """The Merkle root of the log up to that row, and with it."""
     verified: Sequence[str]
     pending: Sequence[str]
     """What could not be done yet."""
+
+
+GoneRun = tuple[str, str, tuple[str, ...]]
+"""An owner, a namespace, and the ids of lines that are gone there."""
+
+
+def gone_runs(gone: Iterable[tuple[Room, str]]) -> tuple[GoneRun, ...]:
+    """Lines that are gone, by where they were, as the audit log tells it."""
+    by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for room, line_id in sorted(gone):
+        by_place[room.owner, room.namespace].append(line_id)
+    return tuple((*place, tuple(ids)) for place, ids in by_place.items())
+
+
+def gone_places(workspace: str, runs: Iterable[GoneRun]) -> set[tuple[Room, str]]:
+    """The lines that the audit log tells so."""
+    return {(Room(workspace, owner, namespace), line_id) for owner, namespace, ids in runs for line_id in ids}
 
 
 class Detail(Struct, frozen=True, omit_defaults=True):
@@ -60,7 +80,7 @@ class Detail(Struct, frozen=True, omit_defaults=True):
     owner: str
     lines: int = 0
     keys: int = 0
-    gone: frozenset[str] = frozenset()
+    gone: tuple[GoneRun, ...] = ()
     """Lines of others that rested on these alone, and went too."""
     dry_run: bool = False
     """Whether it was only asked what would go."""
@@ -109,6 +129,9 @@ def hold_against(receipt: Receipt, event: Event, leaf: bytes) -> None:
 def _is_told(receipt: Receipt, event: Event) -> bool:
     if (event.operation, event.outcome) != (OPERATION, OK):
         return False
-    told = msgspec.json.decode(event.detail, type=settled(Detail))
-    recorded = (told.owner, told.lines, told.keys, len(told.gone), told.dry_run)
+    try:
+        told = msgspec.json.decode(event.detail, type=settled(Detail))
+    except UNREADABLE:
+        return False
+    recorded = (told.owner, told.lines, told.keys, sum(len(ids) for *_, ids in told.gone), told.dry_run)
     return recorded == (receipt.owner, receipt.lines, receipt.keys, receipt.also, False)

@@ -35,7 +35,8 @@ def forget(case: Case, request: m.Forget) -> Outcome:
             receipt=_receipt(case, request, gone, row, scrubbed=scrubbed),
         )
 
-    detail = Detail(case.desk.scope.owner, gone.lines, gone.keys, gone.with_them, epoch=gone.epoch)
+    also = receipts.gone_runs(gone.with_them)
+    detail = Detail(case.desk.scope.owner, gone.lines, gone.keys, also, epoch=gone.epoch)
     return Outcome(answer, Trace(gone.namespaces, lines, detail.text()))
 
 

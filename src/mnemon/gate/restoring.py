@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from mnemon.core.conversation.place import Changes
 from mnemon.core.desk import Desk, Tools
+from mnemon.core.embedding import ACTOR
 from mnemon.core.remember import append
 from mnemon.core.vault import RoomKeys, Vault
 from mnemon.domain import ulid
@@ -22,7 +23,6 @@ from mnemon.domain.register import MEMBER, PEER, SESSION, WORKSPACE, Entry, Tie
 from mnemon.errors import IntegrityError, Tampered
 from mnemon.gate.carrier import Carrier
 from mnemon.gate.mended import Mended
-from mnemon.gate.workshop import ACTOR
 from mnemon.ports.book import Book, Transaction, WrappedKey
 from mnemon.ports.clock import Clock
 from mnemon.ports.shipments import REPLACED, Shipment

@@ -29,7 +29,7 @@ from mnemon.core.conversation.dream import keep_dream, nod_off, read_standing, t
 from mnemon.core.conversation.place import Changes
 from mnemon.core.conversation.summarise import keep_summary, read_stretch
 from mnemon.core.desk import Desk, Tools
-from mnemon.core.embedding import embed_some
+from mnemon.core.embedding import ACTOR, embed_some
 from mnemon.core.finding import reading
 from mnemon.core.reindex import every_room, notice, renew_some
 from mnemon.domain.audit import OK, Event
@@ -45,9 +45,6 @@ from mnemon.ports.clock import Clock
 from mnemon.ports.courier import Parcel, Undelivered
 from mnemon.ports.observer import WORK, Observer
 from mnemon.ports.reasoner import Fact, Reasoner
-
-ACTOR = "mnemon"
-"""In whose name the work is done."""
 
 LEASE_MS = 30 * 1000
 MODEL_LEASE_MS = 10 * LEASE_MS

@@ -262,8 +262,8 @@ class Terms(Protocol):
 
     def delete_room(self, room: Room) -> None: ...
 
-    def holds(self, room: Room, line_ids: Collection[str] | None = None) -> bool:
-        """Whether tokens or a vector of any of these lines are there, or without them of any line."""
+    def indexed(self, room: Room, line_ids: Collection[str] | None = None) -> set[str]:
+        """Those of the lines, or without them of all lines, that have tokens or a vector."""
         ...
 
     def since(self, room: Room, seq: int) -> Feed:

@@ -50,10 +50,10 @@ class _Terms:
         self._state.terms.pop(room, None)
         self._drop({place for place in self._state.vectors if place[0] == room})
 
-    def holds(self, room: Room, line_ids: Collection[str] | None = None) -> bool:
+    def indexed(self, room: Room, line_ids: Collection[str] | None = None) -> set[str]:
         placed = {place[2] for place in self._state.vectors if place[0] == room}
         found = placed.union(self._indexed(room))
-        return bool(found if line_ids is None else found.intersection(line_ids))
+        return found if line_ids is None else found.intersection(line_ids)
 
     def since(self, room: Room, seq: int) -> Feed:
         found = [change for change in self._state.terms.get(room, []) if change.seq > seq]

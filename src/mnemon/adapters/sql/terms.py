@@ -34,9 +34,9 @@ _REACH = """INSERT INTO placed (workspace, owner, namespace, space, form, seq) V
 _INDEXED = f"SELECT id FROM terms WHERE {ROOM} AND seq > ? AND tokens IS NOT NULL AND id IN "
 _NUMBERS = f"SELECT seq FROM terms WHERE {ROOM} AND id IN "
 _TAKE_OUT = f"DELETE FROM terms WHERE {ROOM} AND seq IN {{numbers}} AND tokens IS NOT NULL RETURNING id"
-_HELD = (
-    f"SELECT 1 FROM terms WHERE {ROOM} AND tokens IS NOT NULL{{of}} LIMIT 1",
-    f"SELECT 1 FROM vectors WHERE {ROOM}{{of}} LIMIT 1",
+_WITH_ENTRIES = (
+    f"SELECT id FROM terms WHERE {ROOM} AND tokens IS NOT NULL",
+    f"SELECT id FROM vectors WHERE {ROOM}",
 )
 _VECTORS = f"""SELECT seq, id, sealed FROM vectors v
     WHERE {ROOM} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
@@ -90,13 +90,11 @@ class SqlTerms:
         self._feed.extend(room, self._last[room])
         return self._last[room]
 
-    def holds(self, room: Room, line_ids: Collection[str] | None = None) -> bool:
-        every = (
-            [("", [])]
-            if line_ids is None
-            else [(f" AND id IN {marks}", ids) for marks, ids in listed(line_ids)]
-        )
-        return any(self._session.row(sql.format(of=of), (*room, *ids)) for of, ids in every for sql in _HELD)
+    def indexed(self, room: Room, line_ids: Collection[str] | None = None) -> set[str]:
+        some = [(f" AND id IN {marks}", ids) for marks, ids in listed(line_ids or ())]
+        every = [("", [])] if line_ids is None else some
+        rows = (self._session.rows(sql + of, (*room, *ids)) for of, ids in every for sql in _WITH_ENTRIES)
+        return {line_id for some in rows for (line_id,) in some}
 
     def since(self, room: Room, seq: int) -> Feed:
         return self._feed.since(room, seq)

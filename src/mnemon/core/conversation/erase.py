@@ -17,7 +17,7 @@ from mnemon.core.conversation import directory
 from mnemon.core.conversation.cascade import erase_lines
 from mnemon.core.conversation.conclusions import KINDS
 from mnemon.core.conversation.messages import find_message
-from mnemon.core.conversation.place import Changes, everywhere
+from mnemon.core.conversation.place import Changes, everywhere, is_of_conversation
 from mnemon.core.desk import Desk
 from mnemon.domain.line import CARD, Place
 from mnemon.domain.names import SESSIONS, Room
@@ -63,13 +63,13 @@ def erase_session(desk: Desk, session: str) -> Changes:
     lines = _lines_of(desk, entry)
     changes = Changes({entry.namespace}, gone_session=session)
     erase_lines(desk, lines.values(), changes)
-    changes.gone -= {line.id for line in lines.values() if _is_of_conversation(line)}
+    changes.gone -= {place for place, line in lines.items() if is_of_conversation(line)}
     _strike_session(desk, session)
     return changes
 
 
-def _lines_of(desk: Desk, session: Entry) -> dict[str, Place]:
-    """What was said in the session and concluded in it, by id."""
+def _lines_of(desk: Desk, session: Entry) -> dict[tuple[Room, str], Place]:
+    """What was said in the session and concluded in it, by room and id."""
     workspace, namespace = session.workspace, session.namespace
     owners = dict.fromkeys((SESSIONS, *(stay.held for stay in directory.stays(desk, session.name))))
     said = [
@@ -79,7 +79,7 @@ def _lines_of(desk: Desk, session: Entry) -> dict[str, Place]:
         if line.room.namespace == namespace
     ]
     held = desk.tx.lines.views(Views(workspace, KINDS, sessions=(session.name,), namespaces=(namespace,)))
-    return {line.id: line for line in (*said, *held)}
+    return {(line.room, line.id): line for line in (*said, *held)}
 
 
 def _strike_session(desk: Desk, session: str) -> None:
@@ -90,11 +90,6 @@ def _strike_session(desk: Desk, session: str) -> None:
     register.drop_batches(workspace, session)
     register.remove(workspace, SESSION, session)
     desk.tx.work.drop(workspace, session)
-
-
-def _is_of_conversation(line: Place) -> bool:
-    """Whether the log tells of which session the line is; of one put by hand it does not."""
-    return line.turn is not None or line.about is not None or line.room.owner == SESSIONS
 
 
 def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
@@ -119,11 +114,11 @@ def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
             directory.leave(desk, session, (peer,))
         directory.ensure(desk, FORMER, peer)
     else:
-        changes.gone -= {line.id for line in own}
+        changes.gone -= {(line.room, line.id) for line in own}
         changes.gone_owner = peer
         changes.gone_in = [room.namespace for room in rooms]
         changes.namespaces.update(changes.gone_in)
-        delete_rooms(desk, rooms)
+        delete_rooms(desk, rooms, changes)
         for session in sessions:
             desk.tx.register.untie(workspace, MEMBER, holder=session, held=peer)
     _strike_off(desk, entry, keep_former=keep_messages)
@@ -139,8 +134,10 @@ def rooms_held(desk: Desk, owner: str) -> list[Room]:
     return [Room(workspace, owner, namespace) for namespace in found]
 
 
-def delete_rooms(desk: Desk, rooms: Iterable[Room]) -> None:
+def delete_rooms(desk: Desk, rooms: Iterable[Room], changes: Changes) -> None:
     for room in rooms:
+        keys = desk.tx.keys.of(room.workspace, room.owner, (room.namespace,))
+        changes.epoch = max([changes.epoch, *(key.epoch for key in keys)])
         desk.tx.lines.delete_room(room)
         desk.tx.terms.delete_room(room)
         desk.tx.keys.delete_room(room)
@@ -189,7 +186,9 @@ def erase_workspace(desk: Desk) -> Changes:
         )
     rooms = {room for room in desk.tx.lines.rooms() if room.workspace == workspace}
     rooms.update(key.room for key in desk.tx.keys.every() if key.room.workspace == workspace)
-    delete_rooms(desk, sorted(room for room in rooms if desk.scope.opens(room.namespace)))
+    namespaces = everywhere(desk)
+    changes = Changes(set(namespaces), gone_workspace=True, gone_in=namespaces)
+    delete_rooms(desk, sorted(room for room in rooms if desk.scope.opens(room.namespace)), changes)
     desk.tx.work.drop(workspace, namespaces=desk.scope.namespaces)
     if _is_used_elsewhere(desk):
         for entry in register.entries(workspace, PEER, namespaces=desk.scope.namespaces):
@@ -198,8 +197,7 @@ def erase_workspace(desk: Desk) -> Changes:
         register.remove_workspace(workspace)
         desk.tx.work.drop(workspace)
     desk.tx.owe_scrub()
-    namespaces = everywhere(desk)
-    return Changes(set(namespaces), gone_workspace=True, gone_in=namespaces)
+    return changes
 
 
 def _is_used_elsewhere(desk: Desk) -> bool:

@@ -15,8 +15,9 @@ from msgspec import Struct, field
 from mnemon.core.desk import Desk, Trace
 from mnemon.core.remember import append, sealed
 from mnemon.core.vault import RoomKeys
-from mnemon.domain.line import Line, SealedLine
+from mnemon.domain.line import Line, Place, SealedLine
 from mnemon.domain.names import ALL, SESSIONS, Room
+from mnemon.domain.receipt import gone_runs
 from mnemon.errors import NamespaceDenied, Tampered
 
 
@@ -113,19 +114,21 @@ class Changes(Struct):
     namespaces: set[str] = field(default_factory=set)
     """Where something was done."""
     put: list[SealedLine] = field(default_factory=list)
-    gone: set[str] = field(default_factory=set)
+    gone: set[tuple[Room, str]] = field(default_factory=set)
     gone_session: str | None = None
     gone_owner: str | None = None
     gone_workspace: bool = False
     gone_in: Sequence[str] = ()
     """The namespaces in which everything of the owner or of the workspace is gone; '*' for all."""
+    epoch: int = 0
+    """The newest epoch of keys that are gone with them."""
 
     def add(self, line: SealedLine) -> None:
         self.put.append(line)
         self.namespaces.add(line.room.namespace)
 
     def lose(self, room: Room, line_ids: Iterable[str]) -> None:
-        self.gone.update(line_ids)
+        self.gone.update((room, line_id) for line_id in line_ids)
         self.namespaces.add(room.namespace)
 
     def join(self, other: Changes) -> None:
@@ -139,7 +142,7 @@ class Changes(Struct):
         if self.put:
             detail["put"] = _runs(self.put)
         if self.gone:
-            detail["gone"] = sorted(self.gone)
+            detail["gone"] = gone_runs(self.gone)
         if self.gone_session is not None:
             detail["gone_session"] = self.gone_session
         if self.gone_owner is not None:
@@ -148,8 +151,16 @@ class Changes(Struct):
             detail["gone_workspace"] = True
         if self.gone_in:
             detail["gone_in"] = self.gone_in
+        if self.epoch:
+            detail["epoch"] = self.epoch
         told = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
         return Trace(sorted(self.namespaces), [line.id for line in self.put], told)
+
+
+def is_of_conversation(line: Place) -> bool:
+    """Whether the log tells of which session the line is, and it goes with that; of one put by hand it does
+    not, wherever it came from."""
+    return line.turn is not None or line.about is not None or line.room.owner == SESSIONS
 
 
 def _runs(lines: Iterable[SealedLine]) -> list[tuple[str, str | None, int, str]]:
@@ -157,8 +168,9 @@ def _runs(lines: Iterable[SealedLine]) -> list[tuple[str, str | None, int, str]]
     runs: list[tuple[str, str | None, int, str]] = []
     for line in lines:
         owner, namespace = line.room.owner, line.room.namespace
+        session = line.session if is_of_conversation(line) else None
         count = 0
-        if runs and (runs[-1][0], runs[-1][1], runs[-1][3]) == (owner, line.session, namespace):
+        if runs and (runs[-1][0], runs[-1][1], runs[-1][3]) == (owner, session, namespace):
             count = runs.pop()[2]
-        runs.append((owner, line.session, count + 1, namespace))
+        runs.append((owner, session, count + 1, namespace))
     return runs

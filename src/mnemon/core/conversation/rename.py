@@ -184,7 +184,7 @@ class _Move:
             desk.tx.register.add(replace(former, name=self._name))
         for kind in (PEER, FORMER):
             desk.tx.register.remove(workspace, kind, self._peer)
-        delete_rooms(desk, rooms_held(desk, self._peer))
+        delete_rooms(desk, rooms_held(desk, self._peer), self._changes)
         for task in list(self._owed()):
             told = {field: getattr(task, field) for field in Errand.__struct_fields__}
             payload = self._payload(task.payload)

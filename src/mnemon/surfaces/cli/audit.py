@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from mnemon.domain import merkle
+from mnemon.domain import receipt as receipts
 from mnemon.domain.audit import Checkpoint, Event, Row, verify
 from mnemon.domain.moments import to_datetime
 from mnemon.domain.names import DEFAULT_WORKSPACE
@@ -41,19 +42,61 @@ def list_(shell: Shell, first: int, limit: int | None) -> None:
 @audit.command("verify")
 @click.option("--checkpoint", type=click.Path(exists=True, dir_okay=False), help="A saved checkpoint.")
 @click.option("--rows", type=click.Path(exists=True, dir_okay=False), help="A saved 'audit list --json'.")
+@click.option("--receipt", type=click.Path(exists=True, dir_okay=False), help="A saved receipt of 'forget'.")
 @pass_shell
-def verify_(shell: Shell, checkpoint: str | None, rows: str | None) -> None:
+def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str | None) -> None:
     """Check every row and link, and that the log still begins as the checkpoint saw it.
 
-    With --rows, nothing but that file is read.
+    With --receipt, check too that the log records the deletion as the receipt says, and who signed it.
+    With --rows, nothing but the named files is read, and so no signature is checked.
     """
+    text = Path(receipt).read_text("utf-8", "replace").strip() if receipt else None
+    told = receipts.read_unverified(text) if text is not None else None
     saved = _read_checkpoint(checkpoint) if checkpoint else None
-    found = _read_rows(rows) if rows else list(_rows(shell, 0, None))
-    workspace = _workspace(shell, saved) if rows else shell.call(o.CHECKPOINT, m.AuditCheckpoint()).workspace
-    now = verify(workspace, (_row(workspace, row) for row in found), saved)
+    named = shell.workspace if told is None else told.workspace
+    found = _read_rows(rows) if rows else list(_rows(shell, 0, None, named))
+    if rows:
+        workspace = named or (saved.workspace if saved else DEFAULT_WORKSPACE)
+    else:
+        workspace = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=named).workspace
+    every = [_row(workspace, row) for row in found]
+    now = verify(workspace, every, saved)
+    if told is not None:
+        _confirm(told, every)
+    if text is not None and not rows:
+        shell.call(o.VERIFY_RECEIPT, m.VerifyReceipt(text), workspace=named)
     answer = {"ok": True, "workspace": now.workspace, "rows": now.size, "root": now.root.hex()}
+    if told is not None:
+        answer |= {"receipt": told, "signature_checked": not rows}
     held = " and the checkpoint holds" if saved else ""
-    shell.show(answer, lambda: f"ok: {now.size} rows are linked{held}; root {now.root.hex()}")
+    shell.show(
+        answer,
+        lambda: "\n".join(
+            [
+                f"ok: {now.size} rows are linked{held}; root {now.root.hex()}",
+                *([] if told is None else _receipt_told(told, signed=not rows)),
+            ]
+        ),
+    )
+
+
+def _confirm(told: receipts.Receipt, rows: list[Row]) -> None:
+    """Hold a receipt against all rows of the log. Raises: BrokenAuditChain."""
+    verify(told.workspace, rows, Checkpoint(told.workspace, told.row + 1, bytes.fromhex(told.root)))
+    receipts.hold_against(told, rows[told.row].event, rows[told.row].leaf)
+
+
+def _receipt_told(told: receipts.Receipt, *, signed: bool) -> list[str]:
+    what = f"line {told.line}" if told.line else f"namespaces {', '.join(told.namespaces) or 'none'}"
+    lines = [
+        f"the log confirms the receipt: {what} of {told.owner}, deleted by {told.actor}"
+        f" at {to_datetime(told.at):%Y-%m-%d %H:%M:%S} UTC ({told.lines} lines, {told.keys} keys, audit row"
+        f" {told.row})",
+        f"  checked then: {', '.join(told.verified)}",
+    ]
+    if told.pending:
+        lines.append(f"  still to be done then: {', '.join(told.pending)}")
+    return lines if signed else [*lines, "  the signature was not checked: leave --rows out for that"]
 
 
 @audit.command()
@@ -125,10 +168,6 @@ def _told(row: m.AuditRow) -> str:
     places = f"  [{', '.join(row.namespaces)}]" if row.namespaces else ""
     when = f"{to_datetime(row.at):%Y-%m-%d %H:%M:%S}"
     return f"{row.seq:>6}  {when}  {row.actor}  {row.operation}{places}  {row.outcome}"
-
-
-def _workspace(shell: Shell, saved: Checkpoint | None) -> str:
-    return saved.workspace if saved else shell.workspace or DEFAULT_WORKSPACE
 
 
 def _read_checkpoint(path: str) -> Checkpoint:
