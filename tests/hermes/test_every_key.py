@@ -256,8 +256,8 @@ def views(scene):
 
 @shows(
     "observationMode",
-    ("directional", (habits(True, True, True, True), {("hermes", "ann"), ("hermes", "")})),
-    ("unified", (habits(True, False, False, True), {("hermes", "ann")})),
+    ("directional", (habits(True, True, True, True), {("hermes", "ann"), ("ann", ""), ("hermes", "")})),
+    ("unified", (habits(True, False, False, True), {("hermes", "ann"), ("ann", "")})),
 )
 @shows(
     "observation",

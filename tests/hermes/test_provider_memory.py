@@ -136,17 +136,21 @@ def test_a_store_that_came_back_from_a_backup_without_its_modes_is_opened_and_cl
     assert {key.stat().st_mode & 0o777 for key in keys} == {0o600}
 
 
-def test_the_agent_s_own_card_is_written_and_told_where_only_the_owner_speaks(stage):
-    provider = stage.provider("s1")
-    assert "error" not in provider.handle_tool_call("mnemon_profile", {"card": ["Is terse"], "peer": "ai"})
-    assert "Is terse" in stage.provider("s2").handle_tool_call("mnemon_profile", {"peer": "ai"})
-    somebody = stage.provider("s3", "telegram", user_id="77", chat_type="dm")
-    for args in ({"peer": "ai"}, {"peer": "ai", "card": ["Is rude"]}):
-        refused = somebody.handle_tool_call("mnemon_profile", args)
-        assert "pinUserPeer" in refused
-        assert "terse" not in refused
+def offered(provider):
+    [profile] = [one for one in provider.get_tool_schemas() if one["name"] == "mnemon_profile"]
+    return profile["parameters"]["properties"]["peer"]["description"]
+
+
+def test_the_agent_s_own_card_is_offered_written_and_told_only_where_nobody_shares_it(stage):
+    assert "'ai'" not in offered(stage.provider("s1"))
+    for args in ({"peer": "ai"}, {"peer": "ai", "card": ["Is terse"]}):
+        assert "pinUserPeer" in stage.provider("s1").handle_tool_call("mnemon_profile", args)
     stage.configure(pinUserPeer=True)
-    assert "Is terse" in stage.recall(stage.provider("s4"), "What are you like, in a word?")
+    provider = stage.provider("s1")
+    assert "'ai'" in offered(provider)
+    assert "error" not in provider.handle_tool_call("mnemon_profile", {"card": ["Is terse"], "peer": "ai"})
+    assert "Is terse" in provider.handle_tool_call("mnemon_profile", {"peer": "ai"})
+    assert "Is terse" in stage.recall(stage.provider("s2"), "What are you like, in a word?")
 
 
 def test_a_second_profile_of_a_shared_workspace_knows_the_facts_too(stage):

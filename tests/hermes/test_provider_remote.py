@@ -209,9 +209,9 @@ def test_the_tools_work_on_a_honcho_server(stage, honcho):
     assert ask(provider, "conclude", list=True)["conclusions"] == []
 
 
-def test_a_fact_is_kept_before_anything_was_said(stage, honcho):
+def test_a_fact_is_kept_before_anything_was_said_and_makes_no_session(stage, honcho):
     assert ask(stage.provider(), "conclude", conclusion="Plays the viola.")["kept"]
-    assert honcho.sessions() == ["project"]
+    assert honcho.sessions() == []
 
 
 def test_what_only_reads_makes_nothing_on_a_honcho_server(stage, honcho):

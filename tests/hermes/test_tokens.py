@@ -63,9 +63,16 @@ def ask(provider, tool, **args):
     return json.loads(provider.handle_tool_call(f"mnemon_{tool}", args))
 
 
-@pytest.mark.parametrize("peers", [["hermes"], ["ann", "hermes"]])
-def test_a_token_of_one_person_and_the_agent_remembers_and_recalls(profile, server, peers):
-    stage = profile("ann", ENOUGH, ["default"], peers=peers)
+@pytest.mark.parametrize(
+    ("sub", "peers", "settings"),
+    [
+        ("ann", ["hermes"], {}),
+        ("ann", ["ann", "hermes"], {}),
+        ("svc", ["ann", "hermes"], {"peerName": "ann"}),
+    ],
+)
+def test_a_token_of_one_person_and_the_agent_remembers_and_recalls(profile, server, sub, peers, settings):
+    stage = profile(sub, ENOUGH, ["default"], peers=peers, settings=settings)
     assert configured(stage)[1] == [], "nothing is missing"
     stage.tell(stage.provider("s1"), TRIP, "Have a good time.")
     assert "May 25" in stage.recall(stage.provider("s2"), QUESTION)

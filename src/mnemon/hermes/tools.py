@@ -53,12 +53,17 @@ def schemas(configuration: Configuration) -> list[dict[str, Any]]:
         return []
     prefix = configuration.tool_names
     peer = _text("Whose memory: 'user' (default), 'ai', or the name of another peer.")
+    alone = configuration.pin_user_peer and configuration.peer_name
+    whose_card = peer if alone else _text("Whose card: 'user' (default), or the name of another peer.")
     level = {**_text("How much thought it is worth."), "enum": list(LEVELS)}
     return [
         _schema(
             f"{prefix}_profile",
             "The card of a peer: a few lasting facts. Give `card` to replace the whole of it.",
-            {"card": {**_list(_text("A fact.")), "description": "All the facts, old and new."}, "peer": peer},
+            {
+                "card": {**_list(_text("A fact.")), "description": "All the facts, old and new."},
+                "peer": whose_card,
+            },
         ),
         _schema(
             f"{prefix}_search",

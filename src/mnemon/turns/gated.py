@@ -104,18 +104,21 @@ class GatedMemory:
         return Known(found.get("summary", ""), user, found.get(AI, Portrait()), passages)
 
     def _own_portrait(self, query: str) -> Portrait:
-        """The user's own view of themselves, for an agent that has none of them yet."""
         user = self._seat.user
-        if self._seat.observer == user:
+        if not self._has_own(self._seat.observer, user):
             return Portrait()
         own: Portrait = self._all({USER: self._view(user, user, query)})[USER]
         return own
 
+    def _has_own(self, observer: str, observed: str) -> bool:
+        """Whether there is a view of their own of the user, for an agent that has none of them yet."""
+        return observed == self._seat.user != observer and self._seat.observation.user.observe_me
+
     def ask(self, question: str, level: str, peer: str = USER) -> str:
         observer, observed = self._views(peer)
         told = self._asked(question, level, observer, observed)
-        own = observed == self._seat.user != observer
-        return self._asked(question, level, observed, observed) if own and not told else told
+        own = not told and self._has_own(observer, observed)
+        return self._asked(question, level, observed, observed) if own else told
 
     def _asked(self, question: str, level: str, observer: str, observed: str) -> str:
         session = self._session_of(observed)
@@ -139,13 +142,13 @@ class GatedMemory:
     def card(self, peer: str) -> list[str]:
         observer, observed = self._card_of(peer)
         found = self._card(observer, observed)
-        own = observed == self._seat.user != observer
-        return self._card(observed, observed) if own and not found else found
+        own = not found and self._has_own(observer, observed)
+        return self._card(observed, observed) if own else found
 
     def _card_of(self, peer: str) -> tuple[str, str]:
         """Observer and observed. Raises: Unsupported for the agent's own, where others may share it."""
         observer, observed = self._views(peer)
-        if observed == self._seat.ai and not self._seat.personal:
+        if observed == self._seat.ai and not self._seat.alone:
             raise Unsupported(
                 "the agent's own card is neither told nor written where others may share it",
                 hint="The operator can set pinUserPeer if nobody else speaks with the agent.",
@@ -154,7 +157,7 @@ class GatedMemory:
 
     def _card(self, observer: str, observed: str) -> list[str]:
         asked = q.ReadCard(workspace_id=self._seat.workspace, peer_id=observer, target=observed)
-        answer: a.PeerCard | None = self._found(o.READ_CARD, asked, "card")
+        answer: a.PeerCard | None = self._found(o.READ_CARD, asked)
         return [] if answer is None else answer.peer_card or []
 
     def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
@@ -353,9 +356,9 @@ class GatedMemory:
         told = zip(looks.items(), answers, strict=True)
         return {name: look.read(self._there(answer)) for (name, look), answer in told}
 
-    def _found(self, operation: Operation, request: Request, errand: Errand = "read") -> Any:
+    def _found(self, operation: Operation, request: Request) -> Any:
         """The answer; None if there is nothing. Raises: MnemonError."""
-        return self._there(answer_or_error(self._gate, self._passes(errand), operation, request))
+        return self._there(answer_or_error(self._gate, self._passes("read"), operation, request))
 
     def _there(self, answer: Any) -> Any:
         """The answer; None if what it is about is not there, or not there for this conversation.

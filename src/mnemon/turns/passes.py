@@ -18,13 +18,12 @@ from mnemon.ports.clock import Clock, Entropy
 from mnemon.turns.narrowed import Narrowed
 from mnemon.turns.seat import Seat
 
-Errand = Literal["read", "card", "name", "speak", "undo", "note", "erase"]
+Errand = Literal["read", "name", "speak", "undo", "note", "erase"]
 
 _LIFE_SECONDS = 24 * 3600
 _MOST_KEPT = 1_000
 _OPS: dict[Errand, tuple[str, ...]] = {
     "read": ("get",),
-    "card": ("get",),
     "name": ("put",),
     "speak": ("put",),
     "undo": ("forget",),
@@ -86,7 +85,7 @@ def _wanted(token: str, seat: Seat, errand: Errand) -> m.Attenuate:
         if op not in granted:
             raise CapOpMismatch(f"the token does not grant {op!r}")
     written = () if seat.namespaces.write is None else (seat.namespaces.write,)
-    reads, speaks = errand in ("read", "card"), errand in ("speak", "undo")
+    speaks = errand in ("speak", "undo")
     both = speaks or errand == "name" or seat.alone or (seat.personal and errand != "read")
     both = both and seat.agent == "speaks"
     return m.Attenuate(
@@ -95,7 +94,7 @@ def _wanted(token: str, seat: Seat, errand: Errand) -> m.Attenuate:
         data_class="memory",
         ttl_seconds=_LIFE_SECONDS,
         ops=_OPS[errand],
-        namespaces_allowed=seat.namespaces.read if reads else written,
+        namespaces_allowed=seat.namespaces.read if errand == "read" else written,
         peers=(seat.user, seat.ai) if both else (seat.user,),
         via=() if both or seat.agent == "absent" else (seat.ai,),
         sessions=(seat.session,) if speaks else None,

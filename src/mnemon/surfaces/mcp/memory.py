@@ -272,7 +272,8 @@ class PersonsMemory:
         except NotFound:
             if session is not None:
                 raise
-        await self._asks("note", c.OPEN_PEER, q.OpenPeer(workspace_id=person.workspace, id=person.name))
+        made = q.ChangePeer(workspace_id=person.workspace, peer_id=person.name)
+        await self._asks("note", c.CHANGE_PEER, made)
         return await self._stated(person.name, facts, session, sources)
 
     async def _stated(

@@ -151,7 +151,7 @@ class ApiServer:
 
     def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
         self.process = process
-        self._port = port
+        self.port = port
 
     def ask(self, prompt: str, *, key: str | None, session: str | None = None) -> str:
         """The answer to a prompt; the key names who speaks."""
@@ -167,7 +167,7 @@ class ApiServer:
 
     def request(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """What a request that succeeds is answered with."""
-        with closing(HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_SECONDS)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)) as connection:
             content = None if body is None else msgspec.json.encode(body)
             known = {"Authorization": f"Bearer {API_KEY}", "Content-Type": "application/json"}
             connection.request(method, path, content, known | headers)

@@ -1,0 +1,79 @@
+"""The real host with a narrow token, in a chat of several turns, and behind the chat door."""
+
+from __future__ import annotations
+
+import httpx
+
+from chat.stage import a_stage
+from hermes_host.host import a_host
+from mnemon.domain.upstream import Upstream
+from mnemon.surfaces.cli.demo.hermes_host import API_KEY
+from mnemon.surfaces.cli.demo.hermes_model import ToolCall
+from processes import PATIENCE_SECONDS
+from surfaces.door import serving
+
+TOLD, ASKED = "My trip goes to Chengdu, May 25–29.", "Where does my trip go?"
+
+
+def test_a_host_with_the_token_of_one_person_and_their_agent_remembers(folder, model, tmp_path):
+    with serving(tmp_path / "server") as server:
+        token = server.mint("ann", ["put", "get", "forget"], ["travel"], wid="hermes", peers=["hermes"])
+        settings = {"baseUrl": server.url, "hosts": {"hermes": {"apiKey": token}}}
+        host = a_host(folder, model, settings)
+        host.once(TOLD)
+        host.once(ASKED)
+        assert "Chengdu" in model.turns()[-1].memory
+        status = host.run("mnemon", "status").out
+        assert "reads travel, writes to travel" in status
+        assert "lacks" not in status
+
+
+def test_a_host_with_too_narrow_a_token_says_in_its_status_how_to_mint_another(folder, model, tmp_path):
+    with serving(tmp_path / "server") as server:
+        token = server.mint("ann", ["put", "get"], ["travel"], wid="hermes")
+        host = a_host(folder, model, {"baseUrl": server.url, "hosts": {"hermes": {"apiKey": token}}})
+        host.once(TOLD)
+        host.once(ASKED)
+        assert "Chengdu" in model.turns()[-1].memory
+        wanted = (
+            "mnemon cap mint --sub ann --peers hermes --wid hermes --ops put,get,forget --namespaces travel"
+        )
+        assert wanted in host.run("mnemon", "status").out
+
+
+def test_a_noted_fact_is_told_once_in_a_chat_of_several_turns(folder, model):
+    host = a_host(folder, model)
+    model.answer("Keep a fact.", ToolCall("mnemon_conclude", {"conclusion": "Ann plays the zither."}))
+    host.once("Keep a fact.")
+    begun = host.chat("Which instrument do I play?")
+    for question in ("What was my instrument again?", "And which instrument is mine?"):
+        host.chat(question, resume=begun.session)
+    whole = model.turns()[-1].text
+    assert whole.count("plays the zither") == 1
+
+
+def test_behind_the_chat_door_each_user_that_a_header_names_has_their_own_memory(folder, model, tmp_path):
+    """What Hermes 0.19 itself passes to no memory: `X-Hermes-User-Id`."""
+    host = a_host(folder, model, {"enabled": False})
+    with host.serving() as served, a_stage(tmp_path / "home", upstreams=(_upstream(served),)) as door:
+        cap = door.front()
+
+        def say(user, text):
+            answer = httpx.post(
+                f"{door.url}/v1/chat/completions",
+                json={"model": "m", "messages": [{"role": "user", "content": text}]},
+                headers={"authorization": f"Bearer {cap}", "x-hermes-user-id": user},
+                timeout=PATIENCE_SECONDS,
+                trust_env=False,
+            )
+            assert answer.status_code == 200, answer.text
+            return model.turns()[-1].text
+
+        say("ann", TOLD)
+        door.texts(2)
+        assert "Chengdu" in say("ann", ASKED)
+        assert "Chengdu" not in say("bob", ASKED)
+
+
+def _upstream(served):
+    return Upstream(f"http://127.0.0.1:{served.port}/v1", API_KEY)
