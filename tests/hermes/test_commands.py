@@ -475,6 +475,18 @@ class TestInstalling:
         assert "Next: hermes memory setup mnemon" in printed
         assert f"default: already in place ({folder})" in told("install")
 
+    def test_works_before_hermes_has_run_once(self, told, tmp_path, monkeypatch):
+        new = tmp_path / "nobody-yet" / ".hermes"
+        monkeypatch.setenv("HERMES_HOME", str(new))
+        assert "would be placed" in told("install", "--dry-run")
+        assert not new.exists()
+        assert f"default: placed ({new / 'plugins' / 'mnemon'})" in told("install")
+        assert "already in place" in told("install")
+
+    def test_a_missing_folder_that_was_named_is_still_an_error(self, told, tmp_path):
+        assert "not a Hermes home" in told("install", "--home", str(tmp_path / "typo"), exit_code=11)
+        assert not (tmp_path / "typo").exists()
+
     def test_takes_profiles_by_name(self, told, home):
         steps = json.loads(told("install", "--profile", "coder", "--json"))["steps"]
         assert [(step["profile"], step["outcome"]) for step in steps] == [("coder", "placed")]

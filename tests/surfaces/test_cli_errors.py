@@ -129,6 +129,7 @@ def test_with_json_wrong_usage_is_json_too(tmp_path, asked):
     ("name", "value"),
     [
         ("MNEMON_HOEM", "x"),
+        ("MNEMON_QQQQQ", "x"),
         ("MNEMON_BODY_BYTES", "many"),
         ("MNEMON_BODY_BYTES", "0"),
         ("MNEMON_LINE_BYTES", "-1"),
@@ -286,13 +287,15 @@ def test_a_file_that_is_no_database_is_a_clear_error(tmp_path):
     assert refused.err.startswith("integrity_error: ")
 
 
-WITHOUT_STARLETTE = """
+WITHOUT = """
 import sys
 from importlib.machinery import PathFinder
 
+missing = sys.argv.pop(1)
+
 class Missing:
     def find_spec(name, path=None, target=None):
-        return None if name == "starlette" else PathFinder.find_spec(name, path, target)
+        return None if name == missing else PathFinder.find_spec(name, path, target)
 
 sys.meta_path[:] = [Missing if finder is PathFinder else finder for finder in sys.meta_path]
 from mnemon.commands import main
@@ -300,15 +303,55 @@ main()
 """
 
 
-@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("work", "--port", "0")])
-def test_where_nothing_can_serve_it_is_said_what_to_install(tmp_path, command):
-    refused = subprocess.run(
-        [sys.executable, "-c", WITHOUT_STARLETTE, *command],
-        env=environment(MNEMON_HOME=str(tmp_path / "home")),
+def run_without(module, home, *command):
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT, module, *command],
+        env=environment(MNEMON_HOME=str(home), HERMES_HOME=str(home)),
         capture_output=True,
         text=True,
         timeout=60,
     )
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("work", "--port", "0")])
+def test_where_nothing_can_serve_it_is_said_what_to_install(tmp_path, command):
+    refused = run_without("starlette", tmp_path / "home", *command)
     assert refused.returncode == 11
     assert refused.stderr.startswith("misconfigured: what serves HTTP is not installed")
     assert "pip install 'mnemon[serve]'" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("get", "--url", "http://127.0.0.1:1", "--cap", "x"),
+        ("--json", "status", "--url", "http://127.0.0.1:1", "--cap", "x"),
+        ("import", "http://127.0.0.1:1"),
+        ("login", "--device", "--url", "http://127.0.0.1:1"),
+    ],
+    ids=" ".join,
+)
+def test_without_httpx_it_is_said_what_to_install(tmp_path, command):
+    (tmp_path / "home").mkdir(mode=0o700)
+    refused = run_without("httpx", tmp_path / "home", *command)
+    assert refused.returncode == 11
+    assert "httpx" in refused.stderr
+    assert "pip install 'mnemon[client]'" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("MNEMON_OBJEKTS", "MNEMON_OBJECTS"), ("MNEMON_STROE", "MNEMON_STORE")]
+)
+def test_a_misspelled_setting_is_answered_with_the_one_that_was_meant(tmp_path, name, meant):
+    refused = mnemon("status", home=tmp_path / "home", settings={name: "x"}, exit_code=11)
+    assert refused.err == f"misconfigured: {name} is not a setting\n  Did you mean {meant}?\n"
+
+
+@pytest.mark.parametrize("asked", [("line",), ("correct",), ("forget",), ("put", "x", "--id")], ids=" ".join)
+def test_what_is_no_id_is_named_with_what_ids_look_like(command, asked):
+    refused = command(*asked, "nonsense", exit_code=3)
+    assert refused.err == (
+        'invalid_input: "nonsense" is not a line id\n'
+        "  Ids look like 01M7ENKXSQN27K8P92THXMV5N1; 'mnemon list' shows them.\n"
+    )

@@ -180,3 +180,14 @@ def test_serve_has_its_settings_from_the_environment_too(tmp_path):
     mnemon("put", "hello", home=home)
     with serving(Path(home)) as server:
         assert mnemon("get", "hello", home=home, settings={"MNEMON_URL": server.url}).out
+
+
+def test_status_names_the_server_that_was_asked(tmp_path):
+    with serving(tmp_path / "home") as server:
+        elsewhere = tmp_path / "elsewhere"
+        cap = (tmp_path / "home" / "owner.cap").read_text().strip()
+        by_option = mnemon("status", "--url", server.url, "--cap", cap, home=elsewhere)
+        by_variable = mnemon("status", "--cap", cap, home=elsewhere, settings={"MNEMON_URL": server.url})
+    for told in (by_option, by_variable):
+        assert told.out.startswith(f"{server.url}: workspace default")
+        assert "elsewhere" not in told.out

@@ -63,14 +63,25 @@ def exists(path: Path) -> bool:
 def read_private(path: Path) -> str:
     """Raises: Misconfigured if the file is missing, a link, or open to others."""
     try:
-        with open(path, encoding="utf-8", opener=_not_through_a_link) as file:
+        with open_regular(path, os.O_NOFOLLOW) as file:
             if os.fstat(file.fileno()).st_mode & _OTHERS:
                 raise Misconfigured(f"{path} is open to other users", hint=f"Run: chmod 600 {path}")
-            return file.read()
+            return file.read().decode()
+    except UnicodeDecodeError:
+        raise Misconfigured(f"{path} is not text") from None
     except FileNotFoundError:
         raise Misconfigured(f"{path} is missing", hint="Run 'mnemon init', or restore it.") from None
     except OSError as error:
         raise Misconfigured(f"{path} can't be read: {error.strerror}") from None
+
+
+def open_regular(path: Path, flags: int = 0) -> IO[bytes]:
+    """A regular file, to be read: a pipe would wait for ever, a device might never end. Raises: OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
 
 
 def secret_of(given: str) -> str:
@@ -190,10 +201,6 @@ def _take(descriptor: int, folder: Path, patience: float | None) -> None:
             if time.monotonic() >= deadline:
                 raise StorageBusy(f"another process holds {folder}") from None
             time.sleep(_LOOK_SECONDS)
-
-
-def _not_through_a_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
 def translation(what: str, error: OSError) -> StorageUnavailable:

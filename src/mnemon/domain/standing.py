@@ -92,6 +92,31 @@ def renamed(stand: Stand, now: Mapping[str, str]) -> Stand:
     )
 
 
+class Correction(Struct, frozen=True):
+    """A conclusion that somebody put in place of another, and what both say."""
+
+    source: str
+    before: str
+    after: str
+
+
+def corrected(stand: Stand, correction: Correction) -> Stand:
+    """The stand as the correction has it: the trait with the new value, or else the new sentence."""
+    trait = _corrected_trait(stand.text, correction.before, correction.after.strip().removesuffix("."))
+    return msgspec.structs.replace(stand, text=trait or correction.after, source=correction.source)
+
+
+def _corrected_trait(trait: str, before: str, after: str) -> str | None:
+    """The trait with what the new sentence has in place of the value, if they differ there alone."""
+    label, _, value = trait.partition(": ")
+    if not value or value not in before:
+        return None
+    head, _, tail = before.rpartition(value)
+    middle = after[len(head) : len(after) - len(tail)]
+    alike = middle and f"{head}{middle}{tail}".lower() == after.lower()
+    return f"{label}: {middle}" if alike else None
+
+
 def label_of(trait: str) -> str:
     """The label in lower case, one for all that mean the same; nothing for a trait that has none."""
     label, colon, _ = trait.partition(": ")

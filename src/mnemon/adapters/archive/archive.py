@@ -23,7 +23,7 @@ from typing import IO
 import msgspec
 
 from mnemon.adapters.archive import age
-from mnemon.adapters.files import new_private, place, sync_folder, translation
+from mnemon.adapters.files import new_private, open_regular, place, sync_folder, translation
 from mnemon.domain.pattern import pattern
 from mnemon.domain.portable import FORMAT, Manifest, Member
 from mnemon.domain.shapes import settled
@@ -134,7 +134,7 @@ class Reader:
     def _opened(self) -> Iterator[gzip.GzipFile]:
         with ExitStack() as stack:
             try:
-                file = stack.enter_context(self._path.open("rb"))
+                file = stack.enter_context(open_regular(self._path))
             except OSError as error:
                 raise InvalidInput(f"{self._path} can't be read: {error.strerror}") from None
             start = file.read(len(age.MAGIC))
@@ -188,7 +188,7 @@ class Archives:
     def is_archive(self, path: Path) -> bool:
         """Whether the file looks like one: encrypted, or compressed with a name of ours at its beginning."""
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 start = file.read(len(age.MAGIC))
                 if start == age.MAGIC:
                     return True

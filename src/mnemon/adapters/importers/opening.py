@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from mnemon.adapters.files import open_regular
 from mnemon.errors import ImportUnreadable
 
 
@@ -14,7 +15,7 @@ from mnemon.errors import ImportUnreadable
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """The file, to be read. Raises: ImportUnreadable."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             yield file
     except OSError as error:
         raise ImportUnreadable(f"{path} can't be read: {error.strerror or error}") from None

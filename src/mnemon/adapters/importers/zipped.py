@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from mnemon.adapters.files import open_regular
 from mnemon.adapters.importers.decoding import shown
 from mnemon.errors import ImportUnreadable
 
@@ -63,7 +64,7 @@ def member(path: Path, name: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             yield archive
     except OSError as error:
         raise ImportUnreadable(f"{path} can't be read: {error.strerror or error}") from None

@@ -22,7 +22,7 @@ from mnemon.domain.begun import begun, is_ahead
 from mnemon.domain.line import CARD, SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.shapes import settled
-from mnemon.domain.standing import Stand, holding, left_of, outdated, renamed
+from mnemon.domain.standing import Correction, Stand, corrected, holding, left_of, outdated, renamed
 from mnemon.errors import Tampered
 from mnemon.ports.book import Views
 from mnemon.ports.reasoner import Entry
@@ -254,15 +254,22 @@ def rebuild(
     *,
     merged: Mapping[str, str],
     gone: Collection[str],
+    corrections: Mapping[str, Correction],
 ) -> None:
     """Make the card anew of what stands, and of what was written by hand.
 
-    What came from a conclusion that was merged comes from the other now; what came from a lost one goes.
+    What came from a conclusion that was merged comes from the other now; what came from a lost one goes. The
+    new value of a corrected one takes the old one's place.
 
     Raises: Tampered.
     """
     before = _kept(desk, observer, observed, namespace)
-    stands = _newest({renamed(stand, merged): None for stand in before.stands if stand.source not in gone})
+    right = [
+        corrected(stand, corrections[stand.source]) if stand.source in corrections else stand
+        for stand in before.stands
+        if stand.source not in gone or stand.source in corrections
+    ]
+    stands = _newest({renamed(stand, merged): None for stand in right})
     kept = [
         replace(entry, source=merged.get(entry.source or "", entry.source))
         for entry in before.entries or ()

@@ -25,14 +25,15 @@ from mnemon.core.conversation.conclusions import (
     likeness,
     newest_views,
 )
-from mnemon.core.conversation.place import Changes, room_of
+from mnemon.core.conversation.place import Changes, Opener, room_of
 from mnemon.core.desk import Desk
 from mnemon.domain import habits
 from mnemon.domain.generalise import Pattern, Said, patterns
+from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
-from mnemon.domain.standing import Stand, renamed
+from mnemon.domain.standing import Correction, Stand, renamed
 from mnemon.domain.tasks import DREAM, IDLE, Errand, Task
-from mnemon.domain.trust import Trust
+from mnemon.domain.trust import Trust, of_conclusion, of_statement
 from mnemon.domain.wording import gist
 from mnemon.ports.book import Views
 
@@ -144,7 +145,8 @@ def keep_dream(desk: Desk, standing: Standing, plan: Plan) -> Changes:
     changes = Changes()
     room = room_of(desk, standing.observer, standing.namespace)
     asked = {view.line.id for view in standing.views} | {stand.source for stand in standing.stands}
-    alive = {line.id for line in desk.tx.lines.get_all(room, asked) if line.invalidated_by is None}
+    found = desk.tx.lines.get_all(room, asked)
+    alive = {line.id for line in found if line.invalidated_by is None}
     merged = _merge(desk, room, plan.merges, alive, changes)
     _reason(desk, room, standing, plan.patterns, alive - merged.keys(), changes)
     rebuild(
@@ -155,8 +157,27 @@ def keep_dream(desk: Desk, standing: Standing, plan: Plan) -> Changes:
         changes,
         merged=merged,
         gone=asked - alive,
+        corrections=_corrections(desk, room, found),
     )
     return changes
+
+
+def _corrections(desk: Desk, room: Room, found: Iterable[SealedLine]) -> dict[str, Correction]:
+    """Of the conclusions that somebody corrected, what the newest correction of each says.
+
+    Raises: Tampered.
+    """
+    opener = Opener(desk)
+    made = {}
+    for line in found:
+        newest: SealedLine | None = line
+        while newest is not None and newest.invalidated_by is not None:
+            newest = next(iter(desk.tx.lines.get_all(room, (newest.invalidated_by,))), None)
+        if newest is None or newest is line or of_conclusion(newest.kind) != Trust.SAID:
+            continue
+        if newest.kind in EXPLICIT and of_statement(after := opener.text(newest)) == Trust.SAID:
+            made[line.id] = Correction(newest.id, opener.text(line), after)
+    return made
 
 
 def census(standing: Standing) -> Census:

@@ -25,7 +25,7 @@ from mnemon.hermes.setup.install import install as place
 from mnemon.hermes.setup.install import uninstall as take_away
 from mnemon.hermes.setup.interpreter import reach
 from mnemon.hermes.setup.people import IDENTITIES, Mapped
-from mnemon.hermes.setup.profiles import DEFAULT, Profile
+from mnemon.hermes.setup.profiles import DEFAULT, Profile, find_installation
 from mnemon.hermes.setup.renaming import Carried, Carry, left_behind, owner_of
 from mnemon.hermes.setup.shown import shown
 from mnemon.hermes.setup.signing import login, logout
@@ -62,7 +62,7 @@ def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> 
 @pass_desk
 def install(desk: Desk, profiles: tuple[str, ...], uninstall: bool, dry_run: bool) -> None:
     """Place the plugin in every profile of Hermes. Doing it again does no harm."""
-    installation = desk.installation
+    installation = find_installation(desk.environment, desk.home, desk.profile, new=not uninstall)
     chosen = installation.chosen(profiles or ([desk.profile] if desk.profile else []))
     steps = (take_away if uninstall else place)(chosen, dry_run=dry_run)
     names = {step.profile for step in steps if uninstall and step.outcome == "removed"}

@@ -60,20 +60,27 @@ def profile_at(home: Path) -> Profile:
 
 
 def find_installation(
-    environment: Mapping[str, str], home: str | None = None, profile: str | None = None
+    environment: Mapping[str, str],
+    home: str | None = None,
+    profile: str | None = None,
+    *,
+    new: bool = False,
 ) -> Installation:
     """The installation that the arguments, else the environment, else Hermes' own default place name.
+
+    With `new` the place where Hermes will make its home counts too; a folder that an argument names does not.
 
     Raises: Misconfigured if there is no such folder; NotFound if it has no such profile.
     """
     given = home or environment.get("HERMES_HOME", "").strip() or "~/.hermes"
     folder = Path(given).expanduser().absolute()
-    if not folder.is_dir():
+    here = profile_at(folder)
+    expected = new and home is None and here.name == DEFAULT and not folder.exists()
+    if not folder.is_dir() and not expected:
         raise Misconfigured(
             f"{folder} is not a Hermes home",
             hint="Start Hermes once, or name its folder with --home or HERMES_HOME.",
         )
-    here = profile_at(folder)
     installation = Installation(folder if here.name == DEFAULT else folder.parent.parent, here)
     if here.name == DEFAULT:
         sticky = _sticky(folder)

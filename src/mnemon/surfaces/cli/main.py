@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from mnemon.errors import MnemonError
+from mnemon.errors import Misconfigured, MnemonError
 from mnemon.surfaces.cli import audit, caps, memory, upkeep
 from mnemon.surfaces.cli.demo import demo
 from mnemon.surfaces.cli.exits import INTERRUPTED, exit_of
@@ -21,6 +21,9 @@ from mnemon.surfaces.cli.shell import OpenHouse, SettingsFrom, Shell
 from mnemon.surfaces.cli.signins import signins
 from mnemon.surfaces.cli.working import work
 from mnemon.version import __version__
+
+_CLIENT = "httpx"
+"""What speaks to servers; whoever keeps memory on this machine alone needs none."""
 
 
 class Root(Group):
@@ -90,6 +93,12 @@ def ended(command: click.Command, arguments: Sequence[str], name: str, shell: Sh
         told = as_json or (shell is not None and shell.json)
         _complain(error.code, error.detail, error.hint, as_json=told)
         return exit_of(type(error))
+    except ModuleNotFoundError as error:
+        if error.name != _CLIENT:
+            raise
+        hint = "Run: pip install 'mnemon[client]'"
+        _complain(Misconfigured.code, f"this needs {_CLIENT}, which is not installed", hint, as_json=as_json)
+        return exit_of(Misconfigured)
     except click.ClickException as error:
         if as_json:
             _complain("usage", error.format_message(), f"See '{name} --help'.", as_json=True)

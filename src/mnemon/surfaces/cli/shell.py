@@ -205,15 +205,16 @@ class Shell:
     @property
     def is_remote(self) -> bool:
         """Whether a server is asked, and not the data folder."""
-        return bool(self._url)
+        return bool(self.server)
 
     @property
-    def _url(self) -> str | None:
+    def server(self) -> str | None:
+        """The address of the server that is asked, if any is."""
         return self.url or os.environ.get("MNEMON_URL")
 
     def _connected(self) -> Caller:
         if self._caller is None:
-            if url := self._url:
+            if url := self.server:
                 from mnemon.surfaces.http.client import RemoteGate
 
                 remote = RemoteGate(url)

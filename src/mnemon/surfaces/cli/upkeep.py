@@ -102,7 +102,7 @@ def status(shell: Shell) -> None:
     answer = shell.call(o.STATUS, m.Status())
 
     def text() -> str:
-        where = shell.url or shell.settings.where
+        where = shell.server or shell.settings.where
         rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
         rows += [f"  {room.namespace:<20} {room.lines:>8} lines" for room in answer.namespaces]
         rows.append(f"  audit log            {answer.audit_rows:>8} rows")
