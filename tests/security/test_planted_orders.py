@@ -14,6 +14,7 @@ from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as co
+from processes import until
 from security import planted
 from security.planted import OTHERS, OWN, marks_in
 
@@ -74,9 +75,20 @@ def test_a_question_brings_the_words_of_others_as_quotations_in_the_frame_alone(
     assert quoted, "a question brings what a document says of it"
 
 
-@pytest.mark.parametrize("session", ["planted", "shared", "imported"])
-def test_a_conversation_that_goes_on_has_only_its_two_speakers(stage, session):
-    before, memory = turn(stage, "Let us go on.", transcript=session)
+def test_a_conversation_that_goes_on_has_only_its_two_speakers(stage):
+    cap = stage.mint(PERSON)
+    stage.say(cap, "My boat is the Petrel.", "A fine boat.", transcript="t-1")
+    until(lambda: any("Petrel" in text for _, _, text in stage.lines()))
+    (session,) = (session for session, _, text in stage.lines() if "Petrel" in text and "boat is" in text)
+    stranger, tool = (next(planted.plants(way)).text for way in ("stranger", "tool"))
+    messages = [
+        q.NewMessage(content=stranger, peer_id=planted.STRANGER),
+        q.NewMessage(content=tool, peer_id=PERSON, metadata={"type": "tool_result"}),
+    ]
+    asked = q.AddMessages(workspace_id=stage.workspace, session_id=session, messages=messages)
+    stage.house.gate.call(co.ADD_MESSAGES, Credentials(stage.house.owner_cap), asked)
+    before, memory = turn(stage, "Let us go on about the anchor.", transcript="t-1")
+    assert "My boat is the Petrel." in before
     assert not marks_in(before + memory, *OTHERS)
 
 
