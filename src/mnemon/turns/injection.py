@@ -65,7 +65,7 @@ def base(known: Known, message: str, now: datetime, *, tokens: int) -> str:
         (
             "Said earlier, close to the current message:",
             _PASSAGES,
-            _said(known.passages, message, about, now),
+            _said(known.passages, message, about, now, told),
         ),
     )
     parts = [_section(heading, found, told, int(share * room)) for heading, share, found in sections]
@@ -81,8 +81,10 @@ def join(base: str, supplement: str, context_tokens: int) -> str:
     return _cut("\n\n".join(parts), CHARACTERS_PER_TOKEN * context_tokens)
 
 
-def _said(passages: Iterable[Passage], message: str, about: Sequence[str], now: datetime) -> Iterator[Remark]:
-    """Each passage with its day and source, but none that the message itself says.
+def _said(
+    passages: Iterable[Passage], message: str, about: Sequence[str], now: datetime, told: Told
+) -> Iterator[Remark]:
+    """Each passage with its day and source, but none that the message itself says, or a note before it.
 
     What was only pasted or quoted in it comes if the message asks for something.
     """
@@ -90,7 +92,7 @@ def _said(passages: Iterable[Passage], message: str, about: Sequence[str], now: 
     for passage in passages:
         part = defuse(excerpt(clean(passage.text), about, MOST_OF_A_REMARK))
         trust = of_part(part, passage.text, passage.trust)
-        if part not in asked and trust >= least:
+        if part not in asked and trust >= least and not told.covers(part):
             peer, session = (cut(defuse(name), _MOST_OF_A_NAME) for name in (passage.peer, passage.session))
             carried = "" if trust == Trust.SAID else "quoted by "
             origin = f"{carried}{peer or 'somebody'} in {session or 'a session'}"
