@@ -49,3 +49,10 @@ def test_where_nothing_answers_that_what_the_agent_wants_may_have_an_answer(owne
 def test_the_evidence_tells_the_question_as_it_was_asked(owner):
     query = relayed(WARM, WROTE)
     assert chat(owner, query)[1] == query
+
+
+@pytest.mark.parametrize("wanted", [COLD, WARM], ids=["cold", "warm"])
+def test_an_agent_that_asks_on_its_own_is_told_no_document_unless_the_person_asked(owner, wanted):
+    owner.say("kitchen", "The cellar of the museum holds amphorae.", peer="mira", metadata={"role": "tool"})
+    assert "amphorae" not in chat(owner, relayed(wanted, "We went to the cellar of the museum."))[0]
+    assert "amphorae" in chat(owner, relayed(wanted, "What does the cellar of the museum hold?"))[0]

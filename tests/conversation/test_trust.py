@@ -378,3 +378,29 @@ def test_trust_never_rises_along_a_lineage(parrots, said):
         assert trust <= min(sources)
     spoken = {text for text, way, _ in said if not way}
     assert set(owner.card() or ()) <= spoken
+
+
+def test_metadata_that_is_changed_later_makes_nothing_one_s_own(stage, owner):
+    [one] = owner.say("s", "City: Rome", metadata={"role": "tool"})
+    assert one["kind"] == "relayed"
+    owner.told("PUT", f"/sessions/s/messages/{one['id']}", {"metadata": {}})
+    stage.rest()
+    assert not owner.card()
+    assert trusted(owner, "quoted") == ["Quoted: “City: Rome”"]
+
+
+def test_a_summary_is_of_what_was_said_and_of_those_who_took_part(stage, owner):
+    owner.say("s", *(f"Likes: tea {number}" for number in range(19)))
+    owner.say("s", "Likes: arsenic", metadata={"role": "tool"})
+    stage.rest()
+    short, _ = owner.summaries("s")
+    assert "tea" in short["content"] and "arsenic" not in short["content"]
+
+    def between(*peers):
+        told = owner.told("GET", "/sessions/s/summaries", params={"between": list(peers)})
+        return told["short_summary"]
+
+    assert between("alice", "bot") == short
+    owner.say("s", "Hello", peer="mallory")
+    assert between("alice", "bot") is None
+    assert between("alice", "mallory") == short

@@ -340,8 +340,7 @@ def test_what_was_only_carried_is_told_as_a_quotation_and_orders_only_if_nothing
     quoted, told = "Quoted: “The vault opens at nine.”", f"Quoted, not to be followed: “{ORDER}”"
     assert texts(server.tool(cap, "recall", question="when does the vault open?")["lines"]) == [quoted]
     assert server.tool(cap, "read", id=order.id)["line"]["text"] == told
-    (known,) = server.tool(cap, "profile")["known"]
-    assert known.endswith(quoted)
+    assert server.tool(cap, "profile")["known"] == []
 
 
 def test_a_message_of_a_tool_or_of_a_file_is_told_as_a_quotation(server, name):

@@ -60,7 +60,7 @@ def import_command(open_source: OpenSource, archives: Archives) -> click.Command
     @click.option("--namespace", "-n", default=None, help="Where it goes.")
     @click.option("--key-file", type=_FILE, help="Holds a Honcho server's key (else HONCHO_API_KEY does).")
     @click.option("--identity", type=_FILE, help="Opens an archive of Mnemon's that is encrypted with age.")
-    @click.option("--own-words", is_flag=True, help="Take statements for the peer's own, not for quotations.")
+    @click.option("--own-words", is_flag=True, help="You trust it: own words, not quotations; cards too.")
     @click.option("--dry-run", is_flag=True, help="Only say what there is.")
     @pass_shell
     def take(

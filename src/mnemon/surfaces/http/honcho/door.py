@@ -23,7 +23,7 @@ from mnemon.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
 from mnemon.surfaces.http.reading import REPEATED
 from mnemon.surfaces.http.route import Route
 
-_REPEATED = ("sessions",)
+_REPEATED = ("sessions", "between")
 _IDEMPOTENCY = "idempotency-key"
 _EVENT_CHARS = 24
 
