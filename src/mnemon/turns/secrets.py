@@ -114,6 +114,7 @@ _PUTTY = pattern(r"Private-Lines: \d{1,4}\s++(?P<value>[A-Za-z0-9+/=]{16,}+(?:\s
 
 _AWS_ID = "[redacted: aws key]"
 _AWS_SECRET = pattern(r"(?<![A-Za-z0-9/+])/?(?P<value>[A-Za-z0-9/+]{40})/?(?![A-Za-z0-9/+=])")
+_AWS_LENGTH = 42
 _AWS_REACH = 160
 """How far from the id of an access key its secret may stand."""
 _URL = pattern(r"://[^\s/:@\"'<>]{0,200}+:(?P<value>[^\s/\"'<>]{1,400})@[\w\[]")
@@ -320,7 +321,7 @@ def _aws_secrets(whole: _Text) -> Iterator[_Span]:
             done = found.end()
             if _is_of_all_kinds(found["value"]):
                 yield *found.span("value"), "aws key"
-        done = max(done, end)
+        done = max(done, end + _AWS_REACH - _AWS_LENGTH)
         at = text.find(_AWS_ID, end)
 
 
