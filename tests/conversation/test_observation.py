@@ -140,7 +140,7 @@ def test_no_more_than_ten_peers_of_a_session_observe_the_others(owner):
     assert refused.status_code == 400
     assert "one-more" not in owner.members("s")
     owner.told("POST", "/sessions/s/peers", {"one-more": {}})
-    assert owner.code("PUT", "/sessions/s/peers/one-more/config", {"observe_others": True})[0] == 400
+    assert owner.code("PUT", "/sessions/s/peers/one-more/config", {"observe_others": True})[0] == 422
 
 
 @pytest.mark.parametrize(("workspace", "session"), list(product((None, True, False), repeat=2)))

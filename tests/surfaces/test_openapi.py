@@ -41,7 +41,7 @@ BEYOND_THE_ISSUE = {
     ("post", "/v1/import/begin"),
     ("post", "/v1/import/finish"),
 }
-ITSELF = {("get", "/openapi.json")}
+ITSELF = {("get", path) for path in ("/openapi.json", "/docs", "/docs/page.css", "/docs/page.js")}
 OF_DOORS = ("/oauth/", "/.well-known/", "/mcp")
 """Held against OpenAPI in a file of their own."""
 

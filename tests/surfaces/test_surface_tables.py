@@ -67,10 +67,11 @@ def test_the_families_have_the_statuses_of_the_design():
         errors.Unavailable: 503,
         errors.IntegrityError: 500,
     }
+    apart = {errors.UpstreamUnreachable: 502, errors.ServerBusy: 503}
     for family, status in families.items():
-        kinds = {family, *descendants(family)} - {errors.UpstreamUnreachable}
+        kinds = {family, *descendants(family)} - set(apart)
         assert {status_of(kind) for kind in kinds} == {status}
-    assert status_of(errors.UpstreamUnreachable) == 502
+    assert {kind: status_of(kind) for kind in apart} == apart
 
 
 def test_the_families_have_the_exit_codes_of_the_documentation():
@@ -99,7 +100,7 @@ def test_an_error_outside_the_tree_is_told_as_one_of_the_tree():
 
 @pytest.mark.parametrize("kind", [kind for kind in EVERY if kind is not errors.UpstreamUnreachable])
 def test_every_error_has_a_status_that_honchos_clients_know(kind):
-    assert refused_as(kind) in {400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503}
+    assert refused_as(kind) in {400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 500, 503}
     assert refused_as(kind) == {
         errors.HostRefused: 403,
         errors.InvalidInput: 422,
@@ -131,4 +132,4 @@ def test_the_client_knows_every_code_that_the_server_can_answer():
 def test_what_may_be_retried_says_so():
     retryable = {kind.__name__ for kind in EVERY if kind.retryable}
     unavailable = {kind.__name__ for kind in EVERY if issubclass(kind, errors.Unavailable)}
-    assert retryable == unavailable | {"RateLimited"}
+    assert retryable == unavailable | {"RateLimited", "ServerBusy", "BodyTimeout"}

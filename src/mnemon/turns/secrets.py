@@ -114,6 +114,7 @@ _PUTTY = pattern(r"Private-Lines: \d{1,4}\s++(?P<value>[A-Za-z0-9+/=]{16,}+(?:\s
 
 _AWS_ID = "[redacted: aws key]"
 _AWS_SECRET = pattern(r"(?<![A-Za-z0-9/+])/?(?P<value>[A-Za-z0-9/+]{40})/?(?![A-Za-z0-9/+=])")
+_AWS_LENGTH = 42
 _AWS_REACH = 160
 """How far from the id of an access key its secret may stand."""
 _URL = pattern(r"://[^\s/:@\"'<>]{0,200}+:(?P<value>[^\s/\"'<>]{1,400})@[\w\[]")
@@ -138,7 +139,9 @@ _NAMED = pattern(_ENDINGS + _SIGN)
 _NAMED_VALUE = pattern(_ENDINGS + _SIGN + r"[\"'`]?(?P<value>[^\s\"'`,;<>]{3,4000}+)")
 _NAME = pattern(r"(?<![\w.])[^\W\d_][\w.-]*+\Z")
 _LONGEST_NAME = 81
-_FLAG = pattern(rf"--(?<![\w-]--)(?P<name>[\w-]{{0,40}}?{_ENDINGS})(?P<sign>[ \t]++)(?=[^\s-])")
+_FLAG_NAME = rf"--(?<![\w-]--)(?P<name>[\w-]{{0,40}}?{_ENDINGS})(?P<sign>[ \t]++)"
+_FLAG = pattern(_FLAG_NAME + r"(?=[^\s-])")
+_FLAG_VALUE = pattern(_FLAG_NAME + r"(?P<value>[^\s\"'`,;<>-][^\s\"'`,;<>]{2,4000}+)")
 _LONGEST_VALUE = 4000
 _VALUE = pattern(
     r"\"(?P<double>(?:[^\"\n\\]++|\\(?![\"'`]))++)\\?\""
@@ -146,7 +149,7 @@ _VALUE = pattern(
     r"|`(?P<back>(?:[^`\n\\]++|\\(?![\"'`]))++)\\?`"
     r"|[\"'`]?(?P<bare>[^\s\"'`,;<>]++)"
 )
-_COULD_BE = pattern(r"(?=[A-Za-z+/_-]*+\d|\d++[A-Za-z])[A-Za-z0-9+/_-]{16,}+")
+_COULD_BE = pattern(r"(?=[a-z+/_-]*+\d|\d++[a-z])(?P<value>[a-z0-9+/_-]{16,}+)")
 """What may be a key, looked at from afar."""
 _PARTS = pattern(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![^\W\dA-Z_])|\d+")
 
@@ -172,9 +175,11 @@ _OTHER_KEYS = tuple(f"{other} " for other in _OTHERS)
 _LONGEST_WORD = 20
 
 _TELLING = pattern(
-    r"\b(?:(?P<password>pass(?:word|phrase|wort|code)|passwd|pwd|kennwort|contraseña|senha|пароль"
-    r"|mot de passe)|keys?|tokens?|secrets?|credentials?|api[_-]?keys?)(?![\w-])"
+    r"(?:pass(?:word|phrase|wort|code|wd)|pwd|kennwort|contraseña|senha|пароль|mot de passe"
+    r"|keys?|tokens?|secrets?|credentials?|api[_-]?keys?)(?![\w-])"
 )
+_NO_PASSWORDS = ("key", "tok", "sec", "cre", "api")
+_INSIDE = pattern(r"[\w-]")
 _WORD = pattern(r"[^\s\"'`<>()\[\],;]+")
 _BREAK = pattern(r"[\n\[\]]")
 _IN_REACH = 100
@@ -226,8 +231,8 @@ _LEAST_ENTROPY = 3.2
 _LEAST_ENTROPY_OF_HEX = 2.5
 
 
-_MOST_JUDGED = 200
-_CHARS_PER_JUDGED = 100
+_MOST_JUDGED = 300
+_CHARS_PER_JUDGED = 400
 
 
 class _Text:
@@ -248,8 +253,12 @@ class _Judge:
     def __init__(self, length: int) -> None:
         self._left = _MOST_JUDGED + length // _CHARS_PER_JUDGED
 
+    @property
+    def tired(self) -> bool:
+        return self._left < 0
+
     def tires(self) -> bool:
-        """Whether there were too many."""
+        """Whether there were too many, this one included."""
         self._left -= 1
         return self._left < 0
 
@@ -266,7 +275,7 @@ def redact(text: str) -> str:
             without = _replaced(whole.text, sorted(find(whole)))
             if without is not whole.text:
                 whole = _Text(without, whole.judge)
-        if whole.text == before:
+        if whole.text == before or whole.judge.tired:
             break
     return whole.text
 
@@ -296,6 +305,7 @@ def _tokens(shape: _Shape) -> _Find:
     def find(whole: _Text) -> Iterator[_Span]:
         if any(mark in whole.text for mark in shape.marks):
             for found in shape.pattern.finditer(whole.text):
+                whole.judge.tires()
                 yield *found.span(), shape.kind
 
     return find
@@ -311,7 +321,7 @@ def _aws_secrets(whole: _Text) -> Iterator[_Span]:
             done = found.end()
             if _is_of_all_kinds(found["value"]):
                 yield *found.span("value"), "aws key"
-        done = max(done, end)
+        done = max(done, end + _AWS_REACH - _AWS_LENGTH)
         at = text.find(_AWS_ID, end)
 
 
@@ -322,11 +332,13 @@ def _values(
     *,
     small: bool = False,
 ) -> _Find:
+    def _is_accepted(value: str) -> bool:
+        return not _VARIABLE.fullmatch(value) and accepted(value)
+
     def find(whole: _Text) -> Iterator[_Span]:
         for found in shape.finditer(whole.small if small else whole.text):
             start, end = found.span("value")
-            value = whole.text[start:end]
-            if whole.judge.tires() or (not _VARIABLE.fullmatch(value) and accepted(value)):
+            if whole.judge.tires() or _is_accepted(whole.text[start:end]):
                 yield start, end, kind
 
     return find
@@ -340,7 +352,7 @@ def _assignments(whole: _Text) -> Iterator[_Span]:
         if name is None or name.start() < done:
             continue
         if whole.judge.tires():
-            yield from _every_value(whole, found.start())
+            yield from _every_value(_NAMED_VALUE, whole, found.start())
             break
         value = _secret_of(text, name, found)
         if value is not None:
@@ -365,22 +377,23 @@ def _secret_of(text: str, name: re.Match[str], found: re.Match[str]) -> _Span | 
     return value.start, value.end, kind
 
 
-def _every_value(whole: _Text, start: int) -> Iterator[_Span]:
-    """What is assigned from there on, not judged."""
-    for found in _NAMED_VALUE.finditer(whole.small, start):
-        yield *found.span("value"), "token"
-
-
 def _flags(whole: _Text) -> Iterator[_Span]:
     """What follows a flag that says it is a secret."""
     text = whole.text
     for found in _FLAG.finditer(whole.small):
+        if whole.judge.tires():
+            yield from _every_value(_FLAG_VALUE, whole, found.start())
+            return
         kind = _kind(text[found.start("name") : found.end("name")])
         value = None if kind is None else _assigned(text, found.start(), found.end())
-        if kind is None or value is None:
-            continue
-        if whole.judge.tires() or _is_secret(text, kind, (found.start(), found["sign"]), value):
+        if kind and value and _is_secret(text, kind, (found.start(), found["sign"]), value):
             yield value.start, value.end, kind
+
+
+def _every_value(shape: re.Pattern[str], whole: _Text, start: int) -> Iterator[_Span]:
+    """All that looks like it from there on, not judged."""
+    for found in shape.finditer(whole.small, start):
+        yield *found.span("value"), "token"
 
 
 class _Value(Struct, frozen=True):
@@ -453,11 +466,11 @@ def _told(whole: _Text) -> Iterator[_Span]:
     """What the words before it say is a secret, and what by its looks nobody could have said."""
     text = whole.text
     for telling in _TELLING.finditer(whole.small):
-        if text[telling.start() - 1 : telling.start()] == "-" or _is_another(text, telling.start()):
+        start = telling.start()
+        if (start and _INSIDE.match(text, start - 1)) or _is_another(text, start):
             continue
         if whole.judge.tires():
-            for found in _COULD_BE.finditer(text, telling.end()):
-                yield *found.span(), "token"
+            yield from _every_value(_COULD_BE, whole, telling.end())
             return
         found_there = _told_after(whole, telling)
         if found_there is not None:
@@ -467,7 +480,7 @@ def _told(whole: _Text) -> Iterator[_Span]:
 def _told_after(whole: _Text, telling: re.Match[str]) -> _Span | None:
     """The first word in reach that is a secret."""
     text, end = whole.text, telling.end()
-    password = telling["password"] is not None
+    password = not telling[0].startswith(_NO_PASSWORDS)
     stop = _BREAK.search(text, end, end + _IN_REACH)
     reach = end + _IN_REACH if stop is None else stop.start()
     other = _OTHERWISE.search(whole.small, end, reach)

@@ -19,7 +19,7 @@ from mnemon.domain.habits import MOST_OBSERVERS, Habits, MemberHabits, PeerHabit
 from mnemon.domain.names import COMMON_NAMESPACE
 from mnemon.domain.register import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
 from mnemon.domain.shapes import settled
-from mnemon.errors import Conflict, LimitExceeded, NamespaceDenied, NotFound
+from mnemon.errors import Conflict, InvalidInput, NamespaceDenied, NotFound
 from mnemon.ports.register import Batch
 
 _Kind = TypeVar("_Kind", bound=Struct)
@@ -199,7 +199,7 @@ def join(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> 
 
     Who is in stays in since when it came; of its habits, those that are given replace the earlier ones.
 
-    Raises: NotFound, LimitExceeded if too many would observe the others.
+    Raises: NotFound, InvalidInput if too many would observe the others.
     """
     present = members(desk, session)
     joining = [peer for peer in peers if peer not in present]
@@ -214,7 +214,7 @@ def join(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> 
             desk.tx.register.tie(tie)
             present[peer] = tie
     if sum(member_habits(tie).observe_others is True for tie in present.values()) > MOST_OBSERVERS:
-        raise LimitExceeded(
+        raise InvalidInput(
             f"more than {MOST_OBSERVERS} peers of the session would observe the others",
             hint="Set observe_others for fewer peers; nothing was changed.",
         )
@@ -235,7 +235,7 @@ def set_members(desk: Desk, session: str, peers: Mapping[str, MemberHabits | Non
 
 
 def configure_member(desk: Desk, session: str, peer: str, given: MemberHabits) -> None:
-    """Raises: NotFound, LimitExceeded."""
+    """Raises: NotFound, InvalidInput."""
     need(desk, SESSION, session)
     if peer not in members(desk, session):
         raise NotFound("the peer is not in the session")

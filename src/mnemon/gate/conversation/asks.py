@@ -20,6 +20,8 @@ NewScopeName = Annotated[
 ]
 AnyName = Annotated[str, Meta(min_length=1, max_length=512)]
 """A name to look up."""
+PeerName = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"^(?!scope\.)")]
+"""The name of a peer to look up. Names that begin as those of scopes do are no peers'."""
 Text = Annotated[str, Meta(max_length=MOST_MESSAGE_CHARS)]
 Query = Annotated[str, Meta(max_length=10_000)]
 Question = Annotated[str, Meta(min_length=1, max_length=10_000)]
@@ -99,7 +101,7 @@ class ListPeers(Paged, frozen=True, kw_only=True):
 
 
 class OfPeer(Ask, frozen=True, kw_only=True):
-    peer_id: AnyName
+    peer_id: PeerName
 
 
 class DeletePeer(OfPeer, frozen=True, kw_only=True):
@@ -115,7 +117,7 @@ class RenamePeer(OfPeer, frozen=True, kw_only=True):
 
 
 class SessionsOfPeer(Paged, frozen=True, kw_only=True):
-    peer_id: AnyName
+    peer_id: PeerName
     filters: Bag | None = None
 
 
@@ -124,7 +126,7 @@ class AskPeer(OfPeer, frozen=True, kw_only=True):
     session_id: AnyName | None = None
     filters: Bag | None = None
     scope: Scopes | None = None
-    target: AnyName | None = None
+    target: PeerName | None = None
     stream: bool = False
     reasoning_level: Level = "low"
     response_format: Bag | None = None
@@ -146,7 +148,7 @@ class Represent(OfPeer, frozen=True, kw_only=True):
     session_id: AnyName | None = None
     filters: Bag | None = None
     scope: Scopes | None = None
-    target: AnyName | None = None
+    target: PeerName | None = None
     search_query: Query | None = None
     search_top_k: UpTo100 | None = None
     search_max_distance: Share | None = None
@@ -155,7 +157,7 @@ class Represent(OfPeer, frozen=True, kw_only=True):
 
 
 class ReadCard(OfPeer, frozen=True, kw_only=True):
-    target: AnyName | None = None
+    target: PeerName | None = None
 
 
 class WriteCard(Ask, frozen=True, kw_only=True):
@@ -167,7 +169,7 @@ class WriteCard(Ask, frozen=True, kw_only=True):
 
 
 class PeerContext(OfPeer, frozen=True, kw_only=True):
-    target: AnyName | None = None
+    target: PeerName | None = None
     search_query: Query | None = None
     search_top_k: UpTo100 | None = None
     search_max_distance: Share | None = None
@@ -192,7 +194,7 @@ class SearchWorkspace(Search, frozen=True, kw_only=True):
 
 
 class SearchPeer(Search, frozen=True, kw_only=True):
-    peer_id: AnyName
+    peer_id: PeerName
 
 
 class SearchSession(Search, frozen=True, kw_only=True):
@@ -252,7 +254,7 @@ class SetMembers(Ask, frozen=True, kw_only=True):
 
 
 class RemoveMembers(OfSession, frozen=True, kw_only=True):
-    peers: Annotated[list[AnyName], Meta(max_length=1000)]
+    peers: Annotated[list[PeerName], Meta(max_length=1000)]
 
 
 class ListMembers(Paged, frozen=True, kw_only=True):
@@ -260,7 +262,7 @@ class ListMembers(Paged, frozen=True, kw_only=True):
 
 
 class OfMember(OfSession, frozen=True, kw_only=True):
-    peer_id: AnyName
+    peer_id: PeerName
 
 
 class ConfigureMember(OfMember, frozen=True, kw_only=True):
@@ -272,8 +274,8 @@ class SessionContext(OfSession, frozen=True, kw_only=True):
     tokens: Annotated[int, Meta(ge=0, le=100_000)] | None = None
     search_query: Query | None = None
     summary: bool = True
-    peer_target: AnyName | None = None
-    peer_perspective: AnyName | None = None
+    peer_target: PeerName | None = None
+    peer_perspective: PeerName | None = None
     scope: AnyName | None = None
     sessions: Sessions | None = None
     limit_to_session: bool = False
@@ -342,8 +344,8 @@ class ChangeMessage(OfMessage, frozen=True, kw_only=True):
 
 class NewConclusion(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
     content: Annotated[str, Meta(min_length=1, max_length=MOST_CONCLUSION_CHARS)]
-    observer_id: AnyName
-    observed_id: AnyName
+    observer_id: PeerName
+    observed_id: PeerName
     session_id: AnyName | None = None
     source_ids: Annotated[list[AnyName], Meta(max_length=20)] | None = None
     """What it follows from: messages and other conclusions of its namespace, which the cap may read."""
@@ -405,14 +407,14 @@ class SessionsOfScope(Paged, frozen=True, kw_only=True):
 
 
 class QueueStatus(Ask, frozen=True, kw_only=True):
-    observer_id: AnyName | None = None
-    sender_id: AnyName | None = None
+    observer_id: PeerName | None = None
+    sender_id: PeerName | None = None
     session_id: AnyName | None = None
 
 
 class ScheduleDream(Ask, frozen=True, kw_only=True):
-    observer: AnyName
-    observed: AnyName | None = None
+    observer: PeerName
+    observed: PeerName | None = None
     dream_type: Literal["omni", "card_refresh"]
     session_id: AnyName | None = None
     rebuild: bool = False

@@ -28,6 +28,7 @@ from mnemon.errors import (
     NotFound,
 )
 from mnemon.gate.gate import Gate
+from mnemon.surfaces.http.apidocs import docs_routes
 from mnemon.surfaces.http.bodies import Bodies, Body, body_of
 from mnemon.surfaces.http.door import Door
 from mnemon.surfaces.http.exchange import (
@@ -92,7 +93,7 @@ def make_app(
     own: list[WebRoute] = []
     honcho: list[WebRoute] = []
     if serving:
-        upkeep.append(WebRoute("/openapi.json", openapi))
+        upkeep += [WebRoute("/openapi.json", openapi), *docs_routes()]
         own, honcho = own_routes(gate, hands), honcho_routes(gate, hands)
     others = [(door, door.routes(gate, hands)) for door in doors]
     app = Starlette(

@@ -96,12 +96,17 @@ class Upstreams:
         request = httpx.Request(
             method,
             way.addresses[path],
-            headers={**way.headers, **sent, **onward()},
+            headers=_raw({**way.headers, **sent, **onward()}),
             content=body,
             extensions=self._extensions,
         )
         with reaching():
             return await way.transport.handle_async_request(request)
+
+
+def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """The bytes that came: a value may hold others than ASCII, which httpx would refuse as text."""
+    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
 def _is_near(url: str) -> bool:

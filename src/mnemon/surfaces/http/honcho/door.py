@@ -25,6 +25,8 @@ from mnemon.surfaces.http.route import Route
 
 _REPEATED = ("sessions", "between")
 _IDEMPOTENCY = "idempotency-key"
+_ALSO_CALLED = {"name": "id", "peer_names": "peers"}
+"""Other names that Honcho's server takes for fields, where they are no fields themselves."""
 _EVENT_CHARS = 24
 
 
@@ -134,6 +136,11 @@ class _Reader:
         self._kind = route.operation.request
         self._form = route.form
         self._body = frozenset(route.in_body) - {"idempotency_key"}
+        self._also_called = {
+            other: name
+            for other, name in _ALSO_CALLED.items()
+            if name in self._body and other not in self._body and route.whole is None
+        }
         self._query = route.in_query
         self._keyed = "idempotency_key" in route.in_body
         self._where = "query" if route.method == "GET" else "body"
@@ -142,7 +149,8 @@ class _Reader:
         """The operation's request. The path outranks the query, and that the body."""
         if self._form:
             fields = _form_fields(fields)
-        known = {name: value for name, value in fields.items() if name in self._body}
+        renamed = {name: fields[other] for other, name in self._also_called.items() if other in fields}
+        known = {**renamed, **{name: value for name, value in fields.items() if name in self._body}}
         for name in self._query:
             values = request.query_params.getlist(name)
             if values:

@@ -27,6 +27,8 @@ TEXTS: dict[type[e.MnemonError], str] = {
 ADMIN_TEXT = "Resource requires admin privileges"
 
 _AT = re.compile(r" - at (?:`key` in )?`\$(.*)`\Z")
+_PATTERN = re.compile(r"Expected `str` matching regex .*(?:scope\\|a-zA-Z0-9_-).*")
+_NAMES = "A name has letters, digits, _ and - only; names that begin with 'scope.' belong to scopes"
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d*|\.\.\.)\]")
 
 
@@ -34,10 +36,11 @@ class Unreadable(e.InvalidInput):
     """A request whose fields are not what they should be, told the way FastAPI does."""
 
     def __init__(self, fault: str, where: str) -> None:
-        super().__init__(f"the {where} can't be read: {fault}")
         found = _AT.search(fault)
+        told = _PATTERN.sub(_NAMES, _AT.sub("", fault))
+        super().__init__(f"the {where} can't be read: {told}")
         steps = [name or _place(index) for name, index in _STEP.findall(found.group(1))] if found else []
-        self.problems = [{"type": "value_error", "loc": [where, *steps], "msg": _AT.sub("", fault)}]
+        self.problems = [{"type": "value_error", "loc": [where, *steps], "msg": told}]
 
 
 def _place(index: str) -> int | str:

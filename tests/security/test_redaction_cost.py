@@ -1,0 +1,73 @@
+"""Redaction: no text costs much more than another of its length, and none hides a secret behind its bulk."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from mnemon.turns.secrets import redact
+
+LENGTH = 20_000
+PROSE = "Ann met Ben in Porto on Monday. They walked along the river and spoke of boats. "
+TIMES_PROSE = 40
+"""Seen are up to 10 times; a rule that reads a run of text again for each name in it takes over 100 times."""
+PIECES = """
+    key= key: key-= token: пароль: 密码: --key= AGE-SECRET-KEY-: sb_secret_: github_pat_= key='a= key:\\/
+    eyJaaaaa.aaaaa.aaaaa~ ~eyJaaaaa.aaaaa.aaaaa- ya29.aaaaaaaaaaaaaaaaaaaaa. ://a:b@c ://a: a-b= monkey= a=
+    authorization: bearer= xoxb-aaaaaaaaaa. SG.aaaaaaaaaaaaaaaa. dp.pt. sk-proj- hch-a. M-aaaaaaaaaaaaaaaaaaa.
+"""
+SPACED = (
+    "key ",
+    "key = ",
+    "--key ",
+    "the password is (x) ",
+    'password="\\ ',
+    "token aB3dE5fG7hI9jK1lM3 ",
+    "AKIAAAAAAAAAAAAAAAAA ",
+    "-----BEGIN PRIVATE KEY-----\naaaaaaaaaaaaaaaa\n",
+    "[redacted: aws key]",
+    "Private-Lines: 1\naaaaaaaaaaaaaaaa ",
+)
+
+
+def cost(text: str) -> float:
+    """The least of three times that this process's own work on it took."""
+    taken = []
+    for _ in range(3):
+        began = time.process_time()
+        redact(text)
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+def long(piece: str, length: int = LENGTH) -> str:
+    return (piece * (length // len(piece) + 1))[:length]
+
+
+@pytest.fixture(scope="module")
+def prose():
+    return cost(long(PROSE))
+
+
+@pytest.mark.parametrize("piece", [*PIECES.split(), *SPACED])
+def test_no_text_costs_much_more_than_prose_of_its_length(piece, prose):
+    assert cost(long(piece)) < TIMES_PROSE * prose
+
+
+@pytest.mark.parametrize("filling", ["key=x ", "my key is old. ", "--key x ", "://a:$b@c ", "password: $x\n"])
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "DB_PASSWORD=hunter22x",
+        "the token is aB3dE5fG7hI9jK1lM3nO5",
+        "ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        "https://ann:hunter22x@example.com",
+        "--password hunter22x",
+    ],
+)
+def test_a_secret_behind_very_many_places_that_are_none_is_redacted_still(filling, secret):
+    said = secret.rpartition("=")[2].rpartition(" ")[2].removeprefix("https://ann:").partition("@")[0]
+    told = redact(f"{long(filling, 100_000)} {secret} ")
+    assert said not in told
+    assert "[redacted:" in told
