@@ -13,7 +13,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mnemon.domain.proof import Bound
+from mnemon.domain.proof import Bound, bound_headers
 from mnemon.errors import MnemonError, RateLimited, Unauthenticated
 from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
@@ -84,9 +84,9 @@ async def body_of(request: Request, most: int) -> tuple[bytes, bool]:
 
 
 def credentials_of(request: Request, body: bytes) -> Credentials:
-    return Credentials(
-        _token(request), request.headers.get("dpop"), Bound(request.method, _target(request), body)
-    )
+    headers = bound_headers(request.headers.items())
+    bound = Bound(request.method, _target(request), body, headers)
+    return Credentials(_token(request), request.headers.get("dpop"), bound)
 
 
 def _token(request: Request) -> str | None:
