@@ -84,8 +84,6 @@ class Offer(Struct, frozen=True, kw_only=True):
         if asked.get("end") not in self._offered:
             raise InvalidInput("'end' must be one of those offered")
         found = self.posted(asked)
-        if self.who.wid not in (ALL, found.workspace):
-            raise InvalidInput("'workspace' must be the one offered")
         names.name(found.workspace, "workspace")
         namespaces = _named(asked)
         if not namespaces:
