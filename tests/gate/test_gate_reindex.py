@@ -266,7 +266,8 @@ def test_status_counts_the_lines_of_every_peer_for_who_may_see_them_all(make):
     for cap, lines in (
         (world.issue(peers=["*"]), 2),
         (world.issue(), 1),
-        (world.issue(peers=["*"], namespaces_allowed=["work"]), 1),
+        (world.issue(peers=["*"], namespaces_allowed=["travel"]), 1),
+        (world.issue(peers=["*"], namespaces_allowed=["work"]), 0),
     ):
         told = world.call(o.STATUS, cap, m.Status())
         assert (told.waiting, told.renewing) == (lines, lines)

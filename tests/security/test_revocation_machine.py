@@ -93,8 +93,10 @@ class Trees(RuleBasedStateMachine):
         )
 
     def chosen(self, place):
-        """One of them, the later the likelier."""
-        return self.tokens[-1 - place % len(self.tokens)]
+        """One of them, from either end."""
+        place, late = divmod(place, 2)
+        place %= len(self.tokens)
+        return self.tokens[-1 - place if late else place]
 
     def asked(self, parent, said):
         """What a child asks for: as much of it as its parent has."""

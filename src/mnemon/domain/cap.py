@@ -136,7 +136,8 @@ class Grant(Struct, frozen=True):
 
     `via` are peers through whose eyes it may look at those it reaches, and that it does not reach itself.
     `sessions` are those that it is limited to, and `opened` those that it opens to whoever holds it, whether
-    or not a peer it reaches is in them; None for all.
+    or not a peer it reaches is in them; None for all. `speakers` are the peers it may speak as and let into
+    a session, besides those who are in it already; None for all that it reaches.
     """
 
     actor: str
@@ -147,6 +148,7 @@ class Grant(Struct, frozen=True):
     peers: frozenset[str]
     sessions: frozenset[str] | None
     opened: frozenset[str] | None
+    speakers: frozenset[str] | None
     via: frozenset[str]
     jti: str
     expires_at: _Seconds
@@ -263,7 +265,8 @@ def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], aud
     if any(block.iss != audience or block.aud != audience for block in blocks):
         raise CapSigInvalid("the cap was issued for another installation")
     bound = secret is None
-    return Chain(tuple(blocks), _lineage(blocks, kid), bound, _grant(blocks, bound=bound))
+    lineage = _lineage(blocks, kid)
+    return Chain(tuple(blocks), lineage, bound, _grant(blocks, lineage, bound=bound))
 
 
 def key_id(token: str | None) -> str:
@@ -415,7 +418,7 @@ def _decode_claims(payload: bytes) -> Claims:
     return claims
 
 
-def _grant(blocks: Sequence[Claims], *, bound: bool) -> Grant:
+def _grant(blocks: Sequence[Claims], lineage: Iterable[Ancestor], *, bound: bool) -> Grant:
     claims = blocks[-1]
     return Grant(
         actor=claims.sub,
@@ -426,6 +429,7 @@ def _grant(blocks: Sequence[Claims], *, bound: bool) -> Grant:
         peers=frozenset(claims.peers),
         sessions=None if claims.sessions is None else frozenset(claims.sessions),
         opened=_opened(blocks),
+        speakers=_speakers(lineage),
         via=frozenset(claims.via),
         jti=claims.jti,
         expires_at=claims.exp,
@@ -448,6 +452,23 @@ def _opened(blocks: Iterable[Claims]) -> frozenset[str] | None:
         elif ALL not in block.peers:
             opened = frozenset()
     return opened
+
+
+def _speakers(lineage: Iterable[Ancestor]) -> frozenset[str] | None:
+    """Whom a token of sessions may speak as by name.
+
+    One that names sessions and reaches everyone speaks for who is in them, and for its own actor. What is
+    made from it may name others, and speaks for them no more than it did.
+    """
+    speakers: frozenset[str] | None = None
+    for one in lineage:
+        actors = frozenset(one.extent.actors)
+        if ALL in actors:
+            if one.extent.sessions is None:
+                continue
+            actors = frozenset({one.sub})
+        speakers = actors if speakers is None else speakers & actors
+    return speakers
 
 
 def _lineage(blocks: Sequence[Claims], kid: str) -> tuple[Ancestor, ...]:

@@ -9,6 +9,8 @@ from mnemon.domain.pattern import pattern
 _MOST_URI = 2048
 _URI = pattern(r"[!-~]+\Z")
 _LOOPBACK = pattern(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::([0-9]{1,5}))?(/[^\\#]*)?\Z")
+_AUTHORITY = pattern(r"(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?\Z")
+"""A host and perhaps a port, of letters that mean nothing in a header or a page."""
 _REVERSED_DOMAIN = pattern(r"[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+\Z")
 _KNOWN_SCHEMES = frozenset({"cursor", "vscode", "vscode-insiders", "windsurf", "zed"})
 """Of editors that sign in: their schemes are no reversed domain names, as RFC 8252 would have them."""
@@ -32,7 +34,7 @@ def may_redirect(uri: str) -> bool:
         return False
     match parts.scheme:
         case "https":
-            return bool(host)
+            return _AUTHORITY.match(parts.netloc) is not None
         case "http":
             return host in ("localhost", "127.0.0.1", "::1")
         case scheme:
@@ -56,7 +58,9 @@ def where_of(uri: str) -> str:
 
 
 def form_target(uri: str) -> str:
-    """The source expression that lets a form lead there."""
+    """The source expression that lets a form lead there; empty for where no answer may be sent."""
+    if not may_redirect(uri):
+        return ""
     parts = urlsplit(uri)
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 

@@ -144,25 +144,28 @@ def status(case: Case, request: m.Status) -> Outcome:
         for namespace, keys in desk.open_rooms().items()
     ]
     here = (desk.scope.workspace, desk.scope.owner)
-    everything = case.rights.everywhere and desk.scope.namespaces is None
-    shown = here[:1] if everything else here
-    meaning, renewal = desk.tools.meaning, desk.tx.renewal
+    namespaces = desk.scope.namespaces
+    everything = case.rights.everywhere and namespaces is None
+    places = (
+        [here[:1] if everything else here] if namespaces is None else [(*here, one) for one in namespaces]
+    )
+    meaning, renewal, shipments = desk.tools.meaning, desk.tx.renewal, desk.tx.shipments
     answer = m.StatusAnswer(
         workspace=desk.scope.workspace,
         owner=desk.scope.owner,
         namespaces=rooms,
-        audit_rows=desk.tx.audit.tree(desk.scope.workspace).size,
+        audit_rows=desk.tx.audit.tree(desk.scope.workspace).size if everything else None,
         scrub_pending=case.book.scrub_pending(),
         reasoner=desk.tools.reasoner_of(desk.scope.workspace).name,
-        model=_model(desk),
+        model=_model(desk, whole=everything),
         embedder=meaning.description,
-        waiting=renewal.lacking(meaning.space, *shown) if meaning.space else 0,
-        renewing=renewal.owed(*shown),
+        waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,
+        renewing=sum(renewal.owed(*one) for one in places),
         embedder_trouble=meaning.trouble,
         vectors=_vectors(desk),
         knowledge=_knowledge(case),
-        unfinished_imports=len(unfinished(desk)),
-        uncarried=desk.tx.shipments.waiting(*here) if desk.tx.shipments.mirrored() else None,
+        unfinished_imports=len(unfinished(desk)) if everything else None,
+        uncarried=shipments.waiting(*here) if namespaces is None and shipments.mirrored() else None,
     )
     return Outcome(answer)
 
@@ -191,14 +194,14 @@ def _knowledge(case: Case) -> m.KnowledgeStatus | None:
     )
 
 
-def _model(desk: Desk) -> m.ModelStatus | None:
+def _model(desk: Desk, *, whole: bool) -> m.ModelStatus | None:
     if desk.tools.model is None:
         return None
     standing = desk.tools.model.standing(desk.scope.workspace)
     return m.ModelStatus(
         dict(standing.tasks),
-        budget_left(standing.allowance, standing.spent),
-        budget_left(standing.allowance_here, standing.spent_here),
+        budget_left(standing.allowance, standing.spent) if whole else None,
+        budget_left(standing.allowance_here, standing.spent_here) if whole else None,
         standing.trouble,
     )
 

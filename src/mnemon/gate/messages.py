@@ -394,8 +394,9 @@ class ModelStatus(Answer, frozen=True):
     """The model of each task, what may still be spent, and why it is not asked for now, if it is not."""
 
     tasks: dict[str, str]
-    left: Budget
-    left_here: Budget
+    left: Budget | None
+    """None, as the next, for a token that does not open the whole workspace."""
+    left_here: Budget | None
     """What is left for the workspace alone."""
     trouble: str = ""
 
@@ -420,15 +421,16 @@ class StatusAnswer(Answer, frozen=True):
     workspace: str
     owner: str
     namespaces: list[RoomStatus]
-    audit_rows: int
+    audit_rows: int | None
+    """None for a token that does not open the whole workspace."""
     scrub_pending: bool
     reasoner: str = ""
     model: ModelStatus | None = None
     embedder: str = ""
     """What meanings are compared by, in words."""
     waiting: int = 0
-    """How many lines wait for their vectors, and are found by words meanwhile: the owner's, or for a cap that
-    opens everything, those of the whole workspace."""
+    """How many lines wait for their vectors, and are found by words meanwhile: of the owner's namespaces that
+    the token opens, or for a token that opens everything, those of the whole workspace."""
     renewing: int = 0
     """How many of them wait to be indexed anew."""
     embedder_trouble: str = ""
@@ -437,9 +439,11 @@ class StatusAnswer(Answer, frozen=True):
     """How they are kept: one of `mnemon.domain.embedding.VECTORS`."""
     knowledge: KnowledgeStatus | None = None
     """None if something of it can't be opened; `mnemon doctor` says what."""
-    unfinished_imports: int = 0
+    unfinished_imports: int | None = None
+    """None for a token that does not open the whole workspace."""
     uncarried: int | None = None
-    """Of how many of the owner's objects the bucket must still be told; None without a bucket."""
+    """Of how many of the owner's objects the bucket must still be told; None without a bucket, and for a
+    token that does not open all namespaces."""
 
 
 class RotateKeys(Request, frozen=True):

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from mnemon.core.desk import Trace
 from mnemon.core.signins import open_grant, seal_grant
+from mnemon.domain import names
 from mnemon.domain.cap import Claims, Revocation, extent, read_unverified
 from mnemon.domain.moments import to_datetime
 from mnemon.domain.names import ALL
@@ -128,6 +129,7 @@ class Exchanged(m.Answer, frozen=True, kw_only=True):
 def allow(case: Case, request: Allow) -> Outcome:
     desk, grant = case.desk, case.chain.grant
     signins = desk.tx.signins
+    names.name(request.workspace, "workspace")
     if not signins.spend(REQUEST, request.request, desk.now):
         raise Conflict("this was answered already", hint="Let the program ask again.")
     ops = ops_of(request.access, grant.ops)

@@ -23,6 +23,7 @@ from mnemon.domain.framing import frame
 from mnemon.domain.line import MESSAGE, RELAYED, SealedLine
 from mnemon.domain.register import PEER, Entry
 from mnemon.domain.tasks import DERIVE, SUMMARISE, Errand
+from mnemon.errors import Conflict
 from mnemon.ports.book import Turns
 from mnemon.ports.register import Batch
 
@@ -68,7 +69,8 @@ def add_messages(
     """Store the messages; a retry finds those of the first time, and changes nothing.
 
     A batch is a retry if it comes with the key of an earlier one, or, without a key, if it says the
-    same as one of the last minutes and nothing was said in the session since.
+    same as one of the last minutes and nothing was said in the session since. A key is free again once
+    all that it stored is deleted.
 
     Raises: InvalidInput, LimitExceeded, NamespaceDenied, Conflict, Tampered.
     """
@@ -82,7 +84,7 @@ def add_messages(
         author: desk.tools.vault.room(desk.tx, room_of(desk, author, entry.namespace)) for author in authors
     }
     digest = _digest(keys[authors[0]].blind, session, said, key)
-    earlier = _first_time(desk, session, digest, keyed=key is not None)
+    earlier = _first_time(desk, session, digest, said, keyed=key is not None)
     if earlier is not None:
         return earlier, changes
     directory.join(desk, session, {**dict.fromkeys(authors), **_newcomers(desk, hall)})
@@ -143,7 +145,13 @@ def _digest(blind: bytes, session: str, said: Sequence[Said], key: str | None) -
     return told.digest()
 
 
-def _first_time(desk: Desk, session: str, digest: bytes, *, keyed: bool) -> list[Message] | None:
+def _first_time(
+    desk: Desk, session: str, digest: bytes, said: Sequence[Said], *, keyed: bool
+) -> list[Message] | None:
+    """What is there of the same batch.
+
+    Raises: Conflict if the key stored anything else, or part of what it stored is gone.
+    """
     batch = desk.tx.register.batch(desk.scope.workspace, session, digest)
     if batch is None or batch.at < desk.now - (KEY_WINDOW_MS if keyed else RETRY_WINDOW_MS):
         return None
@@ -151,7 +159,15 @@ def _first_time(desk: Desk, session: str, digest: bytes, *, keyed: bool) -> list
         return None
     opener = Opener(desk)
     lines = desk.tx.lines.turns(Turns(desk.scope.workspace, session, first=batch.first, last=batch.last))
-    return [Message(line, opener.text(line)) for line in lines] or None
+    found = [Message(line, opener.text(line)) for line in lines]
+    if [(one.line.room.owner, one.text) for one in found] == [(one.peer, one.text) for one in said]:
+        return found
+    if found and keyed:
+        raise Conflict(
+            "this Idempotency-Key stored other messages, or some of those it stored were deleted",
+            hint="Nothing was stored now. Send these messages with a new key.",
+        )
+    return None
 
 
 def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> None:

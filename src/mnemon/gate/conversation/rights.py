@@ -6,8 +6,9 @@
                                    their own: those whose names end in their mark, and that nobody else is in
     a cap of sessions              those sessions, and only what was concluded in them
 
-A cap of peers and sessions writes to those sessions in the name of those peers. All of it within the
-namespaces that the cap opens. What a cap may not reach and what is not there are refused alike.
+A cap of sessions writes in the name of those who are in them, and lets nobody in. A cap of peers and sessions
+writes to those sessions in the name of those peers. All of it within the namespaces that the cap opens. What
+a cap may not reach and what is not there are refused alike.
 
 Through the eyes of the peers in `via` a cap of peers sees what they know of the peers it reaches, and what
 they said and know of themselves in the sessions that it reads. Nothing else of theirs is open to it.
@@ -108,9 +109,15 @@ class Rights:
         """Raises: CapScopeMismatch."""
         if not self.opens(session) and not self._owns(session):
             raise CapScopeMismatch("the cap may not write to that session")
+        named = self._grant.speakers
         for author in authors:
             if not self._grant.reaches(author):
                 raise CapScopeMismatch("the cap does not reach that peer")
+            if named is not None and author not in named and author not in members(self._desk, session):
+                raise CapScopeMismatch(
+                    "the token is of a session, and that peer is not in it",
+                    hint="Let the peer into the session with a token of the workspace first.",
+                )
 
     def makes(self, session: str, authors: Iterable[str] = (), namespace: str | None = None) -> None:
         """As `writes`, where that makes the session if there is none.

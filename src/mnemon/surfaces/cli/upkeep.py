@@ -105,7 +105,8 @@ def status(shell: Shell) -> None:
         where = shell.server or shell.settings.where
         rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
         rows += [f"  {room.namespace:<20} {room.lines:>8} lines" for room in answer.namespaces]
-        rows.append(f"  audit log            {answer.audit_rows:>8} rows")
+        if answer.audit_rows is not None:
+            rows.append(f"  audit log            {answer.audit_rows:>8} rows")
         rows += [*_recall(answer), *_knowledge(answer.knowledge)]
         if answer.model is not None:
             rows += _model(answer.reasoner, answer.model)
@@ -259,14 +260,12 @@ def _knowledge(told: m.KnowledgeStatus | None) -> list[str]:
 
 def _model(reasoner: str, told: m.ModelStatus) -> list[str]:
     """Who reasons, what is left for it, and what is wrong with it."""
-    left, here = told.left, told.left_here
-    rows = [
-        f"  reasoner             {reasoner} ({', '.join(told.tasks)})",
-        f"  left this hour       {left.calls_this_hour:>8} calls, {left.tokens_this_hour} tokens",
-        f"  left today           {left.calls_today:>8} calls, {left.tokens_today} tokens",
-        f"  workspace, this hour {here.calls_this_hour:>8} calls, {here.tokens_this_hour} tokens",
-        f"  workspace, today     {here.calls_today:>8} calls, {here.tokens_today} tokens",
-    ]
+    rows = [f"  reasoner             {reasoner} ({', '.join(told.tasks)})"]
+    for name, left in (("left", told.left), ("workspace,", told.left_here)):
+        if left is not None:
+            hour, today = f"{name} this hour", f"{name} today"
+            rows.append(f"  {hour:<20} {left.calls_this_hour:>8} calls, {left.tokens_this_hour} tokens")
+            rows.append(f"  {today:<20} {left.calls_today:>8} calls, {left.tokens_today} tokens")
     return [*rows, f"  without the model    {told.trouble}"] if told.trouble else rows
 
 

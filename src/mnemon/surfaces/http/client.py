@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from mnemon import errors as e
-from mnemon.domain.proof import Bound
+from mnemon.domain.proof import Bound, bound_headers
 from mnemon.domain.retry_after import seconds_to_wait
 from mnemon.gate.admission import Credentials
 from mnemon.gate.messages import Request
@@ -91,7 +91,8 @@ class RemoteGate:
     def bind(self, operation: Operation, request: Request) -> Bound:
         """What a proof of possession is made over. Raises: InvalidInput, Unsupported."""
         sent = _writer(operation.name).written(request)
-        return Bound(sent.method, f"{self._base}{sent.target}", sent.body)
+        headers = bound_headers(sent.headers.items())
+        return Bound(sent.method, f"{self._base}{sent.target}", sent.body, headers)
 
     def call(
         self,

@@ -10,7 +10,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mnemon.domain.proof import Bound
+from mnemon.domain.proof import Bound, bound_headers
 from mnemon.errors import MnemonError, RateLimited, Unauthenticated
 from mnemon.gate.admission import Credentials
 from mnemon.gate.gate import Gate
@@ -98,9 +98,9 @@ def _too_many() -> NoReturn:
 
 
 def credentials_of(request: Request, body: bytes) -> Credentials:
-    return Credentials(
-        token_of(request), request.headers.get("dpop"), Bound(request.method, _target(request), body)
-    )
+    headers = bound_headers(request.headers.items())
+    bound = Bound(request.method, _target(request), body, headers)
+    return Credentials(token_of(request), request.headers.get("dpop"), bound)
 
 
 def token_of(request: Request) -> str | None:

@@ -84,6 +84,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         if asked.get("end") not in self._offered:
             raise InvalidInput("'end' must be one of those offered")
         found = self.posted(asked)
+        names.name(found.workspace, "workspace")
         namespaces = _named(asked)
         if not namespaces:
             raise InvalidInput("name at least one namespace")
