@@ -7,7 +7,7 @@ SKEW = PROOF_AGE = 60
 RIGHTS = {f"memory.{op}": op for op in ("put", "get", "list", "snapshot", "invalidate", "forget")}
 RIGHTS |= {f"audit.{part}": "audit" for part in ("list", "checkpoint", "proof")}
 RIGHTS |= {"memory.line": "get", "status": "list", "caps.mint": "grant", "caps.revoke": "revoke"}
-RIGHTS |= {"reindex": "put", "signin.list": "revoke", "signin.withdraw": "revoke"}
+RIGHTS |= {"chat": "chat", "reindex": "put", "signin.list": "revoke", "signin.withdraw": "revoke"}
 IMPORTS = tuple(f"import.{part}" for part in ("begin", "page", "finish"))
 RIGHTS |= dict.fromkeys(IMPORTS, "put")
 ONE_OF = {"memory.forget": {"id", "namespace", "owner"}, "caps.revoke": {"jti", "sub", "kid"}}
