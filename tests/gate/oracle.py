@@ -64,7 +64,7 @@ def scope(cap, request, state):
     actor, sessions = body.get(NAMES_ACTOR.get(operation)), said.get("sessions")
     elsewhere = operation == "caps.mint" and "wid" in body and said["wid"] not in ("*", body["wid"])
     stranger = actor is not None and not {actor, "*"} & reach(said)
-    whole = forgetting or operation == "status" or operation in IMPORTS
+    whole = forgetting or operation in ("status", "chat", *IMPORTS)
     walled = sessions is not None and (whole or (putting and body.get("session") not in sessions))
     if elsewhere or stranger or walled:
         return "cap_scope_mismatch"
