@@ -68,9 +68,12 @@ def line(chance: random.Random) -> str:
     return " ".join(words)
 
 
+_LINES = [line(random.Random(seed)) for seed in range(20)]
+
+
 def put(client: Client, chance: random.Random) -> int:
     return client.ask(
-        "POST", "/v1/memory/put", {"namespace": "default", "kind": "event", "text": line(chance)}
+        "POST", "/v1/memory/put", {"namespace": "default", "kind": "event", "text": chance.choice(_LINES)}
     )
 
 

@@ -224,12 +224,6 @@ def test_a_revoked_cap_chats_no_more(stage):
     assert stage.say(ann, "hi", key="k-1").status_code == 403
 
 
-def test_the_field_user_names_nobody_unless_it_is_configured_to(stage, front):
-    stage.client(front).post("/chat/completions", json=asked("I like tea.", user="ann"))
-    assert stage.texts(2)[0] == ("front", "I like tea.")
-    assert stage.model.asked[-1].body["user"] == "ann"
-
-
 NAMES = st.text(min_size=1, max_size=256) | st.text("aA-_1", min_size=1, max_size=120)
 SUFFIXED = st.builds(lambda name: peer_of(name, "assistant"), NAMES)
 """Names that were given to others, as names."""

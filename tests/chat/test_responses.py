@@ -76,9 +76,9 @@ def test_messages_are_asked_with_what_memory_has_for_the_last(stage, client, con
 def test_a_stream_passes_and_is_heard(stage, front):
     stage.model.plays(streams("One, ", "two."))
     with openai.OpenAI(base_url=f"{stage.url}/v1", api_key=front, max_retries=0) as sdk:
-        heard = list(sdk.responses.create(model=MODEL, input="Count.", stream=True))
+        heard = list(sdk.responses.create(model=MODEL, input="Count.", stream=True, user="ann"))
     assert [event.delta for event in heard if event.type == "response.output_text.delta"] == ["One, ", "two."]
-    assert stage.texts(2) == [("front", "Count."), ("assistant", "One, two.")]
+    assert stage.texts(2) == [("ann", "Count."), ("assistant", "One, two.")]
 
 
 def test_a_call_is_not_the_end_of_a_turn(stage, client):

@@ -72,7 +72,7 @@ def test_without_a_transcript_s_name_nothing_stands_in(stage, front):
 def test_a_cap_that_may_not_read_continues_with_nothing(stage):
     stage.say(stage.mint("ann"), "My cat is called Minka.", transcript="t-1")
     stage.texts(2)
-    stage.say(stage.mint("ann", ops=("put",)), "hello there", transcript="t-1")
+    stage.say(stage.mint("ann", ops=("chat", "put")), "hello there", transcript="t-1")
     assert roles(stage) == [("user", "hello there")]
 
 

@@ -62,7 +62,10 @@ def test_without_a_cap_of_the_door_s_own_a_narrow_cap_chats_and_nothing_is_writt
 def test_a_cap_with_fewer_rights_chats_with_what_it_has(stage, ops):
     stage.say(stage.mint("ann"), "I am allergic to plums.")
     stage.texts(2)
-    assert stage.say(stage.mint("ann", ops=ops), "Am I allergic to plums or to pears?").status_code == 200
+    assert (
+        stage.say(stage.mint("ann", ops=("chat", *ops)), "Am I allergic to plums or to pears?").status_code
+        == 200
+    )
     assert ("I am allergic to plums." in stage.heard()) == ("get" in ops)
     stage.say(stage.mint("bob"), "A sign that all before is written.")
     assert (("ann", "Am I allergic to plums or to pears?") in stage.texts(6 if "put" in ops else 4)) == (

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from chat.stage import KEY, a_stage, asked
 from mnemon.domain.upstream import Upstream
 from mnemon.surfaces.http.chat.keeping import Complaints
+from model.stand_in import Streams
 
 QUESTION = "Am I allergic to plums or to pears?"
 
@@ -102,7 +106,7 @@ def test_half_a_character_becomes_the_one_for_unknown_ones(stage, front, written
 
 def test_a_body_beyond_the_bound_is_refused_and_one_within_it_passes(stage, front):
     most = stage.house.gate.limits.batch_bytes
-    client = stage.client(front)
+    client = stage.client(front, user_id="ann")
     large = client.post("/chat/completions", content=b" " * (most + 1))
     assert (large.status_code, large.json()["error"]["code"]) == (413, "body_too_large")
     text = "word " * 400_000
@@ -125,12 +129,18 @@ def test_a_reason_is_told_once_and_there_is_an_end_to_reasons(caplog):
 
 @pytest.mark.embedded("it holds the lock of the file")
 def test_a_turn_that_is_not_yet_written_when_the_server_stops_is_not_lost(home):
-    with a_stage(home, wait_ms=100) as stage:
+    asked_for, going_on = threading.Event(), threading.Event()
+    content = b'{"choices": [{"message": {"content": "Noted."}, "finish_reason": "stop"}]}'
+    answer = Streams((content,), lambda at: (asked_for.set(), going_on.wait()), kind="application/json")
+    with a_stage(home) as stage, ThreadPoolExecutor(1) as pool:
         front = stage.front()
         stage.say(front, "hello there", user="ann")
         stage.texts(2)
+        said = pool.submit(stage.say, front, "I am allergic to plums.", answer, user="ann")
+        asked_for.wait()
         with stage.busy():
-            assert stage.say(front, "I am allergic to plums.", user="ann").status_code == 200
+            going_on.set()
+            assert said.result().status_code == 200
     with a_stage(home) as stage:
         assert stage.texts(4)[2:] == [("ann", "I am allergic to plums."), ("assistant", "Noted.")]
 

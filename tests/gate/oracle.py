@@ -8,7 +8,7 @@ RIGHTS = {f"memory.{op}": op for op in ("put", "get", "list", "snapshot", "inval
 RIGHTS |= {f"audit.{part}": "audit" for part in ("list", "checkpoint", "proof")}
 RIGHTS |= {"receipt.verify": "audit"}
 RIGHTS |= {"memory.line": "get", "status": "list", "caps.mint": "grant", "caps.revoke": "revoke"}
-RIGHTS |= {"reindex": "put", "signin.list": "revoke", "signin.withdraw": "revoke"}
+RIGHTS |= {"chat": "chat", "reindex": "put", "signin.list": "revoke", "signin.withdraw": "revoke"}
 IMPORTS = tuple(f"import.{part}" for part in ("begin", "page", "finish"))
 RIGHTS |= dict.fromkeys(IMPORTS, "put")
 ONE_OF = {"memory.forget": {"id", "namespace", "owner"}, "caps.revoke": {"jti", "sub", "kid"}}
@@ -65,7 +65,7 @@ def scope(cap, request, state):
     actor, sessions = body.get(NAMES_ACTOR.get(operation)), said.get("sessions")
     elsewhere = operation == "caps.mint" and "wid" in body and said["wid"] not in ("*", body["wid"])
     stranger = actor is not None and not {actor, "*"} & reach(said)
-    whole = forgetting or operation == "status" or operation in IMPORTS
+    whole = forgetting or operation in ("status", "chat", *IMPORTS)
     walled = sessions is not None and (whole or (putting and body.get("session") not in sessions))
     if elsewhere or stranger or walled:
         return "cap_scope_mismatch"

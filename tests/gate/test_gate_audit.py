@@ -68,6 +68,7 @@ def requests(line, receipt):
         o.INVALIDATE: m.Invalidate(line, "Trip to Xi'an"),
         o.FORGET: m.Forget(id=line),
         o.STATUS: m.Status(),
+        o.CHAT: m.WhoAmI(),
         o.MINT: m.Mint(sub="owner", ops=("get",), namespaces_allowed=("travel",)),
         o.ATTENUATE: m.Attenuate(ops=("get",)),
         o.REVOKE: m.Revoke(jti=NOWHERE),

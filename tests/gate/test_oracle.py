@@ -19,11 +19,12 @@ from mnemon.domain.limits import Limits
 from mnemon.domain.proof import Bound
 from mnemon.errors import BodyTooLarge, InvalidInput, MnemonError
 from mnemon.gate.admission import Credentials
+from mnemon.gate.operations import CHAT
 from mnemon.surfaces.http.routes import ROUTES
 
 PAIRS = 48_000
 
-REACHABLE = [route.operation for route in ROUTES]
+REACHABLE = [*(route.operation for route in ROUTES), CHAT]
 DECODERS = {operation.name: msgspec.json.Decoder(operation.request) for operation in REACHABLE}
 NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 ACTORS = ["alice", "bob", "carol"]
@@ -192,6 +193,7 @@ BODIES = {
         ]
     ),
     "status": lambda r: {},
+    "chat": lambda r: {},
     "caps.mint": lambda r: (
         {
             "sub": r.choice([*ACTORS, "owner"]),

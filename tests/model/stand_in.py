@@ -158,6 +158,7 @@ class _Server(ThreadingHTTPServer):
     stand_in: StandIn
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a client that hung up: tests make them do so."""

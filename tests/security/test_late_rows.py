@@ -1,5 +1,7 @@
-"""While the store is out of reach the chat door refuses, or passes on without memory if it was told to. Either
-way the verdict is durable before the answer leaves, and becomes a row of the log, once."""
+"""While the store is out of reach the chat door refuses, or passes on without memory if it was told to.
+
+Either way the verdict is durable before the answer leaves, and becomes a row of the log, once.
+"""
 
 from __future__ import annotations
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import contextmanager
+from datetime import timedelta, tzinfo
 
 import pytest
+from msgspec.structs import replace
 from starlette.applications import Starlette
 
 from chat.stage import KEY, Stage, a_stage, asked
@@ -19,6 +21,8 @@ from mnemon.errors import RateLimited
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as co
 from mnemon.surfaces.http.chat.door import ChatDoor
 from mnemon.surfaces.http.exchange import MOST_WAITING, Hands
 from model.stand_in import a_stand_in
@@ -152,3 +156,40 @@ def test_a_token_whose_requests_wait_already_is_refused_with_a_row_and_no_other_
     assert found.count(("memory.get", "rate_limited")) == 1
     assert found.count(("memory.get", "ok")) == MOST_WAITING
     assert ("memory.get", "ok") in rows(house, quiet)
+
+
+class Wall(tzinfo):
+    """A wall clock that notes, whenever a text is analysed by it, whether the store was held for writing."""
+
+    def __init__(self):
+        self.seen = []
+        self.lock = None
+
+    def utcoffset(self, moment):
+        if self.lock is not None:
+            self.seen.append(self.lock.locked())
+        return timedelta(0)
+
+    def dst(self, moment):
+        return timedelta(0)
+
+
+@pytest.mark.embedded("it looks at the lock of the file")
+def test_nobody_holds_the_store_while_a_long_text_is_analysed(home):
+    wall = Wall()
+    house = open_house(replace(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)), zone=wall))
+    try:
+        owner = Credentials(house.owner_cap)
+        wall.lock = house._book._engine._lock
+        long = "On Monday I planted an oak beside the well. " * 1000
+        house.gate.call(o.PUT, owner, m.Put(text=long, namespace="garden"))
+        said = q.NewMessage(content=long[:20_000], peer_id="ann")
+        house.gate.call(
+            co.ADD_MESSAGES, owner, q.AddMessages(workspace_id="w", session_id="s", messages=[said])
+        )
+        assert wall.seen
+        assert not any(wall.seen)
+        found = house.gate.call(o.GET, owner, m.Get(query="Where did I plant the oak?")).lines
+        assert [line.matched for line in found] == [True]
+    finally:
+        house.close()

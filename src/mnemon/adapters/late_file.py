@@ -11,13 +11,14 @@ from pathlib import Path
 import msgspec
 
 from mnemon.adapters.files import locked, sync_folder, translation
+from mnemon.domain.shapes import settled
 from mnemon.errors import StorageFull
 from mnemon.ports.late_rows import LateRow
 
 FILE = "late.audit"
 _MOST_BYTES = 64 * 1024 * 1024
 _PATIENCE_SECONDS = 2.0
-_decode = msgspec.json.Decoder(LateRow).decode
+_decode = msgspec.json.Decoder(settled(LateRow)).decode
 
 
 class LateFile:

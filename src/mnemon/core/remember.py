@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,8 +13,10 @@ from mnemon.core.vault import RoomKeys
 from mnemon.domain import calendar, content, when, words
 from mnemon.domain.feed import Saying
 from mnemon.domain.line import CARD, SUMMARY, TOMBSTONE, Line, Place, SealedLine, check_line
+from mnemon.domain.policy import Scope
 from mnemon.domain.signs import signs
 from mnemon.errors import Conflict
+from mnemon.ports.book import Transaction
 from mnemon.ports.clock import Zone
 
 ANALYSIS = f"{words.VERSION}.1"
@@ -77,7 +80,8 @@ def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
     """Make the line findable by its text."""
     at = _time_of(line)
     analysis = desk.once((Analysis, text, at), lambda: analysed(text, at, desk.tools.zone))
-    tokens, counts = _blinded(line, analysis, keys)
+    terms = desk.once((words.blind, keys.blind, text), lambda: words.blind(keys.blind, analysis.terms))
+    tokens, counts = _with_marks(line, analysis, terms, keys)
     said = Saying(line.session, line.turn, at)
     desk.tx.terms.add(line.room, line.id, tokens, counts, said)
     desk.tools.meaning.touch((line.room,))
@@ -86,7 +90,8 @@ def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
 
 def tokens_of(line: Place, text: str, keys: RoomKeys, zone: Zone) -> tuple[bytes, bytes]:
     """The blinded tokens of the line's terms and marks, and how often each occurs; a mark does 0 times."""
-    return _blinded(line, analysed(text, _time_of(line), zone), keys)
+    analysis = analysed(text, _time_of(line), zone)
+    return _with_marks(line, analysis, words.blind(keys.blind, analysis.terms), keys)
 
 
 class Analysis(Struct, frozen=True, gc=False):
@@ -106,14 +111,44 @@ def analysed(text: str, at: int, zone: Zone) -> Analysis:
     return Analysis(words.terms(text), marks)
 
 
-def analysed_ahead(tools: Tools, texts: Iterable[tuple[str, int]]) -> dict[Hashable, Any]:
-    """What a desk should know of texts, each with its time, that are about to be stored.
+class Upcoming(Struct, frozen=True):
+    """A text that is about to be stored: when it was said, and in which room, as far as that is known."""
+
+    text: str
+    at: int | None = None
+    owner: str | None = None
+    namespace: str | None = None
+
+
+def keys_ahead(
+    tools: Tools, tx: Transaction, scope: Scope, texts: Iterable[Upcoming]
+) -> dict[tuple[str | None, str | None], RoomKeys]:
+    """The keys of the rooms that the texts will lie in, where these can be told already."""
+    found = {}
+    for owner, namespace in {(one.owner, one.namespace) for one in texts}:
+        namespaces = None if namespace is None else (namespace,)
+        rooms = tools.vault.rooms(tx, scope.workspace, owner or scope.owner, namespaces)
+        if len(rooms) == 1:
+            [found[owner, namespace]] = rooms.values()
+    return found
+
+
+def analysed_ahead(
+    tools: Tools,
+    texts: Iterable[Upcoming],
+    keys: Mapping[tuple[str | None, str | None], RoomKeys],
+    now: int,
+) -> dict[Hashable, Any]:
+    """What a desk should know of texts that are about to be stored.
 
     To find it out takes long, and whoever has the store for writing should not.
     """
     known: dict[Hashable, Any] = {}
-    for text, at in texts:
-        known[Analysis, text, at] = analysed(text, at, tools.zone)
+    for one in texts:
+        at = now if one.at is None else one.at
+        analysis = known[Analysis, one.text, at] = analysed(one.text, at, tools.zone)
+        if (room := keys.get((one.owner, one.namespace))) is not None:
+            known[words.blind, room.blind, one.text] = words.blind(room.blind, analysis.terms)
     return known
 
 
@@ -121,9 +156,10 @@ def _time_of(line: Place) -> int:
     return line.created_at if line.occurred_at is None else line.occurred_at
 
 
-def _blinded(line: Place, analysis: Analysis, keys: RoomKeys) -> tuple[bytes, bytes]:
-    found = {**analysis.terms, **dict.fromkeys((*analysis.marks, *bounds_of(line)), 0)}
-    return words.blind(keys.blind, found).tobytes(), bytes(found.values())
+def _with_marks(line: Place, analysis: Analysis, terms: array[int], keys: RoomKeys) -> tuple[bytes, bytes]:
+    marks = dict.fromkeys((*analysis.marks, *bounds_of(line)))
+    tokens = terms + words.blind(keys.blind, marks)
+    return tokens.tobytes(), bytes((*analysis.terms.values(), *(0 for _ in marks)))
 
 
 def bounds_of(line: Place) -> list[str]:

@@ -34,7 +34,7 @@ from msgspec import Struct
 
 from mnemon.core.desk import Desk, Tools, Trace
 from mnemon.core.finding import foresee
-from mnemon.core.remember import analysed_ahead
+from mnemon.core.remember import analysed_ahead, keys_ahead
 from mnemon.domain import ulid
 from mnemon.domain.audit import OK, Event, Row
 from mnemon.domain.cap import Chain, Grant
@@ -377,13 +377,13 @@ class Gate:
         operation = asked.operation
         request = admitted if operation.prepare is None else operation.prepare(self._tools, admitted)
         if operation.texts is not None:
-            texts = [
-                (text, asked.now if at is None else at)
-                for text, at in operation.texts(request)
-                if len(text) <= self.limits.line_bytes
-            ]
+            longest = self.limits.line_bytes
+            texts = [one for one in operation.texts(request) if len(one.text) <= longest]
+            scope = check_reach(asked.chain.grant, operation.reach(request))
+            with self._book.read(asked.chain.grant.workspace) as tx:
+                keys = keys_ahead(self._tools, tx, scope, texts)
             with self._analysing:
-                asked.together = analysed_ahead(self._tools, texts)
+                asked.together = analysed_ahead(self._tools, texts, keys, asked.now)
         return request
 
     def _perform(
@@ -455,7 +455,7 @@ def _brings_much(asked: Asked, request: Request | Callable[[], Request]) -> bool
         return False
     if callable(request):
         return len(asked.credentials.request.body) > _LONG_CHARS
-    return sum(len(text) for text, _ in asked.operation.texts(request)) > _LONG_CHARS
+    return sum(len(one.text) for one in asked.operation.texts(request)) > _LONG_CHARS
 
 
 def _works(trouble: str) -> str:

@@ -10,7 +10,7 @@ from mnemon.core.correct import correct
 from mnemon.core.desk import Desk, Trace
 from mnemon.core.portable.noting import unfinished
 from mnemon.core.recall import Wish, recall
-from mnemon.core.remember import Draft, remember
+from mnemon.core.remember import Draft, Upcoming, remember
 from mnemon.domain.embedding import NONE, PGVECTOR, SEALED
 from mnemon.domain.line import Line
 from mnemon.domain.moments import to_datetime, to_ms
@@ -41,8 +41,8 @@ def put(case: Case, request: m.Put) -> Outcome:
     return Outcome(answer, Trace((line.room.namespace,), (line.id,), _detail(duplicate=duplicate)))
 
 
-def texts_put(request: m.Put) -> list[tuple[str, int | None]]:
-    return [(request.text, _ms(request.occurred_at))]
+def texts_put(request: m.Put) -> list[Upcoming]:
+    return [Upcoming(request.text, _ms(request.occurred_at), namespace=request.namespace)]
 
 
 def get(case: Case, request: m.Get) -> Outcome:

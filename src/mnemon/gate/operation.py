@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from mnemon.core.desk import Tools
+from mnemon.core.remember import Upcoming
 from mnemon.domain.policy import Need, Reach
 from mnemon.gate import messages as m
 from mnemon.gate.case import Case, Outcome
@@ -33,9 +34,9 @@ class Operation(Struct, frozen=True):
     """What else the cap must allow, once the workspace can be looked at."""
     prepare: Callable[[Tools, Any], m.Request] | None = None
     """What is done with an admitted request before the store is written to, so that nobody waits for it."""
-    texts: Callable[[Any], Iterable[tuple[str, int | None]]] | None = None
-    """The texts that it stores, and when each was said if not now. Long ones are analysed before the store is
-    written to, so that nobody waits for it."""
+    texts: Callable[[Any], Iterable[Upcoming]] | None = None
+    """The texts that it stores. Long ones are analysed before the store is written to, so that nobody waits
+    for it."""
     waits: bool = False
     """Whether its answer may wait for something beyond the store."""
     rings: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mnemon.core.remember import Upcoming
 from mnemon.domain.names import ALL
 from mnemon.domain.policy import Need, Reach
 from mnemon.errors import InvalidInput
@@ -60,7 +61,7 @@ INVALIDATE = Operation(
     memory.invalidate,
     writes=True,
     within=True,
-    texts=lambda request: [(request.text or "", None)],
+    texts=lambda request: [Upcoming(request.text or "")],
     rings=True,
 )
 FORGET = Operation(

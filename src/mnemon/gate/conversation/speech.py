@@ -15,6 +15,7 @@ from mnemon.core.conversation.ingest import Hall, Message, Said, add_messages
 from mnemon.core.conversation.place import everywhere, reading
 from mnemon.core.conversation.search import How, Where, find_messages
 from mnemon.core.desk import Tools, Trace
+from mnemon.core.remember import Upcoming
 from mnemon.domain.chunks import chunks
 from mnemon.domain.filters import predicate
 from mnemon.domain.habits import Reasoning
@@ -59,13 +60,16 @@ def add(case: Case, request: q.AddMessages) -> Outcome:
     return Outcome(answer, changes.trace())
 
 
-def texts_added(request: q.AddMessages) -> list[tuple[str, int | None]]:
-    return [(one.content, moment_ms(one.created_at)) for one in request.messages]
+def texts_added(request: q.AddMessages) -> list[Upcoming]:
+    return [
+        Upcoming(one.content, moment_ms(one.created_at), one.peer_id, request.namespace)
+        for one in request.messages
+    ]
 
 
-def texts_in_file(request: q.AddFile) -> list[tuple[str, int | None]]:
+def texts_in_file(request: q.AddFile) -> list[Upcoming]:
     moment = moment_ms(request.created_at)
-    return [(part, moment) for part in request.parts]
+    return [Upcoming(part, moment, request.peer_id, request.namespace) for part in request.parts]
 
 
 def read_file(tools: Tools, request: q.AddFile) -> q.AddFile:

@@ -47,7 +47,7 @@ def _shape(codes: list[str]) -> Schema:
     return an_object({"error": an_object(said)})
 
 
-_ADMITTED = (*EVERY_CAP, e.CapScopeMismatch, e.Denied, e.UpstreamUnreachable)
+_ADMITTED = (*EVERY_CAP, e.CapOpMismatch, e.CapScopeMismatch, e.Denied, e.UpstreamUnreachable)
 _REFUSED = refusals(_ADMITTED, _shape)
 _UNSERVED = refusals((*_ADMITTED, e.NotFound), _shape)
 _TURN = refusals((*_ADMITTED, e.NotFound, *EVERY_BODY), _shape)
