@@ -75,7 +75,7 @@ SPARE = 3
 INDEX_MB = 8
 HOST_WORKSPACE = "hermes"
 _PAGE = 10_000
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 
 
 class Held(NamedTuple):
@@ -121,6 +121,7 @@ class Database:
     """A PostgreSQL server of the soak's own."""
 
     def __init__(self, folder: Path) -> None:
+        folder.parent.chmod(0o711)  # PostgreSQL does not run as root, and has to get there.
         self._cluster = Cluster(folder)
         self._cluster.start()
         self._cluster.run("CREATE DATABASE soak")

@@ -223,6 +223,7 @@ QUESTIONS = {
 
 def place_the_last(tx, ids):
     assert tx.terms.lacking(ROOM, "space", 64) == ids[-1:]
+    assert tx.terms.newest_lacking(ROOM, "space", 8) == ids[-1:]
     tx.terms.lie(ROOM, "space", [(ids[-1], b"vector")])
     assert tx.terms.lacking(ROOM, "space", 64) == []
 

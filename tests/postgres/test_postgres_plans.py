@@ -114,6 +114,7 @@ def test_a_new_line_gets_its_vector_without_a_walk_through_those_that_have_one(b
         tx.terms.add(LARGE, IDS[0], b"", b"")
         tx.terms._session = told = Explaining(tx.terms._session)
         assert tx.terms.lacking(LARGE, "space", 64) == [IDS[0]]
+        assert tx.terms.newest_lacking(LARGE, "space", 1) == [IDS[0]]
         tx.terms.lie(LARGE, "space", [(IDS[0], b"sealed")])
         assert tx.terms.lacking(LARGE, "space", 64) == []
     assert max(told.visited) <= 3, told.visited

@@ -133,6 +133,7 @@ def test_with_json_wrong_usage_is_json_too(tmp_path, asked):
         ("MNEMON_BODY_BYTES", "many"),
         ("MNEMON_BODY_BYTES", "0"),
         ("MNEMON_LINE_BYTES", "-1"),
+        ("MNEMON_INDEX_MB", "0"),
         ("MNEMON_REQUESTS_PER_MINUTE", "1.5"),
     ],
 )
