@@ -272,6 +272,24 @@ def test_what_the_book_lost_comes_back(home, url):
     mnemon("doctor", home=home, settings={"MNEMON_OBJECTS": url})
 
 
+def test_a_forgotten_line_that_is_put_back_into_the_book_is_told_and_not_copied(home, url, objects):
+    with kept(home, url) as me:
+        me.put("hello")
+        gone = me.put("secret")
+        me.carry()
+        with me.house._book.read() as tx:
+            [room] = tx.lines.rooms()
+            line = tx.lines.get(room, gone)
+        me.call(o.FORGET, m.Forget(id=gone))
+        me.carry()
+        with me.house._book.write() as tx:
+            tx.lines.append(line)
+        before = sorted(every_key(objects))
+        mended = me.house.repair()
+        assert [gone in finding for finding in mended.findings] == [True]
+        assert sorted(every_key(objects)) == before
+
+
 def test_what_was_forgotten_is_not_brought_back_but_removed(home, url, objects):
     """A delete that the bucket undid: a restored version of an object, or a carrier that was very late."""
     with kept(home, url) as me:

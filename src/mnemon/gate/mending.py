@@ -67,14 +67,20 @@ class Mender:
             if room is None or room_prefix(room) != prefix:
                 mended.findings.append(f"the objects under {prefix} have no key that says whose they are")
                 continue
-            if room.workspace not in told:
-                with self._book.read() as tx:
-                    told[room.workspace] = forgotten(tx, room.workspace)
-            self._mend_room(room, set(keys), told[room.workspace], mended, deep=deep)
+            self._mend_room(room, set(keys), self._gone(told, room.workspace), mended, deep=deep)
         for room in rooms.values():
-            self._mend_room(room, set(), lambda room, line_id: False, mended)
+            self._mend_room(room, set(), self._gone(told, room.workspace), mended)
         self.carrier.carry_all(_PATIENCE_SECONDS)
         return mended
+
+    def _gone(
+        self, told: dict[str, Callable[[Room, str], bool]], workspace: str
+    ) -> Callable[[Room, str], bool]:
+        """Whether a line of the workspace was forgotten, by its log, which is read once."""
+        if workspace not in told:
+            with self._book.read() as tx:
+                told[workspace] = forgotten(tx, workspace)
+        return told[workspace]
 
     def _of_rooms(self) -> Iterator[tuple[str, list[str]]]:
         """The keys of the bucket, room by room."""
@@ -101,6 +107,13 @@ class Mender:
                 some, after = expected(tx, room, after)
             yield some
 
+    def _was_put_back(self, one: Shipment, gone: Callable[[Room, str], bool], mended: Mended) -> bool:
+        """Whether it is a line that was forgotten: such a one is told, and not copied into the bucket."""
+        if one.what != LINE or not gone(one.room, one.name):
+            return False
+        mended.findings.append(f"line {one.name} was forgotten, and is there again: forget it again")
+        return True
+
     def _mend_room(
         self,
         room: Room,
@@ -112,10 +125,10 @@ class Mender:
     ) -> None:
         extra = set(there)
         for wanted in self._wanted(room):
-            keys = {key_of(one): one for one in wanted}
+            extra.difference_update(map(key_of, wanted))
+            keys = {key_of(one): one for one in wanted if not self._was_put_back(one, gone, mended)}
             self.carrier.note([one for key, one in keys.items() if key not in there])
             mended.carried += len(keys.keys() - there)
-            extra -= keys.keys()
             if deep:
                 self._comparer.compare(room, [one for key, one in keys.items() if key in there], mended)
         found = sorted((split[1], split[2], key) for key in extra if (split := split_key(key)) is not None)
