@@ -60,7 +60,7 @@ def test_the_server_says_at_its_start_whom_it_trusts(tmp_path):
 
 
 def test_without_being_told_to_a_server_trusts_nobody(wary):
-    assert asked(wary) == (401, "cap_malformed")
+    assert asked(wary) == (401, "cap_missing")
 
 
 @pytest.mark.parametrize("host", ["example.org", "127.0.0.1.example.org", "mnemon.local", "0.0.0.0", ""])
@@ -92,7 +92,7 @@ def test_a_page_of_another_origin_gets_nothing(trusting, origin):
     ],
 )
 def test_a_request_that_came_through_a_proxy_is_nobody_s(trusting, header, value):
-    assert asked(trusting, **{header: value}) == (401, "cap_malformed")
+    assert asked(trusting, **{header: value}) == (401, "cap_missing")
 
 
 @pytest.mark.parametrize(
