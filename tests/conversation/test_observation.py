@@ -137,7 +137,7 @@ def test_no_more_than_ten_peers_of_a_session_observe_the_others(owner):
     watching = {f"p{number}": {"observe_others": True} for number in range(10)}
     owner.open("sessions", "s", peers=watching)
     refused = owner.ask("POST", "/sessions/s/peers", {"one-more": {"observe_others": True}})
-    assert refused.status_code == 400
+    assert refused.status_code == 422
     assert "one-more" not in owner.members("s")
     owner.told("POST", "/sessions/s/peers", {"one-more": {}})
     assert owner.code("PUT", "/sessions/s/peers/one-more/config", {"observe_others": True})[0] == 422

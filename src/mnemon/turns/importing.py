@@ -186,7 +186,9 @@ class Taking:
         )
         try:
             opened = self._ask(o.OPEN_SESSION, whole)
-        except (InvalidInput, LimitExceeded):
+        except (InvalidInput, LimitExceeded) as error:
+            if error.retryable:
+                raise
             bare = replace(whole, configuration={}, peers=dict.fromkeys(record.members, MemberHabits()))
             opened = self._ask(o.OPEN_SESSION, bare)
             self.tally.skip("settings of sessions that are not possible here")

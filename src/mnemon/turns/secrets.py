@@ -95,7 +95,7 @@ _SHAPES = (
     _shape("private key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _shape("discord token", ".", r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}"),
     _Shape(
-        "telegram token", (":",), pattern(r"(?:(?<![\w:-])|(?<=/bot))\d{8,10}:[A-Za-z0-9_-]{35}(?![\w-])")
+        "telegram token", (":",), pattern(r"\d(?:(?<![\w:-].)|(?<=/bot.))\d{7,9}:[A-Za-z0-9_-]{35}(?![\w-])")
     ),
     _shape("cap", "~", rf"{_SIGNED}(?:~{_SIGNED}){{0,{_MOST_BLOCKS}}}+~[\w-]{{20,}}"),
     _shape(
@@ -149,8 +149,8 @@ _VALUE = pattern(
     r"|`(?P<back>(?:[^`\n\\]++|\\(?![\"'`]))++)\\?`"
     r"|[\"'`]?(?P<bare>[^\s\"'`,;<>]++)"
 )
-_COULD_BE = pattern(r"(?=[a-z+/_-]*+\d|\d++[a-z])(?P<value>[a-z0-9+/_-]{16,}+)")
-"""What may be a key, looked at from afar."""
+_COULD_BE = pattern(r"[a-z0-9+/_-]++")
+_SHORTEST_KEY = 16
 _PARTS = pattern(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![^\W\dA-Z_])|\d+")
 
 _SAID_IN_FULL = (
@@ -470,11 +470,18 @@ def _told(whole: _Text) -> Iterator[_Span]:
         if (start and _INSIDE.match(text, start - 1)) or _is_another(text, start):
             continue
         if whole.judge.tires():
-            yield from _every_value(_COULD_BE, whole, telling.end())
+            yield from _every_key(whole, telling.end())
             return
         found_there = _told_after(whole, telling)
         if found_there is not None:
             yield found_there
+
+
+def _every_key(whole: _Text, start: int) -> Iterator[_Span]:
+    """All that may be a key from there on, not judged."""
+    for found in _COULD_BE.finditer(whole.small, start):
+        if len(found[0]) >= _SHORTEST_KEY and not found[0].isalpha():
+            yield *found.span(), "token"
 
 
 def _told_after(whole: _Text, telling: re.Match[str]) -> _Span | None:

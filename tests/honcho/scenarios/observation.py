@@ -83,8 +83,8 @@ async def workspaces_know_nothing_of_each_other(world):
 async def only_so_many_members_may_observe_the_others(world):
     observes = world.types.SessionPeerConfig(observe_others=True)
     many = [(f"peer-{number}", observes) for number in range(11)]
-    await world.refused(world.honcho.session("talk", peers=many), world.sdk.BadRequestError)
+    await world.refused(world.honcho.session("talk", peers=many), world.sdk.UnprocessableEntityError)
     talk = await world.honcho.session("talk", peers=many[:10])
-    await world.refused(talk.add_peers(many[10]), world.sdk.BadRequestError)
+    await world.refused(talk.add_peers(many[10]), world.sdk.UnprocessableEntityError)
     await talk.add_peers("a-listener")
     equal(len(await talk.peers()), 11)

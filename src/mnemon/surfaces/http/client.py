@@ -388,11 +388,11 @@ def _raised(answer: _Answered, route: Route, with_cap: bool) -> e.MnemonError:
     kind = _BY_CODE.get(code) if isinstance(code, str) else None
     kind = kind or _by_status(answer.status, route, with_cap)
     hint = hint if isinstance(hint, str) else None
-    if kind is e.RateLimited:
+    if issubclass(kind, e.RateLimited):
         wait = seconds_to_wait(
             answer.headers.get("retry-after", ""), now=time.time(), most=_LONGEST_WAIT_SECONDS
         )
-        return e.RateLimited(detail, retry_after=wait, hint=hint)
+        return kind(detail, retry_after=wait, hint=hint)
     return kind(detail, hint=hint)
 
 
