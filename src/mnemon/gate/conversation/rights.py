@@ -109,15 +109,16 @@ class Rights:
         """Raises: CapScopeMismatch."""
         if not self.opens(session) and not self._owns(session):
             raise CapScopeMismatch("the cap may not write to that session")
+        authors = set(authors)
+        if not all(map(self._grant.reaches, authors)):
+            raise CapScopeMismatch("the cap does not reach that peer")
         named = self._grant.speakers
-        for author in authors:
-            if not self._grant.reaches(author):
-                raise CapScopeMismatch("the cap does not reach that peer")
-            if named is not None and author not in named and author not in members(self._desk, session):
-                raise CapScopeMismatch(
-                    "the token is of a session, and that peer is not in it",
-                    hint="Let the peer into the session with a token of the workspace first.",
-                )
+        unnamed = frozenset() if named is None else authors - named
+        if unnamed and not unnamed <= members(self._desk, session).keys():
+            raise CapScopeMismatch(
+                "the token is of a session, and that peer is not in it",
+                hint="Let the peer into the session with a token of the workspace first.",
+            )
 
     def makes(self, session: str, authors: Iterable[str] = (), namespace: str | None = None) -> None:
         """As `writes`, where that makes the session if there is none.
