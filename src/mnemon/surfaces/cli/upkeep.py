@@ -121,7 +121,7 @@ def status(shell: Shell) -> None:
 @click.option("--deep", is_flag=True, help="With --repair: read every object, and mend what it says.")
 @pass_shell
 def doctor(shell: Shell, repair: bool, deep: bool) -> None:
-    """Check every line, link, vector and key, the schema and every audit log; exit 10 if anything is wrong."""
+    """Check every line, link, vector, key and audit log, and the schema; exit 10 if anything is wrong."""
     if deep and not repair:
         raise InvalidInput("--deep says how to repair", hint="Add --repair, or leave --deep out.")
     mended = _mended(shell, lambda house: house.repair(deep=deep)) if repair else None
