@@ -268,14 +268,15 @@ class Provider:
 
     def _recall(self, seat: Seat, turns: int) -> Recall:
         """The recall of this conversation, of which so many turns are over or under way."""
-        conversation = self._conversation
+        conversation, over_http = self._conversation, self._over_http
 
         def shown() -> Window | None:
+            """Without the provider in it: a question that is under way may outlive that."""
             if conversation is None:
                 return None
             found = window(conversation.home, conversation.session_id, turns)
             # Over HTTP a caller may send the history itself, without what memory added to it.
-            return replace(found, injected="") if found and self._over_http else found
+            return replace(found, injected="") if found and over_http else found
 
         return Recall(self._station(), self._configured(), seat, self._live(seat), shown)
 
