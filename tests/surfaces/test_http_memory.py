@@ -204,7 +204,7 @@ def test_snapshot_answers_a_profile_of_at_most_eight_kibibytes_and_its_moment(ac
         put(actor, f"{number} " + "ä" * 300)
     answer = actor.post("/v1/memory/snapshot", json={})
     assert answer.status_code == 200
-    assert set(answer.json()) == {"profile", "as_of"}
+    assert set(answer.json()) == {"profile", "as_of", "lines"}
     assert datetime.fromisoformat(answer.json()["as_of"]).tzinfo is not None
     profile = answer.json()["profile"]
     assert profile.splitlines()[0].endswith("is called Kai")

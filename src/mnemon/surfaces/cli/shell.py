@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -288,12 +288,11 @@ def new_file(path: Path) -> Iterator[IO[str]]:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise InvalidInput(f"{path} can't be made: {error.strerror}") from None
-    try:
+    with ExitStack() as otherwise:
+        otherwise.callback(path.unlink, missing_ok=True)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             yield file
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+        otherwise.pop_all()
 
 
 def fresh_ulid() -> str:
