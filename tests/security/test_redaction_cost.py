@@ -11,7 +11,7 @@ from mnemon.turns.secrets import redact
 LENGTH = 20_000
 PROSE = "Ann met Ben in Porto on Monday. They walked along the river and spoke of boats. "
 TIMES_PROSE = 40
-"""Seen are up to 10 times; a rule that reads a run of text again for each name in it takes over 100 times."""
+"""A wide margin, chosen after the rules were mended: it finds a rule that reads a text again and again."""
 PIECES = """
     key= key: key-= token: пароль: 密码: --key= AGE-SECRET-KEY-: sb_secret_: github_pat_= key='a= key:\\/
     eyJaaaaa.aaaaa.aaaaa~ ~eyJaaaaa.aaaaa.aaaaa- ya29.aaaaaaaaaaaaaaaaaaaaa. ://a:b@c ://a: a-b= monkey= a=
