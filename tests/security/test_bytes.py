@@ -67,6 +67,7 @@ def exercise(guest):
         (o.ATTENUATE, m.Attenuate(ops=("get",))),
         (o.REVOKE, m.Revoke(jti=lines["travel"])),
         (o.WHOAMI, m.WhoAmI()),
+        (o.CHAT, m.WhoAmI()),
         (o.CHECKPOINT, m.AuditCheckpoint()),
         (o.PROOF, m.AuditProof(old=1)),
         (o.ROTATE, m.RotateKeys()),

@@ -23,8 +23,11 @@ from mnemon.gate import operations as o
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as co
+from mnemon.surfaces.http.app import Guarded
+from mnemon.surfaces.http.bodies import Bodies
 from mnemon.surfaces.http.chat.door import ChatDoor
 from mnemon.surfaces.http.exchange import MOST_WAITING, Hands
+from mnemon.surfaces.http.seen.passage import Passage
 from model.stand_in import a_stand_in
 from running import running
 
@@ -43,7 +46,8 @@ def a_server(house, hands):
     """The chat door alone, with these threads; it waits for what memory recalls as long as by default."""
     with a_stand_in() as model:
         door = ChatDoor(ChatSettings((Upstream(model.url, KEY),)), cap=house.owner_cap)
-        app = Starlette(routes=door.routes(house.gate, hands), lifespan=lambda app: door.open())
+        routes = Starlette(routes=door.routes(house.gate, hands), lifespan=lambda app: door.open())
+        app = Guarded(routes, None, None, Passage(None), Bodies(house.gate.limits))
         with running(app) as url:
             stage = Stage(house, model, url)
             try:

@@ -9,6 +9,7 @@ import msgspec
 from mnemon.adapters.sql.engine import Session
 from mnemon.domain.cap import Revocation, Revoker
 from mnemon.domain.names import ALL
+from mnemon.domain.shapes import settled
 
 _REVOKE = """INSERT INTO revocations (workspace, kind, value, revoker_hash, revoker, at)
     VALUES (?, ?, ?, ?, ?, ?)
@@ -32,7 +33,7 @@ class SqlCaps:
     def revocations(self, workspace: str) -> list[Revocation]:
         found = self._session.rows(_REVOKED, (workspace, ALL))
         return [
-            Revocation(place, kind, value, at, msgspec.json.decode(revoker, type=Revoker))
+            Revocation(place, kind, value, at, msgspec.json.decode(revoker, type=settled(Revoker)))
             for place, kind, value, at, revoker in found
         ]
 
