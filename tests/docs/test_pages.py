@@ -6,7 +6,17 @@ from examples import ROOT
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 THREATS = (ROOT / "docs/explanation/threat-model.md").read_text("utf-8")
-PROMISES = dict(re.findall(r"^\*\*(G\d+)\. .*?\*\*(.*?)(?=^\*\*G|^## )", THREATS, re.M | re.S))
+SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", THREATS, re.M | re.S))
+PROMISES, LIMITS = "Promises", ("What is not sealed", "What each attacker can still do")
+
+
+def rows(section):
+    """The rows of a section's table, each as its cells."""
+    lines = [line for line in SECTIONS[section].splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+SENTENCES = [(section, *row) for section in (PROMISES, *LIMITS) for row in rows(section)]
 
 
 def anchors(text):
@@ -53,16 +63,28 @@ def test_a_decision_has_its_context_and_consequences_on_half_a_page(page):
 
 
 def test_promises_are_numbered_without_a_gap():
-    assert list(PROMISES) == [f"G{number}" for number in range(1, len(PROMISES) + 1)]
-    assert f"(G1 to G{len(PROMISES)})" in (ROOT / "SECURITY.md").read_text("utf-8")
+    numbers = re.findall(r"^\| \*\*G(\d+)\. ", SECTIONS[PROMISES], re.M)
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    assert f"(G1 to G{len(numbers)})" in (ROOT / "SECURITY.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("promise", PROMISES)
-def test_a_promise_names_tests_that_exist(promise):
-    named = re.findall(r"`(tests/[\w/]+\.py)::([\w:]+)`", PROMISES[promise])
+def test_the_threat_model_says_nothing_beside_its_tables_that_needs_a_test():
+    assert list(SECTIONS) == ["Assumptions", PROMISES, *LIMITS]
+    for section in (PROMISES, *LIMITS):
+        prose = [line for line in SECTIONS[section].splitlines() if line and not line.startswith("|")]
+        assert len(prose) <= 1, prose
+
+
+@pytest.mark.parametrize(
+    ("section", "subject", "sentence", "tests"), SENTENCES, ids=lambda cell: re.sub(r"\W+", "-", cell)[:40]
+)
+def test_a_sentence_of_the_threat_model_names_tests_that_exist(section, subject, sentence, tests):
+    if section != PROMISES and tests == "limit":
+        return
+    named = re.findall(r"`([\w/]+\.py)::([\w:]+)`", tests)
     assert named
     for path, name in named:
-        assert name in functions(ROOT / path), f"{path}::{name}"
+        assert name in functions(ROOT / "tests" / path), f"{path}::{name}"
 
 
 def functions(path):
