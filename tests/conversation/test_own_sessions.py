@@ -77,3 +77,16 @@ def test_it_stays_within_its_namespaces(stage):
     claims = {"sub": "alice", "ops": OPS, "namespaces_allowed": ["travel"]}
     travel = stage.speaker(stage.cap(**claims))
     assert travel.code("POST", f"/sessions/{ALICES}/messages", message()) == (401, "namespace_denied")
+
+
+def test_a_session_in_a_closed_namespace_is_refused_as_one_that_is_not_there(narrow, owner):
+    there, missing = ALICES, own_session("none", "alice")
+    owner.told("POST", f"/sessions/{there}/peers?namespace=work", {"alice": {}, "bob": {}})
+    for method, path, body in (
+        ("DELETE", "", None),
+        ("DELETE", "/peers", ["alice"]),
+        ("PUT", "/peers/alice/config", {"observe_me": True}),
+    ):
+        answers = [narrow.ask(method, f"/sessions/{one}{path}", body) for one in (there, missing)]
+        assert [one.status_code for one in answers] == [404, 404]
+        assert answers[0].json() == answers[1].json()

@@ -114,7 +114,7 @@ class Rights:
             raise CapScopeMismatch("the cap does not reach that peer")
         named = self._grant.speakers
         unnamed = frozenset() if named is None else authors - named
-        if unnamed and not unnamed <= members(self._desk, session).keys():
+        if unnamed and not (self.known(SESSION, session) and unnamed <= members(self._desk, session).keys()):
             raise CapScopeMismatch(
                 "the token is of a session, and that peer is not in it",
                 hint="Let the peer into the session with a token of the workspace first.",
@@ -141,12 +141,17 @@ class Rights:
         return self.everywhere if opened is None else session in opened
 
     def _owns(self, session: str) -> bool:
-        """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else."""
+        """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else.
+
+        One in a closed namespace is judged as one that is not made: who is in it is told to nobody outside.
+        """
         grant = self._grant
         if grant.sessions is not None and session not in grant.sessions:
             return False
         if not session.endswith(tuple(map(own_mark, (grant.actor, *grant.peers)))):
             return False
+        if not self.known(SESSION, session):
+            return True
         return all(grant.reaches(stay.held) for stay in stays(self._desk, session))
 
     def reads(self, session: str) -> None:
