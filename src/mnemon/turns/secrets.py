@@ -149,8 +149,7 @@ _VALUE = pattern(
     r"|`(?P<back>(?:[^`\n\\]++|\\(?![\"'`]))++)\\?`"
     r"|[\"'`]?(?P<bare>[^\s\"'`,;<>]++)"
 )
-_COULD_BE = pattern(r"[a-z0-9+/_-]++")
-_SHORTEST_KEY = 16
+_COULD_BE = pattern(r"(?<![a-z0-9+/_-])[a-z0-9+/_-]{16,}+")
 _PARTS = pattern(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![^\W\dA-Z_])|\d+")
 
 _SAID_IN_FULL = (
@@ -221,6 +220,7 @@ _PLACEHOLDER = pattern(
     re.IGNORECASE | re.DOTALL,
 )
 _PLACEHOLDER_ENDS = ("_here", "-here", "...", "…")
+_LONGEST_END = max(map(len, _PLACEHOLDER_ENDS))
 _LETTER = pattern(r"[^\W\d_]")
 _NO_LETTER = pattern(r"[\d!@#$%^&*?~+=]")
 _HEAD = 256
@@ -348,12 +348,14 @@ def _assignments(whole: _Text) -> Iterator[_Span]:
     """What is assigned to a name that says it is a secret."""
     text, done = whole.text, 0
     for found in _NAMED.finditer(whole.small):
-        name = _NAME.search(text, max(0, found.start("sign") - _LONGEST_NAME), _name_end(text, found))
-        if name is None or name.start() < done:
+        if found.start("sign") < done:
             continue
         if whole.judge.tires():
             yield from _every_value(_NAMED_VALUE, whole, found.start())
             break
+        name = _NAME.search(text, max(0, found.start("sign") - _LONGEST_NAME), _name_end(text, found))
+        if name is None or name.start() < done:
+            continue
         value = _secret_of(text, name, found)
         if value is not None:
             done = value[1]
@@ -480,7 +482,7 @@ def _told(whole: _Text) -> Iterator[_Span]:
 def _every_key(whole: _Text, start: int) -> Iterator[_Span]:
     """All that may be a key from there on, not judged."""
     for found in _COULD_BE.finditer(whole.small, start):
-        if len(found[0]) >= _SHORTEST_KEY and not found[0].isalpha():
+        if not found[0].isalpha():
             yield *found.span(), "token"
 
 
@@ -508,7 +510,7 @@ def _told_after(whole: _Text, telling: re.Match[str]) -> _Span | None:
 def _is_placeholder(value: str) -> bool:
     if _VARIABLE.fullmatch(value) or _PLACEHOLDER.fullmatch(value):
         return True
-    return value.lower().endswith(_PLACEHOLDER_ENDS)
+    return value[-_LONGEST_END:].lower().endswith(_PLACEHOLDER_ENDS)
 
 
 def _is_opaque(value: str) -> bool:
