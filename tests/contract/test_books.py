@@ -11,6 +11,7 @@ from mnemon.adapters.inmemory.book import MemoryBook
 from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain import audit
+from mnemon.domain.cap import Revocation
 from mnemon.errors import IntegrityError, StorageReadOnly, StorageUnavailable
 from mnemon.testing.book_contract import BookContract
 from mnemon.testing.book_scenes import (
@@ -97,11 +98,14 @@ class TestSqliteBook(FilesBookContract):
                 "BEGIN SELECT RAISE(ROLLBACK, 'as a full disk does'); END"
             )
         with pytest.raises(StorageUnavailable), book.write() as tx:
-            fill(tx, TRAVEL)
+            tx.lines.append(sealed_line(IDS[0], TRAVEL))
+            tx.caps.revoke(Revocation(TRAVEL.workspace, "jti", "another cap", 1))
             tx.keys.of(*TRAVEL[:2])
             tx.marks(TRAVEL.workspace)
             tx.lines.append(sealed_line(IDS[5], kind="last straw"))
         assert contents(book) == before
+        with closing(sqlite3.connect(tmp_path / "book.db")) as foreign:
+            foreign.execute("DROP TRIGGER undo")
         with book.write() as tx:
             fill(tx, TRAVEL)
         assert audit.verify(WORKSPACE, log(book)).size == 2

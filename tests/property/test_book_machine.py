@@ -19,7 +19,7 @@ from mnemon.adapters.sql.book import SqlBook
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain import audit, ulid
 from mnemon.domain.audit import Event
-from mnemon.domain.cap import Revocation
+from mnemon.domain.cap import INSTALLATION, Extent, Revocation, Revoker
 from mnemon.domain.feed import Saying
 from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
 from mnemon.domain.names import ALL, Room
@@ -142,7 +142,7 @@ revocations = st.builds(
     kind=st.sampled_from(("jti", "sub", "kid")),
     value=st.sampled_from(("a", "b")),
     at=times,
-    subject=st.sampled_from((ALL, "ann")),
+    by=st.sampled_from((INSTALLATION, Revoker(Extent("w", "memory", ("ann",), (), None), first=False))),
 )
 
 

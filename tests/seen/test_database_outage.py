@@ -38,7 +38,8 @@ def test_when_the_database_is_killed_the_server_says_so_and_recovers_when_it_is_
         assert until(f"{server.url}/ready", 503, {}).json()["error"] == "storage_unavailable"
         told = httpx.get(f"{server.url}/health", timeout=30, trust_env=False)
         assert (told.status_code, told.json()["status"]) == (200, "degraded")
-        assert "mnemon_store_up 0.0" in until(f"{server.url}/metrics", 200, afar).text
+        assert "mnemon_store_up 0.0" in until(f"{server.url}/metrics", 200, {}).text
+        assert until(f"{server.url}/metrics", 503, afar).json()["error"] == "storage_unavailable"
         database.start()
         until(f"{server.url}/ready", 200, {})
         assert httpx.get(f"{server.url}/health", timeout=30, trust_env=False).json()["store"] == "ok"

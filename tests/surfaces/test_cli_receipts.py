@@ -16,7 +16,7 @@ def folder(tmp_path_factory):
     home = folder / "home"
     mnemon("put", "trip to Chengdu", "-n", "travel", home=home)
     mnemon("put", "likes tea", "-n", "personal", home=home)
-    answer = mnemon("forget", "-n", "travel", "--json", home=home).json()
+    answer = mnemon("forget", "-n", "travel", "--yes", "--json", home=home).json()
     mnemon("put", "likes coffee", "-n", "personal", home=home)
     (folder / "receipt").write_text(answer["receipt"])
     (folder / "rows").write_text(mnemon("audit", "list", "--json", home=home).out)

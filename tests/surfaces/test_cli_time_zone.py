@@ -22,8 +22,8 @@ def west(monkeypatch, home):
 def test_a_day_that_is_told_is_the_day_that_is_shown(west):
     line = west("put", "We see the dentist tomorrow", "-n", "home", "--occurred-at", "2026-05-14").strip()
     assert json.loads(west("--json", "line", line))["occurred_at"] == "2026-05-14T07:00:00Z"
-    assert west("get", "dentist", "-n", "home").startswith("2026-05-14  ")
-    assert west("snapshot", "-n", "home").startswith("- 2026-05-14 [home]")
+    assert west("get", "dentist", "-n", "home").startswith(f"{line}  2026-05-14  [home]")
+    assert west("snapshot", "-n", "home", "--as-prompt").startswith("- 2026-05-14 [home]")
 
 
 def test_a_line_is_found_by_the_day_that_was_meant(west):
@@ -33,4 +33,5 @@ def test_a_line_is_found_by_the_day_that_was_meant(west):
 
 
 def test_the_ends_of_the_calendar_are_days_as_well(west):
+    west("init")
     assert west("list", "-n", "home", "--since", "0001-01-01") == "(nothing)\n"

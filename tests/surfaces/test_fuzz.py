@@ -161,18 +161,22 @@ class Drawn:
         draw()
 
     def first(self, most, names):
-        """The first ones. Given names of what exists, they mostly name that."""
-        for case, path, query, body in self._cases[:most]:
+        """The first ones. Given names of what exists, every other path has only these, the rest mostly."""
+        for number, (case, path, query, body) in enumerate(self._cases[:most]):
             if names is not None:
-                case.path_parameters = {name: familiar(names, name, value) for name, value in path.items()}
+                case.path_parameters = {
+                    name: value if number % 2 and strange(value) else names.get(name, value)
+                    for name, value in path.items()
+                }
                 case.query = {name: EXISTING.get(name, value) for name, value in query.items()}
                 if isinstance(body, dict):
                     case.body = {name: EXISTING.get(name, it) if it else it for name, it in body.items()}
             yield case
 
 
-def familiar(names, name, value):
-    return value if isinstance(value, str) and len(value) % 4 == 3 else names.get(name, value)
+def strange(value):
+    """Whether to leave the name as chance made it."""
+    return isinstance(value, str) and len(value) % 4 == 3
 
 
 @pytest.fixture(scope="module")

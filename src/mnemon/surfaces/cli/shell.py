@@ -173,6 +173,7 @@ class Shell:
 
     def grants(self, op: str) -> bool:
         """Whether the cap of this invocation says that it allows the operation; the gate decides."""
+        self._connected()
         return op in cap.read_unverified(self.token())[0][-1].ops
 
     def attenuated(self, token: str, request: Attenuate) -> CapAnswer:
