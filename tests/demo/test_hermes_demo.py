@@ -69,6 +69,7 @@ def test_on_a_host_that_keeps_nothing_apart_and_in_no_store_every_step_fails(lea
         stage = Hasty(tmp_path / "stage", leaky, model)
         stage.lines["trip"] = "01M7FCQ5V1JBR8NCFGEAS19HVW"
         steps = [alone[name] for name in ("recall", "tell", "audit", "namespace", "users", "orphans")]
+        assert stage.mnemon_on(stage.home, "init").exit_code == 0
         with stage:
             results = list(play(steps, stage))
     assert [result.outcome for result in results] == ["FAIL"] * len(steps), results

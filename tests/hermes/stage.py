@@ -49,7 +49,7 @@ class Stage:
             home=lambda: self.home,
             directory=lambda: self.directory,
             configuration=self.configuration,
-            station=self.station,
+            station=lambda configuration: self.station(configuration),  # A test may put another there.
             notebook=ways.notebook_of,
         )
 

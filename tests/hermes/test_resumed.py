@@ -5,7 +5,8 @@ import pytest
 from hermes.hostdb import keep_injected, keep_transcript
 from mnemon.turns.cleaning import CONTINUED
 
-TRIP, DRAWER = "I fly to Chengdu on May 25.", "My socks are in the drawer."
+TRIP, DRAWER = "The flight to Chengdu is on May 25.", "My socks are in the drawer."
+"""Nothing is noted from them: what a note tells is not told again as it was said."""
 QUESTION = "When do I fly to Chengdu?"
 EARLIER = "Said earlier"
 

@@ -361,12 +361,14 @@ def _change(values: dict[str, Any], host: str, changes: Mapping[str, Any], *, ro
 
 
 def _respell(level: dict[str, Any]) -> None:
-    """Settings that are spelled as they were once are spelled as they are now, which go first."""
-    for key in KEYS:
-        for alias in key.aliases:
-            if alias in level:
-                value = level.pop(alias)
-                level.setdefault(key.name, value)
+    """Old spellings become today's, each in its place. Where a setting has both, today's counts."""
+    today = {alias: key.name for key in KEYS for alias in key.aliases}
+    spelled: dict[str, Any] = {}
+    for name, value in level.items():
+        if name not in today or today[name] not in level:
+            spelled.setdefault(today.get(name, name), value)
+    level.clear()
+    level.update(spelled)
 
 
 def _block(values: dict[str, Any], host: str) -> dict[str, Any]:

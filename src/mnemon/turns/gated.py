@@ -141,9 +141,11 @@ class GatedMemory:
 
     def card(self, peer: str) -> list[str]:
         observer, observed = self._card_of(peer)
-        found = self._card(observer, observed)
-        own = not found and self._has_own(observer, observed)
-        return self._card(observed, observed) if own else found
+        looks = {"card": self._card(observer, observed)}
+        if self._has_own(observer, observed):
+            looks["own"] = self._card(observed, observed)
+        found: dict[str, list[str]] = self._all(looks)
+        return found["card"] or found.get("own", [])
 
     def _card_of(self, peer: str) -> tuple[str, str]:
         """Observer and observed. Raises: Unsupported for the agent's own, where others may share it."""
@@ -155,10 +157,12 @@ class GatedMemory:
             )
         return observer, observed
 
-    def _card(self, observer: str, observed: str) -> list[str]:
+    def _card(self, observer: str, observed: str) -> Look[list[str]]:
+        def read(found: a.PeerCard | None) -> list[str]:
+            return [] if found is None else found.peer_card or []
+
         asked = q.ReadCard(workspace_id=self._seat.workspace, peer_id=observer, target=observed)
-        answer: a.PeerCard | None = self._found(o.READ_CARD, asked)
-        return [] if answer is None else answer.peer_card or []
+        return Look(o.READ_CARD, asked, read)
 
     def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
         observer, observed = self._card_of(peer)
