@@ -62,10 +62,6 @@ class Porter:
                 self._chains.popitem(last=False)
         return chain
 
-    def known(self, token: str | None) -> Chain | None:
-        """The cap's chain, if its signatures were checked before."""
-        return self._chains.get(token or "")
-
     def check_alive(self, tx: Transaction, chain: Chain, now: int) -> None:
         """Raises: CapExpired, CapRevoked."""
         workspace = chain.grant.workspace

@@ -148,13 +148,8 @@ class Gate:
         with self._book.read() as tx:
             return look(tx, self._tools, self._clock.now())
 
-    def known(self, credentials: Credentials) -> str | None:
-        """The id of the cap's first block, if its signatures were checked before."""
-        chain = self._porter.known(credentials.token)
-        return None if chain is None else chain.blocks[0].jti
-
     def caller(self, credentials: Credentials) -> str | None:
-        """The id of the cap's first block; None if the cap is not ours."""
+        """Whose token it is, as in `recognised`; None if it is not one of ours."""
         try:
             return self._porter.authenticate(credentials.token).blocks[0].jti
         except Unauthenticated:

@@ -6,6 +6,7 @@ what a right request would be.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -17,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as WebRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemon.domain.shapes import UNREADABLE, settled
 from mnemon.errors import (
@@ -26,6 +27,7 @@ from mnemon.errors import (
     MethodNotAllowed,
     MnemonError,
     NotFound,
+    Unavailable,
 )
 from mnemon.gate.gate import Gate
 from mnemon.surfaces.http.apidocs import docs_routes
@@ -149,7 +151,28 @@ class Guarded:
         if self._trusted is not None and from_here(scope, headers):
             scope["mnemon.trusted"] = self._trusted
         with self._bodies.during(scope):
-            await answer(scope, receive, send)
+            await _answer_or_say_it_stops(answer, scope, receive, send)
+
+
+async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """A server that stops waits a few seconds for its requests, then it cancels them."""
+    begun = False
+
+    async def tell(message: Message) -> None:
+        nonlocal begun
+        begun = True
+        await send(message)
+
+    try:
+        await answer(scope, receive, tell)
+    except asyncio.CancelledError:
+        if begun:
+            raise
+        stopping = Unavailable(
+            "the server is stopping",
+            hint="Ask again later. A write may have been kept: repeat it with the same key.",
+        )
+        await _refusal(stopping)(scope, receive, send)
 
 
 def own_routes(gate: Gate, hands: Hands) -> list[WebRoute]:

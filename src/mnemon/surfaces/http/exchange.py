@@ -29,6 +29,7 @@ _Piece = TypeVar("_Piece")
 MOST_WAITING = 256
 """Requests of one token that may wait for threads of one kind. One more is refused."""
 _NOBODY = ""
+"""In whose turn requests are served whose token is not one of ours."""
 
 LOCAL = "local"
 """What clients of a local server without keys send in place of one."""
@@ -51,7 +52,7 @@ class Hands:
 
     async def call(self, gate: Gate, operation: Operation, credentials: Credentials, read: Reads) -> Any:
         """What the gate answers. Raises: MnemonError."""
-        caller = await self._caller(gate, credentials)
+        caller = gate.caller(credentials) or _NOBODY
         if caller == _NOBODY or operation.verdict:
             return await self._judge(caller, gate.call, operation, credentials, read)
         pool = self._thinking if operation.waits else self._waiting if operation.writes else self._reading
@@ -62,7 +63,7 @@ class Hands:
 
     async def judge(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
         """What comes of something that only judges the token. Raises: MnemonError."""
-        return await self._judge(await self._caller(gate, credentials), work)
+        return await self._judge(gate.caller(credentials) or _NOBODY, work)
 
     async def look(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
         """What comes of something that only reads. Raises: MnemonError."""
@@ -80,17 +81,13 @@ class Hands:
         self, pool: FairThreads, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]
     ) -> _Piece:
         try:
-            return await asyncio.wrap_future(pool.submit(await self._caller(gate, credentials), work))
+            caller = gate.caller(credentials) or _NOBODY
+            return await asyncio.wrap_future(pool.submit(caller, work))
         except Full:
             return _too_many()
 
     async def _judge(self, caller: str, judge: Callable[..., _Piece], *args: Any) -> _Piece:
         return await asyncio.wrap_future(self._verdicts.submit(caller, judge, *args))
-
-    async def _caller(self, gate: Gate, credentials: Credentials) -> str:
-        """In whose turn a request is served: the token's, however it was narrowed. Junk is nobody's."""
-        known = gate.known(credentials)
-        return known or await self._judge(_NOBODY, gate.caller, credentials) or _NOBODY
 
 
 def _too_many() -> NoReturn:
