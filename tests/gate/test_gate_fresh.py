@@ -46,6 +46,19 @@ class Stuck(ByTopic):
         return super().passages(texts)
 
 
+class Telling(ByTopic):
+    """Tells when it has made a vector."""
+
+    def __init__(self):
+        super().__init__()
+        self.made = threading.Event()
+
+    def passages(self, texts):
+        found = super().passages(texts)
+        self.made.set()
+        return found
+
+
 class Failing(ByTopic):
     def passages(self, texts):
         raise Unavailable("it is out of reach")
@@ -111,6 +124,30 @@ def test_a_line_that_was_forgotten_is_not_found_by_the_vector_made_for_a_questio
     assert matched(world, cap) == [SHARES_NO_WORD]
     world.call(o.FORGET, cap, m.Forget(id=line_id))
     assert matched(world, cap) == []
+
+
+def test_the_vector_of_a_line_is_begun_as_it_is_written_before_anybody_asks(make):
+    world = make(Telling())
+    cap, embedder = world.issue(), world.tools.meaning.embedder
+    world.put(cap, "the train leaves at nine")
+    assert matched(world, cap) == []
+    embedder.made.clear()
+    world.put(cap, SHARES_NO_WORD)
+    assert embedder.made.wait(30)
+    assert SHARES_NO_WORD in embedder.passages_made[-1]
+    assert matched(world, cap) == [SHARES_NO_WORD]
+    assert len(embedder.passages_made) == 2
+
+
+def test_of_many_lines_at_once_the_rest_is_left_to_the_work_behind_the_requests(make):
+    world = make(Telling())
+    cap, embedder = world.issue(), world.tools.meaning.embedder
+    world.put(cap, "the train leaves at nine")
+    assert matched(world, cap) == []
+    for number in range(30):
+        world.put(cap, f"remark {number} about the weather")
+    world.tools.meaning.stop()
+    assert 1 < len(embedder.passages_made) <= 5
 
 
 def test_a_vector_is_made_once_whoever_asks_and_stored_by_the_work_behind_the_requests(make):

@@ -1,7 +1,8 @@
 """Embedding: give a room's lines their vectors, outside any request.
 
-A line that was just written has none yet. So that the next question finds it all the same, that question
-makes the vectors of the newest few lines itself, within bounds. These are kept in memory only.
+A line that was just written has none yet. So that the next question finds it all the same, its vector is made
+as it is written; where many lines come at once, the question makes those of the newest few itself, within
+bounds. These are kept in memory only.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mnemon.core.desk import Desk, Tools
+from mnemon.core.meaning import as_embedded
 from mnemon.core.vault import RoomKeys
 from mnemon.domain.audit import Event
 from mnemon.domain.line import SealedLine
@@ -104,7 +106,7 @@ def _batches(tx: Transaction, tools: Tools, room: Room, space: str) -> Iterator[
 
 def _text(line: SealedLine, keys: RoomKeys) -> str | None:
     try:
-        return f"{line.room.owner}: {keys.open(line)}"
+        return as_embedded(line.room.owner, keys.open(line))
     except Tampered:
         return None
 

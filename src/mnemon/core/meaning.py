@@ -25,6 +25,10 @@ _LEAVE_ALONE_SECONDS = 1.0
 """Where nobody waits for the embedder, how long it lets those go first who asked when it was not loaded."""
 _SOON_SECONDS = 2.0
 """How long a question waits for vectors of what was just written; then nobody does for `_REST_MS`."""
+_FEW, _BURST_MS = 4, 50
+"""Of lines that follow each other within so long, so many get their vectors made as they are written."""
+_SHORT = 1_000
+"""How long such a line is at most."""
 _REST_MS = 30_000
 """How long an embedder that failed is left alone."""
 _FORESEEN = 32
@@ -60,6 +64,10 @@ class Meaning:
         self._remembered: OrderedDict[str, bytes] = OrderedDict()
         self._made: OrderedDict[bytes, bytes] = OrderedDict()
         """Vectors of lines' texts that were made for a question, by the texts' digests."""
+        self._coming: dict[bytes, str] = {}
+        """Texts of lines whose vectors are being made as they are written, by their digests."""
+        self._written_at = -_BURST_MS
+        self._burst = 0
         self._expected: set[str] = set()
         self._foreseeing = ThreadPoolExecutor(_FORESEEN, "mnemon-foresight")
         self._touched: dict[Room, _Touch] = {}
@@ -141,12 +149,52 @@ class Meaning:
             found.update(zip(missing, embedder.passages(list(missing.values())), strict=True))
         return [vector for key in keys if (vector := found[key]) is not None]
 
+    def written(self, text: str) -> None:
+        """Begin to make the vector of a line that is being written, so that the next question finds it made.
+
+        Where many lines come at once, the rest are left to the work behind the requests: it makes them
+        together, and in nobody's way.
+        """
+        embedder, now = self._embedder, self._now()
+        if embedder is None or not self._loaded.is_set() or len(text) > _SHORT:
+            return
+        with self._lock:
+            self._burst = self._burst + 1 if now - self._written_at < _BURST_MS else 1
+            self._written_at = now
+            if self._burst > _FEW or self._ended.is_set() or now < self._rests_until:
+                return
+            self._coming[_digest(text)] = text
+            if len(self._coming) == 1:
+                self._foreseeing.submit(self._make_coming, embedder)
+
+    def _make_coming(self, embedder: Embedder) -> None:
+        while True:
+            with self._lock:
+                texts = dict(self._coming)
+                if not texts or self._ended.is_set():
+                    self._coming.clear()
+                    self._answered.notify_all()
+                    return
+            try:
+                self._make(embedder, texts)
+            finally:
+                with self._lock:
+                    for key in texts:
+                        del self._coming[key]
+                    self._answered.notify_all()
+
     def soon(self, texts: Sequence[str]) -> list[bytes | None]:
         """The vectors of lines' texts for a question that waits; None for one that is not made in time."""
         keys = [_digest(text) for text in texts]
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._made}
         embedder, now = self._embedder, self._now()
-        if missing and embedder is not None and now >= max(self._rests_until, self._late_until):
+        if now < max(self._rests_until, self._late_until):
+            return [self._made.get(key) for key in keys]
+        with self._lock:
+            done = self._answered.wait_for(lambda: self._coming.keys().isdisjoint(keys), _SOON_SECONDS)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._made}
+        if not done:
+            self._late_until = now + _REST_MS
+        elif missing and embedder is not None:
             with self._lock:
                 if self._ended.is_set():
                     return [None] * len(texts)
@@ -269,6 +317,11 @@ class Meaning:
             touch = self._touched.pop(room, None)
             if touch is not None and self._now() < touch.committed:
                 self._touched[room] = _Touch(touch.committed, touch.committed)
+
+
+def as_embedded(owner: str, text: str) -> str:
+    """What a vector of a line is made of: a line means more by whose it is."""
+    return f"{owner}: {text}"
 
 
 def _digest(text: str) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from mnemon.core.desk import Desk, Tools, opened
+from mnemon.core.meaning import as_embedded
 from mnemon.core.vault import RoomKeys
 from mnemon.domain import calendar, content, when, words
 from mnemon.domain.feed import Saying
@@ -85,6 +86,7 @@ def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
     said = Saying(line.session, line.turn, at)
     desk.tx.terms.add(line.room, line.id, tokens, counts, said)
     desk.tools.meaning.touch((line.room,))
+    desk.tools.meaning.written(as_embedded(line.room.owner, text))
     desk.tools.index.touch(line.room)
 
 
