@@ -12,6 +12,7 @@ taken for one.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -271,13 +272,28 @@ def redact(text: str) -> str:
     whole = _Text(text, _Judge(len(text)))
     for _ in range(_PASSES):
         before = whole.text
-        for find in _FINDERS:
-            without = _replaced(whole.text, sorted(find(whole)))
-            if without is not whole.text:
-                whole = _Text(without, whole.judge)
+        for finders in (_BY_SHAPE, _BY_PLACE):
+            spans = _apart(find(whole) for find in finders)
+            if spans:
+                whole = _Text(_replaced(whole.text, spans), whole.judge)
         if whole.text == before or whole.judge.tired:
             break
     return whole.text
+
+
+def _apart(found: Iterable[Iterable[_Span]]) -> list[_Span]:
+    """The spans in their order; where two overlap, the one that was found first."""
+    kept: list[_Span] = []
+    for spans in found:
+        starts = [start for start, _, _ in kept]
+        kept += [span for span in spans if not _overlaps(span, kept, starts)]
+        kept.sort()
+    return kept
+
+
+def _overlaps(span: _Span, kept: Sequence[_Span], starts: Sequence[int]) -> bool:
+    at = bisect_left(starts, span[1])
+    return at > 0 and kept[at - 1][1] > span[0]
 
 
 def _replaced(text: str, spans: Iterable[_Span]) -> str:
@@ -287,7 +303,7 @@ def _replaced(text: str, spans: Iterable[_Span]) -> str:
         if start >= done:
             parts += (text[done:start], f"[redacted: {kind}]")
             done = end
-    return "".join((*parts, text[done:])) if parts else text
+    return "".join((*parts, text[done:]))
 
 
 def _private_keys(whole: _Text) -> Iterator[_Span]:
@@ -442,7 +458,7 @@ def _kind(name: str) -> str | None:
 
 def _is_secret(text: str, kind: str, assigned: tuple[int, str], value: _Value) -> bool:
     """Whether the value is one. After a colon there may stand a sentence as well."""
-    said, (start, sign) = value.said, assigned
+    said, (start, sign) = value.said[:_HEAD], assigned
     if len(said) < 3 or said[0] == " " or _is_placeholder(said.split(" ", 1)[0]):
         return False
     if _is_opaque(said):
@@ -547,10 +563,8 @@ def _entropy(value: str) -> float:
     return -sum(n / len(head) * log2(n / len(head)) for n in Counter(head).values())
 
 
-_FINDERS: tuple[_Find, ...] = (
-    _private_keys,
-    _values(_PUTTY, "private key"),
-    *map(_tokens, _SHAPES),
+_BY_SHAPE: tuple[_Find, ...] = (_private_keys, _values(_PUTTY, "private key"), *map(_tokens, _SHAPES))
+_BY_PLACE: tuple[_Find, ...] = (
     _aws_secrets,
     _values(_URL, "password"),
     _values(_URL_TOKEN, "token", _is_mixed),
