@@ -95,9 +95,11 @@ def _too_many() -> NoReturn:
 
 
 def credentials_of(request: Request, body: bytes) -> Credentials:
-    headers = bound_headers(request.headers.items())
-    bound = Bound(request.method, _target(request), body, headers)
-    return Credentials(token_of(request), request.headers.get("dpop"), bound)
+    proof = request.headers.get("dpop")
+    if proof is None:  # Nothing is bound to this request, and what would be is not looked up.
+        return Credentials(token_of(request), None, Bound("", "", body))
+    bound = Bound(request.method, _target(request), body, bound_headers(request.headers.items()))
+    return Credentials(token_of(request), proof, bound)
 
 
 def token_of(request: Request) -> str | None:
