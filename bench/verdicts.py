@@ -185,7 +185,7 @@ def measure(
                 for count in connections:
                     with flooding(port, noisy, count):
                         found.setdefault(f"{count} connections", []).append(p99_ms(port, quiet, calls))
-                    drain(filling, chance)
+                    drain(Client(port, noisy), chance)
     return found
 
 
