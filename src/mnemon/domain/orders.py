@@ -28,17 +28,17 @@ _TO_A_MODEL = (
     r"(?:reveal|print|show|repeat|output|leak) (?:me )?(?:the |your )+(?:\w+ )?"
     r"(?:system (?:prompt|message)|instructions)\b",
     rf"(?:new|hidden|secret|important|your (?:new|real|true)) {_RULES}(?: (?:for|to) |:| are\b| is\b)",
-    rf"\b(?:note|notice|message|attention|reminder) (?:to|for) (?:the |any |all |every ){{0,2}}{_AI}\b",
-    r"\byou are (?:now|no longer) (?:dan\b|in \w+ mode|bound by|an? (?:unrestricted|unfiltered|jailbroken))",
-    rf"\bif you(?:'re| are) (?:an? |the )?{_AI}\b",
-    rf"\bnew rules? (?:for|to) (?:the |every |any )?{_AI}:",
-    rf"\b{_AI} (?:(?:who|that|which) )?(?:read|see|pars|process|summari[sz])(?:e?s|ing)? this(?: \w+)?,? "
+    rf"(?:note|notice|message|attention|reminder) (?:to|for) (?:the |any |all |every ){{0,2}}{_AI}\b",
+    r"you are (?:now|no longer) (?:dan\b|in \w+ mode|bound by|an? (?:unrestricted|unfiltered|jailbroken))",
+    rf"if you(?:'re| are) (?:an? |the )?{_AI}\b",
+    rf"new rules? (?:for|to) (?:the |every |any )?{_AI}:",
+    rf"{_AI} (?:(?:who|that|which) )?(?:read|see|pars|process|summari[sz])(?:e?s|ing)? this(?: \w+)?,? "
     rf"{_MUST}\b",
-    rf"\b(?:the|this|every|any|an) {_AI} (?:reading \w+ )?{_MUST} (?:now |always |never |also |first )*"
+    rf"(?:the|this|every|any|an) {_AI} (?:reading \w+ )?{_MUST} (?:now |always |never |also |first )*"
     r"(?:call|run|execute|invoke|send|delete|ignore|obey|reply|respond|answer|remember|store|tell|say)\b",
     rf"(?:remember|memori[sz]e|store|save|note|record|conclude)\b[^.!?]{{0,60}}{_THE_USER}",
     rf"(?:do not|don't|never|without) (?:tell|inform|alert|notify|ask)(?:ing)?\b[^.!?]{{0,20}}{_THE_USER}",
-    rf"\b(?:send|forward|post|upload|e ?mail|leak) (?:all|any|every|your) (?:\w+ ){{0,3}}{_SECRETS}"
+    rf"(?:send|forward|post|upload|e ?mail|leak) (?:all|any|every|your) (?:\w+ ){{0,3}}{_SECRETS}"
     r"(?: \w+){0,6} to (?:[^\s@]{1,64}@|https?:|www\.)",
 )
 _MARKUP = (
@@ -49,8 +49,8 @@ _MARKUP = (
     r"^#{2,} *(?:system|instructions?)\b",
     r"^[ \t>*#-]{0,20}(?:system|developer)(?: (?:prompt|message|note|override))?\**[ \t]*:",
 )
-_LIKE_ORDERS = pattern("|".join(_TO_A_MODEL))
-_LIKE_MARKUP = pattern("|".join(_MARKUP), re.MULTILINE)
+_LIKE_ORDERS = tuple(map(pattern, _TO_A_MODEL))
+_LIKE_MARKUP = tuple(pattern(look, re.MULTILINE) for look in _MARKUP)
 _BETWEEN = pattern(r"[\s*_~`\"“”|\\/-]+")
 _RUIN = pattern(
     r"\b(?:delet|wip|eras|destroy|dropp?|shredd?|overwrit)(?:e|es|s|ing)?\b[^.;]{0,40}"
@@ -68,9 +68,20 @@ def may_be_an_order(taste: str) -> bool:
     return _RUIN.search(taste) is not None
 
 
+_PIECE, _OVERLAP = 4_000, 400
+"""A long text is looked through in pieces, so that no search keeps other threads waiting for long. No order
+that is known here is longer than what two pieces share."""
+
+
 def reads_like_orders(text: str) -> bool:
     """Whether a text reads like orders to a model, or poses as its host."""
     seen = skeleton(text)
-    if _LIKE_MARKUP.search(seen) is not None:
+    return any(_found_in(seen, start) for start in range(0, len(seen) or 1, _PIECE))
+
+
+def _found_in(seen: str, start: int) -> bool:
+    end = start + _PIECE + _OVERLAP
+    if any(look.search(seen, start, end) for look in _LIKE_MARKUP):
         return True
-    return _LIKE_ORDERS.search(_BETWEEN.sub(" ", seen)) is not None
+    plain = _BETWEEN.sub(" ", seen[start:end])
+    return any(look.search(plain) for look in _LIKE_ORDERS)

@@ -1,13 +1,16 @@
 """The SQLite engine: one file in WAL mode, one writer at a time, any number of readers.
 
-A lasting commit is on the disk when it returns (synchronous=FULL). Threads of one process share one
-writing connection under a lock and draw reading connections from a pool; other processes are
-held off by SQLite's own lock, for which we wait. Whoever writes a row that need not last waits for one other
-writer at most, not for all that stand in line with lasting changes.
+A lasting commit is on the disk when it returns: SQLite commits (synchronous=NORMAL), the lock is free for the
+next writer, and then we flush SQLite's log ourselves (ADR 0027). Threads of one process share one writing
+connection under the lock and draw reading connections from a pool; other processes are held off by SQLite's
+own lock, for which we wait. Whoever writes a row that need not last waits for one other writer at most, not
+for all that stand in line with lasting changes, and for no flush.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 import threading
 from collections import deque
@@ -57,6 +60,7 @@ class SqliteEngine:
         Raises: StorageUnavailable and its kind, IntegrityError if the file is no database.
         """
         self._path = path
+        self._log = Path(f"{path}-wal")
         self._lock = threading.Lock()
         self._line = threading.Lock()
         """Held by the one lasting writer that has the lock or is the next to have it."""
@@ -65,6 +69,7 @@ class SqliteEngine:
         with translated():
             self._writer = self._connect()
             self._begin_log()
+            self._writer.execute("PRAGMA synchronous = NORMAL")
 
     def _begin_log(self) -> None:
         """SQLite waits for nobody who makes the same new file at the same moment; so we do."""
@@ -89,7 +94,8 @@ class SqliteEngine:
         return _Reading(self)
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Writing:
-        return _Writing(self._writer, (self._line, self._lock) if lasting else (self._lock,), lasting)
+        locks = (self._line, self._lock) if lasting else (self._lock,)
+        return _Writing(self._writer, locks, self.flush if lasting else None)
 
     def claim(self) -> _Writing:
         return self.write(lasting=False)
@@ -104,6 +110,19 @@ class SqliteEngine:
 
     def give_back(self, session: SqliteSession) -> None:
         self._idle.append(session)
+
+    def flush(self) -> None:
+        """Have everything that is committed on the disk. Raises: StorageUnavailable."""
+        try:
+            log = os.open(self._log, os.O_RDWR)
+            try:
+                os.fsync(log)
+            finally:
+                os.close(log)
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise StorageFull("the disk is full") from error
+            raise StorageUnavailable(f"the store's log can't be flushed: {error.strerror}") from error
 
     def fortify(self, session: Session) -> None:
         """SQLite knows no rights: whoever has the file has all of it."""
@@ -155,21 +174,14 @@ class SqliteSession:
     taking: ClassVar[str] = ""
     """There is one writer, who takes all."""
 
-    __slots__ = ("_connection", "_lasting", "_seen", "attached", "execute", "unchanged")
+    __slots__ = ("_connection", "_seen", "attached", "execute", "unchanged")
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._lasting: bool | None = None
         self._seen: int | None = None
         self.execute = connection.cursor().execute
         self.unchanged = False
         self.attached: Any = None
-
-    def synchronise(self, lasting: bool) -> None:
-        """Wait for the disk at each commit from now on, or leave that to the next commit that does."""
-        if lasting is not self._lasting:
-            self.execute("PRAGMA synchronous = FULL" if lasting else "PRAGMA synchronous = NORMAL")
-            self._lasting = lasting
 
     def look(self) -> None:
         """Note, inside a transaction, whether another connection wrote since the last committed one."""
@@ -233,17 +245,19 @@ class _Reading:
 class _Writing:
     """The one writer's transaction: committed at the end, or undone."""
 
-    __slots__ = ("_lasting", "_locks", "_session")
+    __slots__ = ("_flush", "_locks", "_session")
 
-    def __init__(self, session: SqliteSession, locks: Sequence[threading.Lock], lasting: bool) -> None:
+    def __init__(
+        self, session: SqliteSession, locks: Sequence[threading.Lock], flush: Callable[[], None] | None
+    ) -> None:
+        """`flush` makes what was committed last."""
         self._session = session
         self._locks = locks
-        self._lasting = lasting
+        self._flush = flush
 
     def __enter__(self) -> SqliteSession:
         self._acquire()
         try:
-            self._session.synchronise(self._lasting)
             self._session.execute("BEGIN IMMEDIATE")
             self._session.look()
         except sqlite3.Error as error:
@@ -279,6 +293,8 @@ class _Writing:
                 self._release()
         if isinstance(error, sqlite3.Error):
             raise _translation(error) from error
+        if error is None and self._flush is not None:
+            self._flush()
 
 
 def _is_undecodable(error: sqlite3.OperationalError) -> bool:

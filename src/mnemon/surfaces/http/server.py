@@ -24,7 +24,7 @@ from mnemon.surfaces.http.seen.logs import Log, logging_to
 from mnemon.surfaces.http.seen.seeing import seeing
 from mnemon.surfaces.http.seen.sight import Sight
 
-_SWITCH_SECONDS = 0.0005
+_SWITCH_SECONDS = 0.0001
 """How long a thread that computes keeps the interpreter from one that waits for it. A verdict waits so long
 after each of its calls into the store."""
 _LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, never listened on

@@ -1,0 +1,93 @@
+"""A lasting change is on the disk before its answer, and nobody else waits for that."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+
+import pytest
+
+from mnemon.adapters.sql.sqlite import SqliteEngine
+from mnemon.errors import StorageFull, StorageUnavailable
+
+
+@pytest.fixture
+def engine(tmp_path):
+    made = SqliteEngine(tmp_path / "book.db")
+    with made.write() as session:
+        session.run("CREATE TABLE said (text TEXT)")
+    yield made
+    made.close()
+
+
+def add(engine, text, **how):
+    with engine.write(**how) as session:
+        session.run("INSERT INTO said VALUES (?)", (text,))
+
+
+def said(engine):
+    with engine.read() as session:
+        return [text for (text,) in session.rows("SELECT text FROM said")]
+
+
+@pytest.fixture
+def flushed(engine, monkeypatch, tmp_path):
+    """The sizes of the log at each flush of it."""
+    sizes, flush = [], os.fsync
+    log = tmp_path / "book.db-wal"
+
+    def noted(descriptor):
+        if os.path.samestat(os.fstat(descriptor), log.stat()):
+            sizes.append(os.fstat(descriptor).st_size)
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    return sizes
+
+
+def test_a_lasting_change_is_flushed_with_all_that_was_committed(engine, flushed, tmp_path):
+    add(engine, "lasting")
+    assert flushed == [(tmp_path / "book.db-wal").stat().st_size]
+
+
+def test_a_change_that_need_not_last_is_left_to_the_next_flush(engine, flushed, tmp_path):
+    add(engine, "need not last", lasting=False)
+    assert flushed == []
+    add(engine, "lasting")
+    assert flushed == [(tmp_path / "book.db-wal").stat().st_size]
+
+
+def test_a_change_that_is_undone_is_not_flushed(engine, flushed):
+    with pytest.raises(ZeroDivisionError), engine.write() as session:
+        session.run("INSERT INTO said VALUES ('never')")
+        raise ZeroDivisionError
+    assert flushed == []
+    assert said(engine) == []
+
+
+def test_others_write_while_one_waits_for_the_disk(engine, monkeypatch):
+    waits, go = threading.Event(), threading.Event()
+
+    def slow(descriptor):
+        waits.set()
+        go.wait(30)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    writer = threading.Thread(target=add, args=(engine, "lasting"))
+    writer.start()
+    assert waits.wait(30)
+    add(engine, "meanwhile", lasting=False)
+    assert said(engine) == ["lasting", "meanwhile"]
+    go.set()
+    writer.join()
+
+
+@pytest.mark.parametrize(("number", "error"), [(errno.ENOSPC, StorageFull), (errno.EIO, StorageUnavailable)])
+def test_a_change_that_can_not_be_flushed_is_not_acknowledged(engine, monkeypatch, number, error):
+    def fails(descriptor):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(error):
+        add(engine, "lost?")
