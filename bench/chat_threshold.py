@@ -1,10 +1,10 @@
-"""How near something must come to a question for `chat` to quote it, and how that was chosen.
+"""How well something must match a question for `chat` to quote it, and how that was chosen.
 
     python bench/chat_threshold.py [--locomo FILE] [--longmemeval FILE] [--haystacks 40] [--store DIR]
 
 Every question of LoCoMo's development half is asked of the peer that it names; its adversarial questions have
 no answer, as they ask of one what the other said. Some of LongMemEval's are asked of the user, those without
-an answer among them. What counts is how near the nearest of the first ten messages comes: `chat.nearness`.
+an answer among them. What counts is how well the best of the first ten messages matches: `chat.match`.
 
 A threshold is worth the mean, over both datasets, of two shares: of the questions that nothing answers, those
 that are met with silence; of those whose answer is among the first three messages or two beside one of these,
@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from mnemon.bootstrap import House
-from mnemon.core.conversation.chat import LEAST_NEAR, nearness
+from mnemon.core.conversation.chat import LEAST_MATCH, match
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
@@ -30,15 +30,15 @@ from recall_mnemon import Filled, Shelf, opened, peer_name
 
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _LOOKED_AT, _QUOTED, _AROUND = 10, 3, 2
-_THRESHOLDS = [number / 100 for number in range(5, 80)]
+_THRESHOLDS = [number / 100 for number in range(30, 100)]
 
 
 class Case(NamedTuple):
-    """One question: of which dataset and conversation, how near something came, and what is right."""
+    """One question: of which dataset and conversation, how well something matches, and what is right."""
 
     dataset: str
     group: str
-    near: float
+    match: float
     answerable: bool
     useful: bool
     """Whether what would be quoted has the answer."""
@@ -63,18 +63,18 @@ def asked(house: House, dataset: str, corpus: Corpus, filled: Filled) -> Iterabl
             explain=True,
         )
         found = house.gate.call(o.SEARCH_PEER, Credentials(house.owner_cap), request).messages
-        near = max((_near(message) for message in found), default=0.0)
+        best = max((_match(message) for message in found), default=0.0)
         quoted = [order[filled.turns[message.id]] for message in found[:_QUOTED]]
         gold = [order[turn] for turn in question.gold_turns if turn in order]
         useful = any(
             one[0] == other[0] and abs(one[1] - other[1]) <= _AROUND for one in gold for other in quoted
         )
-        yield Case(dataset, corpus.name, near, _answerable(question), useful)
+        yield Case(dataset, corpus.name, best, _answerable(question), useful)
 
 
-def _near(message: object) -> float:
+def _match(message: object) -> float:
     told = getattr(message, "explanation", None)
-    return nearness({name: one.value for name, one in told.signals.items()}) if told else 0.0
+    return match({name: one.value for name, one in told.signals.items()}) if told else 0.0
 
 
 def _answerable(question: Question) -> bool:
@@ -83,8 +83,8 @@ def _answerable(question: Question) -> bool:
 
 def worth(cases: Sequence[Case], threshold: float) -> tuple[float, float]:
     """The share of the useful ones that are answered, and that of the unanswerable ones that are not."""
-    useful = [one.near >= threshold for one in cases if one.answerable and one.useful]
-    idle = [one.near < threshold for one in cases if not one.answerable]
+    useful = [one.match >= threshold for one in cases if one.answerable and one.useful]
+    idle = [one.match < threshold for one in cases if not one.answerable]
     return sum(useful) / (len(useful) or 1), sum(idle) / (len(idle) or 1)
 
 
@@ -96,7 +96,7 @@ def chosen(cases: Sequence[Case]) -> float:
 
 def told(name: str, cases: Sequence[Case], threshold: float) -> None:
     answered, silent = worth(cases, threshold)
-    everyone = sum(one.near >= threshold for one in cases if one.answerable)
+    everyone = sum(one.match >= threshold for one in cases if one.answerable)
     answerable = sum(one.answerable for one in cases)
     print(
         f"{name:44} {threshold:.2f}  useful answered {answered:6.1%}  unanswerable silent {silent:6.1%}"
@@ -108,7 +108,7 @@ def report(cases: Sequence[Case]) -> None:
     sets = sorted({one.dataset for one in cases})
     for name in sets:
         own = [one for one in cases if one.dataset == name]
-        for at in (0.2, 0.25, 0.3, 0.32, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6):
+        for at in (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8):
             told(f"{name}, the curve", own, at)
     for name in sets:
         others = [one for one in cases if one.dataset != name]
@@ -118,7 +118,7 @@ def report(cases: Sequence[Case]) -> None:
         at = chosen([one for one in cases if one.group != group])
         told(f"{group}, chosen on the rest", [one for one in cases if one.group == group], at)
     told("all, chosen on all", cases, chosen(cases))
-    told("all, as the product has it", cases, LEAST_NEAR)
+    told("all, as the product has it", cases, LEAST_MATCH)
 
 
 def main() -> None:

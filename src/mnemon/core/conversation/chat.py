@@ -1,7 +1,7 @@
 """Chat: a question about a peer, answered from what was said and noted, with what the answer rests on.
 
-Without a model the answer is quotations: the few passages that answer best, or nothing where none comes near.
-With one, it is the model's, made of the same evidence.
+Without a model the answer is quotations: the few passages that match the question best, or nothing where none
+matches it well. With one, it is the model's, made of the same evidence.
 """
 
 from __future__ import annotations
@@ -21,13 +21,18 @@ from mnemon.domain import representation, trust
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.habits import uses_cards
 from mnemon.domain.line import CONCLUSIONS
-from mnemon.domain.relevance import AROUND, BY_KIN, KIN, MEANING
+from mnemon.domain.relevance import SPEAKER, WEIGHTS
 from mnemon.domain.trust import Trust
 from mnemon.ports.reasoner import Effort, Entry, Statement
 
-LEAST_NEAR = 0.32
-"""How near the nearest line must come to the question for anything to be told; `bench/chat_threshold.py` says
-how it was chosen."""
+QUOTES = "quotes"
+"""What an answer says that it was made by, where no model made it."""
+LEAST_MATCH = 0.64
+"""How well the best line must match the question for anything to be told. `bench/chat_threshold.py` says how
+it was chosen; it has to be chosen anew when the weights of `mnemon.domain.relevance` are."""
+_BY_WORDS = frozenset(("words", "before", "around", "session", "kin", "kin_around", "kin_session"))
+_BY_MEANING = frozenset(("meaning", "gist", "nearby", "twice"))
+"""The signals that compare a line, and what stands around it, with the question."""
 
 
 class Depth(Struct, frozen=True):
@@ -99,35 +104,36 @@ class Answer(Struct, frozen=True):
 
 
 def answer(desk: Desk, question: Question) -> Answer:
-    """The conclusions and passages that answer best; nothing where none comes near.
+    """The conclusions and passages that answer best; nothing where none matches it well.
 
     Raises: NotFound, Tampered.
     """
     depth = LEVELS[question.level]
     asked, tokens = _asked(question, depth), depth.passages * _TOKENS_PER_PASSAGE
     found = evidence.find(desk, asked, tokens)
-    near = [one for one in found if _is_near(one.signals)]
+    answers = any(_matches(one.signals) for one in found)
     noted = nearest(desk, _whose(question), question.text, depth.passages)
-    views = [view for view, signals in noted if _is_near(signals)]
-    passages = evidence.answering(desk, asked, found, tokens)[: depth.passages] if near else []
+    views = [view for view, signals in noted if _matches(signals)]
+    passages = evidence.answering(desk, asked, found, tokens)[: depth.passages] if answers else []
     told = [representation.conclusion_line(shown(desk, view)) for view in views]
     quoted = representation.quoted(evidence.shown(desk, passages))
     messages = [message for one in passages for message in one.messages]
     return Answer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
 
 
-def nearness(signals: Mapping[str, float]) -> float:
-    """How near a line with these signals comes to the question: in meaning, with a little for its terms.
+def match(signals: Mapping[str, float]) -> float:
+    """How well a line with these signals matches the question: its score beside that of a line which is the
+    same as the question.
 
-    Where there are no vectors, terms are all there is.
+    Whose line it is says nothing of that. Where there are no vectors, words are all there is.
     """
-    if MEANING in signals:
-        return signals[MEANING] + BY_KIN * signals.get(KIN, 0.0)
-    return signals.get(AROUND, 0.0)
+    compared = _BY_WORDS if _BY_MEANING.isdisjoint(signals) else _BY_WORDS | _BY_MEANING
+    most = sum(weight for name, weight in WEIGHTS.items() if name in compared)
+    return sum(WEIGHTS[name] * value for name, value in signals.items() if name != SPEAKER) / most
 
 
-def _is_near(signals: Mapping[str, float]) -> bool:
-    return nearness(signals) >= LEAST_NEAR
+def _matches(signals: Mapping[str, float]) -> bool:
+    return match(signals) >= LEAST_MATCH
 
 
 def gather(desk: Desk, question: Question) -> Gathered:

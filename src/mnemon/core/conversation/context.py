@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -15,10 +15,10 @@ from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.place import Opener
 from mnemon.core.desk import Desk
 from mnemon.core.finding import foresee
-from mnemon.domain.habits import uses_cards
+from mnemon.domain.habits import observed, uses_cards
 from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.names import SESSIONS
-from mnemon.domain.register import SESSION
+from mnemon.domain.register import MEMBER, PEER, SESSION
 from mnemon.domain.representation import Conclusion, conclusion_line, fitting, render
 from mnemon.domain.shapes import settled
 from mnemon.domain.trust import least_shown
@@ -103,17 +103,19 @@ def picture(desk: Desk, asked: Asked, tokens: int = PICTURE_TOKENS, session: str
     """
     if asked.query:
         foresee(desk, asked.query)
-    views, left = _noted(desk, asked, tokens)
-    passages = quotes(desk, _evidence(asked), left)
-    text = render([shown(desk, view) for view in views], evidence.shown(desk, passages))
-    lines = [*(view.line for view in views), *evidence.lines_of(passages)]
+    conclusions = _Conclusions(desk, _noted(desk, asked))
+    left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
+    passages = quotes(desk, _evidence(desk, asked), left)
+    told = evidence.shown(desk, passages)
+    conclusions.take(left - desk.tools.tokenizer.count(render((), told)))
+    text = render([shown(desk, view) for view in conclusions.taken], told)
+    lines = [*(view.line for view in conclusions.taken), *evidence.lines_of(passages)]
     return Picture(text, _card(desk, asked, session), lines)
 
 
-def _noted(desk: Desk, asked: Asked, tokens: int) -> tuple[list[View], int]:
-    """The conclusions that fit their share of the budget, the best first, and what is left of it."""
+def _noted(desk: Desk, asked: Asked) -> list[View]:
     kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
-    views = noted(
+    return noted(
         desk,
         Whose((asked.observer,), asked.observed, asked.sessions, kinds),
         query=asked.query,
@@ -122,20 +124,34 @@ def _noted(desk: Desk, asked: Asked, tokens: int) -> tuple[list[View], int]:
         frequent=asked.frequent,
         most=asked.most,
     )
-    count, room = desk.tools.tokenizer.count, int(tokens * CONCLUSIONS_SHARE)
-    kept: list[View] = []
-    headings: set[str] = set()
-    for view in views:
-        told = conclusion_line(shown(desk, view))
-        cost = count(f"{told}\n") + (0 if view.level in headings else _HEADING_TOKENS)
-        if cost <= room:
-            kept.append(view)
-            headings.add(view.level)
-            room, tokens = room - cost, tokens - cost
-    return kept, tokens
 
 
-def _evidence(asked: Asked) -> evidence.Asked:
+class _Conclusions:
+    """Conclusions, best first, of which as many are taken as there is room for."""
+
+    def __init__(self, desk: Desk, views: Sequence[View]) -> None:
+        self._desk = desk
+        self._waiting = list(views)
+        self.taken: list[View] = []
+
+    def take(self, room: int) -> int:
+        """What those take in tokens that fit."""
+        spent = 0
+        levels = {view.level for view in self.taken}
+        waiting, self._waiting = self._waiting, []
+        for view in waiting:
+            cost = self._desk.tools.tokenizer.count(f"{conclusion_line(shown(self._desk, view))}\n")
+            cost += 0 if view.level in levels else _HEADING_TOKENS
+            if spent + cost > room:
+                self._waiting.append(view)
+                continue
+            self.taken.append(view)
+            levels.add(view.level)
+            spent += cost
+        return spent
+
+
+def _evidence(desk: Desk, asked: Asked) -> evidence.Asked:
     query = asked.query or ""
     most = min(asked.top_k or asked.most, asked.most)
     return evidence.Asked(
@@ -147,7 +163,23 @@ def _evidence(asked: Asked) -> evidence.Asked:
         distance=asked.distance,
         least=least_shown(query),
         unasked=asked.unasked,
+        passes=_observing(desk, asked.observed),
     )
+
+
+def _observing(desk: Desk, peer: str) -> Callable[[SealedLine], bool]:
+    """Whether a line was said in a session in which the peer is to be observed."""
+    habits = directory.peer_habits(directory.find(desk, PEER, peer))
+    known: dict[str, bool] = {}
+
+    def passes(line: SealedLine) -> bool:
+        session = line.session or ""
+        if session not in known:
+            stays = desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session, held=peer)
+            known[session] = observed(directory.member_habits(stays[-1] if stays else None), habits)
+        return known[session]
+
+    return passes
 
 
 def _card(desk: Desk, asked: Asked, session: str | None) -> list[str] | None:

@@ -8,7 +8,7 @@ hear. The messages beside a found one count as said by it: the observed peer has
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -61,6 +61,8 @@ class Asked(Struct, frozen=True):
     """The least class of a message that may be quoted."""
     unasked: bool = False
     """Whether nobody asked to see it: then only what answers well is quoted, and nobody but these two."""
+    passes: Callable[[SealedLine], bool] = lambda line: True
+    """What else is asked of a found message."""
 
 
 class Passage(Struct, frozen=True):
@@ -97,7 +99,7 @@ def find(desk: Desk, asked: Asked, tokens: int) -> list[Found]:
     if asked.distance is not None:
         terms = words.asked(asked.query)
         found = [one for one in found if _lacking(terms, one.message.text) <= asked.distance]
-    return [one for one in found if _class_of(one.message) >= asked.least]
+    return [one for one in found if _class_of(one.message) >= asked.least and asked.passes(one.message.line)]
 
 
 def answering(desk: Desk, asked: Asked, found: Sequence[Found], tokens: int) -> list[Passage]:
@@ -137,7 +139,7 @@ def _central(desk: Desk, asked: Asked) -> list[Message]:
     passes = may_find(desk, where)
     newest = [line for line in newest_of(desk, where, _LOOKED_THROUGH) if passes(line)][:_CENTRAL]
     messages = [Message(line, opener.text(line)) for line in sorted(newest, key=said_at)]
-    own = [one for one in messages if _class_of(one) == Trust.SAID]
+    own = [one for one in messages if _class_of(one) == Trust.SAID and asked.passes(one.line)]
     return [own[number] for number in central([one.text for one in own])]
 
 

@@ -29,8 +29,6 @@ from mnemon.ports.model import ANSWER, Inquiry, Model
 from mnemon.ports.reasoner import Statement
 
 Ask = q.AskPeer | q.AskWorkspace
-QUOTES = "quotes"
-"""What an answer says that it was made by, where no model made it."""
 
 
 def ask_peer(case: Case, request: q.AskPeer) -> Outcome:
@@ -60,7 +58,7 @@ def _question(case: Case, request: Ask) -> chat.Question:
 def _answered(case: Case, request: Ask) -> Outcome:
     model = case.desk.tools.model
     if model is None or ANSWER not in model.tasks:
-        return _by_quotes(case, request)
+        return _by_quotes(case, request, None if model is None else chat.QUOTES)
     return _by_model(case, request, model)
 
 
@@ -69,14 +67,14 @@ def _looked(case: Case, gathered: chat.Gathered, answer: Any) -> Outcome:
     return Outcome(answer, reading(everywhere(case.desk), lines))
 
 
-def _by_quotes(case: Case, request: Ask) -> Outcome:
+def _by_quotes(case: Case, request: Ask, by: str | None) -> Outcome:
     if request.response_format is not None:
         raise Unsupported(
             "without a model the answer is quotations, not an object of a schema",
             hint="Leave response_format out, or configure a model.",
         )
     found = _quotes(case, request)
-    return _looked(case, found.rests_on, _told(request, found))
+    return _looked(case, found.rests_on, _told(request, found, by))
 
 
 def _quotes(case: Case, request: Ask) -> chat.Answer:
@@ -86,9 +84,9 @@ def _quotes(case: Case, request: Ask) -> chat.Answer:
     return chat.answer(case.desk, replace(question, text=wrote))
 
 
-def _told(request: Ask, found: chat.Answer, lacking: str | None = None) -> a.Told:
+def _told(request: Ask, found: chat.Answer, by: str | None = None, lacking: str | None = None) -> a.Told:
     evidence = shown.evidence(found.rests_on, request.query) if request.include_evidence else None
-    return a.Told(found.text or None, evidence, QUOTES, lacking)
+    return a.Told(found.text or None, evidence, by, lacking)
 
 
 def _by_model(case: Case, request: Ask, model: Model) -> Outcome:
@@ -117,7 +115,7 @@ def _by_model(case: Case, request: Ask, model: Model) -> Outcome:
             found = _quotes_instead(case, request)
             if found.text:
                 yield found.text
-            yield _told(request, found, error.code)
+            yield _told(request, found, chat.QUOTES, error.code)
             return
         evidence = None
         if request.include_evidence:
