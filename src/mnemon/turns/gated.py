@@ -103,12 +103,11 @@ class GatedMemory:
                 looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
         found = self._all(looks)
         user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
-        quoted = {(one.session, one.text.strip()) for one in user.said}
-        elsewhere, by_ai = (
-            [one for one in found.get(said, ()) if (one.session, one.text.strip()) not in quoted]
-            for said in ("said by user", "said by ai")
-        )
-        passages = (*elsewhere, *user.said, *by_ai)
+        searched = [*found.get("said by user", ()), *found.get("said by ai", ())]
+        by_text = {(one.session, one.text.strip()): one for one in searched}
+        said = [by_text.pop((one.session, one.text.strip()), one) for one in user.said]
+        elsewhere = [one for one in by_text.values() if one.peer == self._seat.user]
+        passages = (*elsewhere, *said, *(one for one in by_text.values() if one not in elsewhere))
         return Known(found.get("summary", ""), user, found.get(AI, Portrait()), passages)
 
     def _own_portrait(self, query: str) -> Portrait:
