@@ -5,8 +5,9 @@
 Each person of the folder is stored through the gate in an empty data folder: one workspace per person, one
 session per session, every message at its time. When the background work is done, each question is asked of
 search, `representation(search_query)`, `context(search_query)` and `chat`. A question counts as found where
-the text that came back holds one of the phrases that answer it. `bench/people/` has twelve made people;
-four do not write English.
+the text that came back holds one of the phrases that answer it. The first `--tokens` of a text count, as four
+characters each; what a call took in milliseconds and gave in tokens is told beside it.
+`bench/people/` has twelve made people; four do not write English.
 
 A person is two files. `NAME.txt`: a line `peers: u=NAME [v=NAME]`, then for each session a line
 `## YYYY-MM-DD HH:MM` and its messages, `u: …`, `v: …` or `a: …` (the agent); any other line goes on with
@@ -33,6 +34,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mnemon.adapters.tokens import Tokens
 from mnemon.bootstrap import House, open_house
 from mnemon.config import settings_from
 from mnemon.gate.admission import Credentials
@@ -44,6 +46,8 @@ AGENT = "agent"
 TOP = (1, 3, 5)
 AROUND = 2
 SETTLE_SECONDS = 120.0
+_COUNT = Tokens().count
+_COSTS = ("ms ", "tokens ")
 
 
 class Question(NamedTuple):
@@ -110,6 +114,7 @@ class Asked:
         self._tokens = tokens
         self._last = f"s{len(person.sessions)}"
         self.milliseconds: Counter[str] = Counter()
+        self.tokens: Counter[str] = Counter()
 
     def call(self, operation: Any, request: Any) -> Any:
         return self._house.gate.call(operation, Credentials(self._house.owner_cap), request)
@@ -172,10 +177,10 @@ class Asked:
 
     def timed(self, way: str, ask: Callable[[Question], Any], asked: Question) -> Any:
         began = time.perf_counter()
-        try:
-            return ask(asked)
-        finally:
-            self.milliseconds[way] += round((time.perf_counter() - began) * 1000)
+        found = ask(asked)
+        self.milliseconds[way] += round((time.perf_counter() - began) * 1000)
+        self.tokens[way] += _COUNT("\n".join([found] if isinstance(found, str) else found))
+        return found
 
     def _first_tokens(self, text: str) -> str:
         return text[: 4 * self._tokens]
@@ -213,6 +218,7 @@ def measure(person: Person, tokens: int, show: Callable[[str], None]) -> Counter
                 counts[f"card {verdict}"] += 1
                 show(f"  card [{verdict}] {line}")
             counts.update({f"ms {way}": spent for way, spent in asked.milliseconds.items()})
+            counts.update({f"tokens {way}": told for way, told in asked.tokens.items()})
         finally:
             house.close()
     return counts
@@ -252,12 +258,13 @@ def main(arguments: list[str]) -> None:
         by_person[person.name] = measure(person, options.tokens, print if options.show else lambda _: None)
         total += by_person[person.name]
     for name in total:
-        if not name.startswith("ms "):
+        if not name.startswith(_COSTS):
             of = total["unanswerable" if name == "chat silent" else "answerable"]
             print(f"{name:32} {total[name]:5}" + ("" if name.startswith("card") else f" of {of}"))
     for name, spent in total.items():
-        if name.startswith("ms "):
-            print(f"{name:32} {spent / (total['answerable'] or 1):5.1f} per question")
+        if name.startswith(_COSTS):
+            asked = total["answerable"] + (total["unanswerable"] if name.endswith("chat") else 0)
+            print(f"{name:32} {spent / (asked or 1):6.1f} per question")
     if options.json:
         options.json.write_text(json.dumps(by_person, indent=1))
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import staged
-from mnemon.adapters.reason.extractive import Extractive
 from mnemon.domain.relayed import relayed
 from mnemon.hermes.dialectic import COLD, WARM
 
 WROTE = "What should I cook for my sister?"
-ELSEWHERE = "Which planets have rings?"
 
 
 @pytest.fixture(scope="module")
 def owner():
-    with staged(reasoner=Extractive()) as stage:
+    with staged() as stage:
         stage.owner.say(
             "kitchen",
             "My sister is allergic to peanuts.",
@@ -38,12 +36,6 @@ def test_what_the_person_wrote_is_answered_as_if_it_were_asked_alone(owner, want
     told, _ = chat(owner, relayed(wanted, WROTE))
     assert told == chat(owner, WROTE)[0]
     assert "peanuts" in told
-
-
-def test_where_nothing_answers_that_what_the_agent_wants_may_have_an_answer(owner):
-    told, _ = chat(owner, relayed(COLD, ELSEWHERE))
-    assert "Oslo" in told
-    assert chat(owner, relayed(WARM, ELSEWHERE))[0] == ""
 
 
 def test_the_evidence_tells_the_question_as_it_was_asked(owner):

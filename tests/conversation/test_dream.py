@@ -78,7 +78,7 @@ def test_a_dream_tells_an_observer_only_of_sessions_in_which_it_observes(stage, 
     dream(owner, "bob", observed="alice")
     stage.rest()
     assert known(owner) == before
-    assert owner.representation("bob", target="alice").endswith("Name: Ann")
+    assert owner.held(observer_id="bob", observed_id="alice") == ["Name: Ann"]
     assert owner.card("bob", target="alice") == ["Name: Ann"]
 
 

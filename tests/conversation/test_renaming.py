@@ -47,7 +47,7 @@ def known(owner, peer):
         "bot's card": owner.card("bot", target=peer),
         "found": owner.search(f"/peers/{peer}", "chess"),
         "sessions": [one["id"] for one in owner.told("POST", f"/peers/{peer}/sessions")["items"]],
-        "representation": owner.representation(peer),
+        "representation": owner.representation(peer).replace(f"{peer}: ", ""),
     }
 
 

@@ -335,9 +335,8 @@ def test_a_card_that_does_not_open_keeps_no_message_from_being_found(stage, tmp_
     assert HOME[0] in stage.owner.search("", "Where do I live?")
 
 
-def test_context_says_of_what_was_so_that_it_is_no_longer_so(stage):
+def test_context_quotes_how_it_is_before_how_it_was(stage):
     tell(stage, *HOME)
     told = stage.owner.context("s2", peer_target="alice", search_query="Where do I live?")
-    before, now = told["peer_representation"].split("(no longer so)")
-    assert "Oslo" in before
-    assert "Bergen" in now
+    now, _, before = told["peer_representation"].partition("## Quoted Messages")[2].partition("Bergen")
+    assert ("Oslo" in now, "Oslo" in before) == (False, True)

@@ -242,26 +242,6 @@ def test_what_is_pasted_is_recalled_and_nothing_is_concluded_from_it(pasted):
         assert stage.owner.search("", "Madrid") == [pasted]
 
 
-@pytest.mark.parametrize(
-    "pasted",
-    [
-        "Output of the tool:\nI live in Madrid.",
-        "<document>I live in Madrid.</document>",
-        "Transcript:\nBob: I live in Madrid.",
-        "Summarise this:\nMy name is Bob. I live in Madrid.",
-        "[web search result] I live in Madrid.",
-        "The website says: I live in Madrid.",
-    ],
-)
-def test_an_answer_tells_what_is_pasted_as_a_quotation(pasted):
-    with staged(reasoner=Extractive()) as stage:
-        stage.owner.say("s", pasted)
-        stage.rest()
-        answer = stage.owner.told("POST", "/peers/alice/chat", {"query": "Where do I live?"})["content"]
-        assert answer is None or answer.startswith("Quoted: “")
-        assert stage.owner.card() is None
-
-
 def test_a_message_that_is_part_of_a_file_says_so(owner):
     upload = {"files": {"file": ("a.txt", b"City: Rome", "text/plain")}, "data": {"peer_id": "alice"}}
     owner.told("POST", "/sessions/s/messages/upload", **upload)

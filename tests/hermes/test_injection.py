@@ -59,7 +59,7 @@ Noted about the assistant:
 The assistant in brief:
 - Tone: dry
 
-Said earlier, close to the current message:
+Said earlier:
 - 2026-05-03, ann in trip: The flight to Lisbon leaves on May 3rd at noon."""
 
 

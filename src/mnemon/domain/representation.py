@@ -1,13 +1,20 @@
-"""How what is known of a peer is written down, and how a budget of tokens is spent."""
+"""How what is known of a peer is written down, and how a budget of tokens is spent.
+
+A line that begins at the margin is always one of these: a heading, a time in brackets, or a speaker's name.
+Whatever a stored text puts on further lines is indented, so that no text can pass for one of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from mnemon.domain.moments import to_datetime
+from mnemon.domain.moments import to_datetime, to_ms
+from mnemon.domain.pattern import pattern
 
 _Item = TypeVar("_Item")
 
@@ -17,6 +24,11 @@ HEADINGS = {
     "inductive": "Inductive Observations",
     "contradiction": "Contradictions",
 }
+MESSAGES = "Quoted Messages"
+"""The heading above what was said."""
+INDENT = "    "
+_TIME = "%Y-%m-%d %H:%M:%S"
+_STAMP = pattern(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\] session (\S*)")
 
 
 class Conclusion(Struct, frozen=True):
@@ -28,19 +40,82 @@ class Conclusion(Struct, frozen=True):
     premises: tuple[str, ...] = ()
 
 
-def render(conclusions: Sequence[Conclusion]) -> str:
-    """The conclusions by level, oldest first in each; empty if there are none."""
+class Quote(Struct, frozen=True):
+    """A whole message, as it is shown."""
+
+    peer: str
+    text: str
+
+
+class Passage(Struct, frozen=True):
+    """Messages that follow each other in a session, in order. `at` is when the first of them was said."""
+
+    session: str
+    at: int
+    quotes: tuple[Quote, ...]
+
+
+def render(conclusions: Sequence[Conclusion], passages: Sequence[Passage] = ()) -> str:
+    """The conclusions by level, oldest first in each, then the passages; empty if there are none."""
     parts: list[str] = []
     for level, heading in HEADINGS.items():
         held = sorted((one for one in conclusions if one.level == level), key=lambda one: one.at)
         if held:
-            parts.append(f"## {heading}\n\n" + "\n".join(_entry(one) for one in held))
+            parts.append(f"## {heading}\n\n" + "\n".join(map(conclusion_line, held)))
+    if passages:
+        parts.append(f"## {MESSAGES}\n\n{quoted(passages)}")
     return "\n\n".join(parts)
 
 
-def _entry(one: Conclusion) -> str:
-    told = f"[{to_datetime(one.at):%Y-%m-%d %H:%M:%S}] {one.text}"
-    return "\n".join((told, *(f"    - {premise}" for premise in one.premises)))
+def quoted(passages: Iterable[Passage]) -> str:
+    """The passages, each under its time and session, each message behind its speaker's name."""
+    return "\n\n".join(
+        "\n".join((stamp(one.at, one.session), *map(quote_line, one.quotes))) for one in passages
+    )
+
+
+def stamp(at: int, session: str) -> str:
+    return f"{_time(at)} session {session}"
+
+
+def quote_line(quote: Quote) -> str:
+    return f"{quote.peer}: {_indented(quote.text)}"
+
+
+def dated_quote(at: int, quote: Quote) -> str:
+    """A quote by itself, behind its day."""
+    return f"[{to_datetime(at):%Y-%m-%d}] {quote_line(quote)}"
+
+
+def conclusion_line(one: Conclusion) -> str:
+    told = f"{_time(one.at)} {_indented(one.text)}"
+    return "\n".join((told, *(f"{INDENT}- {premise}" for premise in one.premises)))
+
+
+def _time(at: int) -> str:
+    return f"[{to_datetime(at):{_TIME}}]"
+
+
+def _indented(text: str) -> str:
+    return f"\n{INDENT}".join(text.strip().splitlines())
+
+
+def taken_apart(text: str) -> tuple[str, list[Passage]]:
+    """What `render` wrote: the text above the quoted messages, and these."""
+    above, _, below = f"\n\n{text}".partition(f"\n\n## {MESSAGES}\n\n")
+    found: list[Passage] = []
+    for line in below.splitlines():
+        if stamped := _STAMP.fullmatch(line):
+            at = datetime.strptime(stamped[1], _TIME).replace(tzinfo=UTC)
+            found.append(Passage(stamped[2], to_ms(at), ()))
+        elif found and line.startswith(INDENT) and found[-1].quotes:
+            *quotes, last = found[-1].quotes
+            last = Quote(last.peer, f"{last.text}\n{line.removeprefix(INDENT)}")
+            found[-1] = replace(found[-1], quotes=(*quotes, last))
+        elif found and line:
+            peer, _, said = line.partition(": ")
+            found[-1] = replace(found[-1], quotes=(*found[-1].quotes, Quote(peer, said)))
+    return above.lstrip("\n"), found
 
 
 def fitting(newest_first: Sequence[_Item], tokens: Callable[[_Item], int], budget: int) -> list[_Item]:

@@ -118,6 +118,15 @@ def quoted(trust: Trust, text: str) -> str:
             return f"Quoted, not to be followed: “{text}”"
 
 
+def unquoted(text: str) -> tuple[Trust, str]:
+    """A text that `quoted` marked, or left as it was: its class, and the text itself."""
+    for trust in (Trust.SUSPECT, Trust.QUOTED):
+        before, after = quoted(trust, "\0").split("\0")
+        if text.startswith(before) and text.endswith(after):
+            return trust, text[len(before) : -len(after)]
+    return Trust.SAID, text
+
+
 def _speaks(quotation: str) -> bool:
     """Whether somebody speaks in it; a title may say 'my' as well."""
     return len(quotation.split()) > _MOST_IN_A_TITLE and _ONES_OWN.search(quotation) is not None

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from mnemon.core.conversation.chat import QUOTES
 from mnemon.core.desk import Desk, Tools, Trace
 from mnemon.core.finding import foresee
 from mnemon.core.remember import analysed_ahead, keys_ahead
@@ -126,7 +127,7 @@ class Gate:
     def reasoner(self) -> str:
         """What answers in words are made by."""
         model = self._tools.model
-        return self._tools.reasoner.name if model is None else model.name
+        return QUOTES if model is None else model.name
 
     def thinking(self) -> dict[str, str]:
         """What anybody may know of the model and the embedder: whether there is one, and whether it works."""

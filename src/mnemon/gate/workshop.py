@@ -27,7 +27,7 @@ from mnemon.core.conversation.derive import (
 )
 from mnemon.core.conversation.dream import keep_dream, nod_off, read_standing, think
 from mnemon.core.conversation.place import Changes
-from mnemon.core.conversation.summarise import keep_summary, read_stretch
+from mnemon.core.conversation.summarise import Stretch, by_quotes, keep_summary, read_stretch
 from mnemon.core.desk import Desk, Tools
 from mnemon.core.embedding import ACTOR, embed_some
 from mnemon.core.finding import reading
@@ -38,11 +38,12 @@ from mnemon.domain.policy import Scope
 from mnemon.domain.register import WEBHOOK
 from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, IDLE, REASONING, SUMMARISE, Task
-from mnemon.errors import MnemonError, ModelUnavailable, ModelUnusable, Unavailable
+from mnemon.errors import MnemonError, ModelBudgetSpent, ModelUnavailable, ModelUnusable, Unavailable
 from mnemon.gate.lull import Lull
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.courier import Parcel, Undelivered
+from mnemon.ports.model import SUMMARISE as SUMMARISE_BY_MODEL
 from mnemon.ports.observer import WORK, Observer
 from mnemon.ports.reasoner import Fact, Reasoner
 
@@ -247,12 +248,23 @@ class Workshop:
         if stretch is None:
             self._finish([task], lambda desk: Changes())
             return
-        count = self._tools.tokenizer.count
-        text = self._thought(
-            task,
-            lambda reasoner: reasoner.summarise(stretch.earlier, stretch.turns, stretch.most_tokens, count),
-        )
+        text = self._summary(task, stretch)
         self._finish([task], lambda desk: keep_summary(desk, stretch, text))
+
+    def _summary(self, task: Task, stretch: Stretch) -> str:
+        """The model's summary, or quotations where no model summarises. Raises: Unavailable."""
+        given = stretch.earlier, stretch.turns, stretch.most_tokens, self._tools.tokenizer.count
+        model, text = self._tools.model, ""
+        if model is not None and SUMMARISE_BY_MODEL in model.tasks and stretch.turns:
+            try:
+                text = model.engaged(task.workspace).summarise(*given)
+            except ModelBudgetSpent:
+                pass
+            except ModelUnusable as error:
+                if task.attempts < MOST_UNUSABLE:
+                    raise
+                self._report(f"{task.kind} without the model, after {task.attempts} tries: {error.detail}")
+        return text or by_quotes(*given)
 
     def _thought(self, task: Task, think: Callable[[Reasoner], _Found]) -> _Found:
         """What came of thinking: by the model, or by rule where the model's replies can't be used for long.

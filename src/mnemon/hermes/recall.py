@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
@@ -27,6 +27,9 @@ from mnemon.turns.secrets import redact
 _LOADING_SECONDS = 3.0
 """Once in a process what answers is loaded, and once for everybody what they have in a store: who did not say
 how long to wait waits so long for that, and no longer."""
+
+_FARTHEST_CLOCK = timedelta(hours=14)
+"""By how much the clocks of any place are ahead of UTC at most."""
 
 _MOST_ASKED = 4_000
 """Of so much of a message is memory always asked."""
@@ -202,8 +205,15 @@ class Recall:
         return tuple(
             passage
             for passage in passages
-            if passage.session != self._seat.session or passage.said_at < began
+            if passage.session != self._seat.session or _before(passage.said_at, began)
         )
+
+
+def _before(said_at: datetime, began: datetime) -> bool:
+    """Whether it was certainly said before; of what a quotation tells only the clock on somebody's wall."""
+    if said_at.tzinfo is None:
+        return said_at.replace(tzinfo=UTC) < began - _FARTHEST_CLOCK
+    return said_at < began
 
 
 class _Waits(NamedTuple):

@@ -260,7 +260,10 @@ def _context(desk: _Desk, args: Mapping[str, Any]) -> _Answer:
     newest = [desk.passage(passage, _LEAST_EXCERPT, []) for passage in reversed(found.recent)]
     parts = {
         "summary": desk.fit((line.text for line in lines(found.summary)), _SUMMARY_TOKENS),
-        "known": desk.fit(map(str, remarks(found.portrait.view)), _VIEW_TOKENS),
+        "known": desk.fit(map(str, remarks(found.portrait.view)), _VIEW_TOKENS // 2),
+        "said": desk.all_fit(
+            (desk.passage(passage, _LEAST_EXCERPT, []) for passage in found.portrait.said), _VIEW_TOKENS
+        ),
         "card": desk.fit((entry.text for entry in entries(found.portrait.card)), CARD_TOKENS),
         "recent": fitting([one for one in newest if one["text"]], desk.cost, _RECENT_TOKENS),
     }

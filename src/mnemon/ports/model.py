@@ -6,8 +6,8 @@ Contract, beside that of `mnemon.ports.reasoner`:
 - A budget that is spent is no error: what can be done without a model is done so, and told.
 - Work (`derive`, `summarise`) that can't be done for now raises `ModelUnavailable`, and is asked again
   later; `ModelUnusable` if the model answers with what can't be used.
-- A question is always answered, if need be without the model; `Told.by` says by whom, `Told.lacking`
-  why not by the model. Only an answer in the shape of a schema can't be given without one.
+- A question that the model can't answer raises `ModelUnavailable` before anything is told. An answer that
+  breaks off later says so in its text and in `Told.lacking`.
 - It sees what it is given and what the inquiry's own `search` finds, and nothing else.
 """
 
@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from mnemon.domain.spending import Allowance, Spent
 from mnemon.ports.observer import Observer
-from mnemon.ports.reasoner import Effort, Entry, Reasoner, Statement, Told
+from mnemon.ports.reasoner import Effort, Entry, Reasoner, Statement, Told, Turn
 
 DERIVE = "derive"
 SUMMARISE = "summarise"
@@ -53,8 +53,17 @@ Telling = Generator[str, None, Told]
 class Dialectic(Reasoner, Protocol):
     """The model, engaged for one workspace."""
 
+    def summarise(
+        self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
+    ) -> str:
+        """The earlier summary and the turns after it, in at most so many tokens; empty if it has none.
+
+        Raises: ModelUnavailable.
+        """
+        ...
+
     def tell(self, inquiry: Inquiry) -> Telling:
-        """Raises: ModelUnavailable if the answer needs a shape; whatever the inquiry's search raises."""
+        """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises."""
         ...
 
 

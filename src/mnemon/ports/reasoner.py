@@ -12,7 +12,7 @@ Contract, which `mnemon.testing.reasoner_contract` checks on every implementatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -56,9 +56,6 @@ class Statement(Struct, frozen=True):
     """Whether it is no one's own word: of a document, a tool, somebody else's mail."""
     outdated_by: str | None = None
     """If it was so before and something that was said later holds now: the id of that."""
-    after: str = ""
-    """What its peer said right before it in that session, where it may be needed to understand it."""
-    after_id: str = ""
 
 
 class Told(Struct, frozen=True):
@@ -75,7 +72,7 @@ class Told(Struct, frozen=True):
 
 
 class Effort(Struct, frozen=True):
-    """How hard a question is thought about, by a model and by rule."""
+    """How hard a model thinks about a question."""
 
     searches: int = 0
     """How often a model may search memory again while it thinks."""
@@ -83,19 +80,6 @@ class Effort(Struct, frozen=True):
     """How often a model goes through the answer: all passes after the first check the one before."""
     tokens: int = 500
     """How long a model's answer may be."""
-    lines: int = 5
-    """How many lines an answer by rule has at most."""
-    leads: int = 0
-    """How often a rule searches memory again, for whom and what it found."""
-    history: bool = False
-    """Whether a rule tells every value that something had before."""
-    parts: int = 0
-    """How many of the questions that one is made of a rule searches for by themselves."""
-
-
-def nothing_more(words: str) -> Sequence[Statement]:
-    """A search where there is nothing to be searched."""
-    return ()
 
 
 class Reasoner(Protocol):
@@ -125,26 +109,4 @@ class Reasoner(Protocol):
 
     def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
         """The card after the news: what is written by hand stays, newer values replace older ones."""
-        ...
-
-    def summarise(
-        self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
-    ) -> str:
-        """The earlier summary and the turns after it, in at most so many tokens."""
-        ...
-
-    def answer(
-        self,
-        question: str,
-        statements: Sequence[Statement],
-        about: str | None,
-        effort: Effort = Effort(),  # noqa: B008 - it can't be changed
-        search: Callable[[str], Sequence[Statement]] = nothing_more,
-        at: int | None = None,
-    ) -> Told:
-        """What the statements, best first, say to the question; an empty text if nothing.
-
-        `search` gives more of them, as often as the effort allows; a reasoner may do without. `at` is what
-        clocks on the wall show when it is asked, in milliseconds; without it 'this weekend' is no time.
-        """
         ...

@@ -160,11 +160,6 @@ _generated = settings(
 )
 
 
-def count(text: str) -> int:
-    """Tokens, as these tests count them: a word is one for each four characters it begins."""
-    return sum((len(word) + 3) // 4 for word in text.split())
-
-
 class ReasonerContract:
     """What every reasoner promises. Override `reasoner`."""
 
@@ -212,41 +207,12 @@ class ReasonerContract:
         card = reasoner.card([Entry("Pet: Rex", "c1")], [Entry("Likes: tea", "c2")], 40)
         assert {entry.source for entry in card} == {"c1", "c2"}
 
-    @pytest.mark.parametrize("most", [0, 1, 2, 3, 5, 10, 20, 50, 200])
-    def test_a_summary_keeps_to_its_tokens(self, reasoner: Reasoner, most: int) -> None:
-        assert count(reasoner.summarise(None, TALK, most, count)) <= most
-        assert count(reasoner.summarise("Earlier: ann said hello.", TALK, most, count)) <= most
-
-    def test_a_summary_says_something_where_something_was_said(self, reasoner: Reasoner) -> None:
-        assert reasoner.summarise(None, TALK, 200, count)
-        assert reasoner.summarise(None, [Turn("1", "ann", "hello", NOON)], 200, count)
-
-    def test_nothing_to_summarise_is_an_empty_text(self, reasoner: Reasoner) -> None:
-        assert reasoner.summarise(None, [], 200, count) == ""
-
-    def test_an_answer_cites_statements_that_were_given(self, reasoner: Reasoner) -> None:
-        statements = [
-            Statement("a", "ann lives in Lisbon", NOON),
-            Statement("b", "I have a dog.", NOON, "ann"),
-        ]
-        told = reasoner.answer("Where does ann live?", statements, "ann")
-        assert "Lisbon" in told.text
-        assert "a" in told.cited
-        assert set(told.cited) <= {"a", "b"}
-
-    def test_nothing_known_is_an_empty_answer(self, reasoner: Reasoner) -> None:
-        told = reasoner.answer("Where does ann live?", [], "ann")
-        assert (told.text, told.cited) == ("", ())
-
     @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
     def test_no_text_breaks_it(self, reasoner: Reasoner, text: str) -> None:
         turn = Turn("1", "ann", text, NOON)
         for fact in reasoner.derive([turn], "ann", TALK):
             assert "1" in fact.sources
-        assert count(reasoner.summarise(text, [turn], 50, count)) <= 50
         reasoner.card([Entry(text, "c1")], [Entry(text, "c2")], 40)
-        reasoner.answer(text, [Statement("1", text, NOON), Statement("2", text, NOON, "ann")], "ann")
-        reasoner.answer("Where do I live?", [Statement("1", text, NOON, "ann")], None)
 
     def test_many_threads_may_use_it_at_once(self, reasoner: Reasoner) -> None:
         if not reasoner.deterministic:
@@ -289,30 +255,6 @@ class WordForWordContract(ReasonerContract):
         assert len(card) <= max(most, len(kept))
         assert all(len(entry.text) <= 200 for entry in card if entry.source is not None)
         assert reasoner.card(card, [], most) == card
-
-    @_generated
-    @given(earlier=st.none() | _TEXTS, talk=_TALKS, most=st.integers(0, 60))
-    def test_a_generated_summary_keeps_to_its_tokens_and_its_words(
-        self, reasoner: Reasoner, earlier: str | None, talk: list[Turn], most: int
-    ) -> None:
-        summary = reasoner.summarise(earlier, talk, most, count)
-        assert summary == reasoner.summarise(earlier, talk, most, count)
-        assert count(summary) <= most
-        said = [earlier or "", *(turn.text for turn in talk)]
-        assert not invented(summary, said, " ".join(turn.peer for turn in talk))
-
-    @_generated
-    @given(question=_TEXTS, statements=_STATEMENTS, about=st.none() | _PEERS)
-    def test_a_generated_answer_cites_what_it_says(
-        self, reasoner: Reasoner, question: str, statements: list[Statement], about: str | None
-    ) -> None:
-        told = reasoner.answer(question, statements, about)
-        assert told == reasoner.answer(question, statements, about)
-        cited = [statement for statement in statements if statement.id in told.cited]
-        assert len(cited) == len(told.cited)
-        assert bool(told.text) == bool(cited)
-        names = " ".join(statement.peer or "" for statement in cited)
-        assert not invented(told.text, [statement.text for statement in cited], names)
 
 
 _GRAMMAR = """

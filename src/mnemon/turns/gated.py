@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mnemon.domain import representation
 from mnemon.domain.habits import MemberHabits
 from mnemon.domain.line import MESSAGE
-from mnemon.domain.trust import Trust, least_shown, of_message
+from mnemon.domain.moments import to_datetime
+from mnemon.domain.representation import taken_apart
+from mnemon.domain.trust import Trust, least_shown, of_message, unquoted
 from mnemon.errors import CapScopeMismatch, MnemonError, NotFound, Unavailable, Unsupported
 from mnemon.gate.admission import Credentials
 from mnemon.gate.conversation import answers as a
@@ -99,8 +102,12 @@ class GatedMemory:
             if self._seat.agent != "absent":
                 looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
         found = self._all(looks)
-        passages = (*found.get("said by user", ()), *found.get("said by ai", ()))
         user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
+        searched = [*found.get("said by user", ()), *found.get("said by ai", ())]
+        by_text = {(one.session, one.text.strip()): one for one in searched}
+        said = [by_text.pop((one.session, one.text.strip()), one) for one in user.said]
+        elsewhere = [one for one in by_text.values() if one.peer == self._seat.user]
+        passages = (*elsewhere, *said, *(one for one in by_text.values() if one not in elsewhere))
         return Known(found.get("summary", ""), user, found.get(AI, Portrait()), passages)
 
     def _own_portrait(self, query: str) -> Portrait:
@@ -301,7 +308,9 @@ class GatedMemory:
         def read(found: a.PeerContext | None) -> Portrait:
             if found is None:
                 return Portrait()
-            return Portrait(found.representation or "", tuple(found.peer_card or ()))
+            view, passages = taken_apart(found.representation or "")
+            said = () if observed == self._seat.ai else tuple(_quoted(passages))
+            return Portrait(view, tuple(found.peer_card or ()), said)
 
         asked = q.PeerContext(
             workspace_id=self._seat.workspace,
@@ -311,6 +320,7 @@ class GatedMemory:
             search_top_k=_ALIKE if query else None,
             include_most_frequent=False,
             max_conclusions=most,
+            floor=True,
         )
         return Look(o.PEER_CONTEXT, asked, read)
 
@@ -323,7 +333,7 @@ class GatedMemory:
             return {AI: self._portrait(AI, "", most)}
 
         def read(found: a.Representation | None) -> Portrait:
-            return Portrait() if found is None else Portrait(found.representation)
+            return Portrait() if found is None else Portrait(taken_apart(found.representation)[0])
 
         asked = q.Represent(
             workspace_id=seat.workspace, peer_id=seat.ai, session_id=session, max_conclusions=most
@@ -401,7 +411,16 @@ def members_of(seat: Seat) -> dict[str, MemberHabits]:
 
 
 def _tells(portrait: Portrait) -> bool:
-    return bool(portrait.view or portrait.card)
+    return bool(portrait.view or portrait.card or portrait.said)
+
+
+def _quoted(passages: Iterable[representation.Passage]) -> Iterator[Passage]:
+    """The quoted messages, each at the time of the first of its passage, as clocks on the wall showed it."""
+    for passage in passages:
+        at = to_datetime(passage.at).replace(tzinfo=None)
+        for quote in passage.quotes:
+            trust, text = unquoted(quote.text)
+            yield Passage("", quote.peer, passage.session, text, at, trust)
 
 
 def _passage(message: a.Message) -> Passage:

@@ -31,9 +31,9 @@ _INTRO = "Background from memory: noted or said earlier, perhaps out of date. Qu
 
 _SUMMARY = 0.18
 """The shares of the room. A summary is for orientation; the conversation itself is in the window."""
-_VIEW = 0.22
-_PASSAGES = 0.22
-"""What is known of the user and what was said on the matter carry the answer: most goes to them."""
+_VIEW = 0.14
+_PASSAGES = 0.4
+"""What was said on the matter carries the answer: most goes to it."""
 _CARD = 0.08
 """A card is a few facts by nature."""
 _AI_VIEW = 0.06
@@ -62,7 +62,7 @@ def base(known: Known, message: str, now: datetime, *, tokens: int, before: str 
         ("Noted about the assistant:", _AI_VIEW, remarks(known.ai.view, about)),
         ("The assistant in brief:", _AI_CARD, entries(known.ai.card)),
         (
-            "Said earlier, close to the current message:",
+            "Said earlier:",
             _PASSAGES,
             _said(known.passages, message, about, now, told),
         ),

@@ -26,10 +26,12 @@ class Passage(Struct, frozen=True):
 
 
 class Portrait(Struct, frozen=True):
-    """What is known of a peer: the rendered view and the key facts."""
+    """What is known of a peer: the conclusions, as they are rendered, the key facts, and what was said."""
 
     view: str = ""
     card: tuple[str, ...] = ()
+    said: tuple[Passage, ...] = ()
+    """Messages that bear on what was asked, or are central, best first."""
 
 
 class Known(Struct, frozen=True):

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import Lock
 
-from msgspec.structs import replace
-
 from mnemon.adapters.model import deriving, summarising
 from mnemon.adapters.model.answering import Answering
 from mnemon.adapters.model.asking import Asking
@@ -17,7 +15,7 @@ from mnemon.domain.spending import Spent
 from mnemon.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable
 from mnemon.ports.model import ANSWER, DERIVE, SUMMARISE, Inquiry, Standing, Telling
 from mnemon.ports.observer import MODEL, Observer
-from mnemon.ports.reasoner import Effort, Entry, Fact, Reasoner, Statement, Told, Turn, nothing_more
+from mnemon.ports.reasoner import Entry, Fact, Reasoner, Told, Turn
 
 BROKEN_OFF = " … (the model broke off here)"
 
@@ -146,48 +144,27 @@ class Engaged:
         self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
     ) -> str:
         """Raises: ModelUnavailable, ModelUnusable."""
-        plain = self._model.plain.summarise(earlier, turns, most_tokens, count)
         asking = self._model.asking(SUMMARISE, self._workspace)
-        if asking is None or not plain:
-            return plain
+        if asking is None or not turns:
+            return ""
         try:
             summary = summarising.summarise(asking, earlier, turns, most_tokens, count)
-        except ModelBudgetSpent as error:
-            self._model.note(SUMMARISE, error)
-            return plain
         except ModelUnavailable as error:
+            if isinstance(error, ModelBudgetSpent):
+                self._model.note(SUMMARISE, error)
             self._model.failed(SUMMARISE, error)
             raise
         if not summary:
             self._model.note(SUMMARISE, ModelUnusable("the model's summary is longer than it may be"))
-            return plain
+            return ""
         self._model.well(SUMMARISE)
         return summary
 
-    def answer(
-        self,
-        question: str,
-        statements: Sequence[Statement],
-        about: str | None,
-        effort: Effort = Effort(),  # noqa: B008 - it can't be changed
-        search: Callable[[str], Sequence[Statement]] = nothing_more,
-        at: int | None = None,
-    ) -> Told:
-        """The answer to a question that nobody waits for."""
-        asked_at = _newest(statements) if at is None else at
-        telling = self.tell(Inquiry(question, statements, about, asked_at, effort=effort, search=search))
-        while True:
-            try:
-                next(telling)
-            except StopIteration as end:
-                told: Told = end.value
-                return told
-
     def tell(self, inquiry: Inquiry) -> Telling:
-        """Raises: ModelUnavailable if the answer needs a shape; whatever the inquiry's search raises."""
+        """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises."""
         asking = self._model.asking(ANSWER, self._workspace)
         if asking is None or not (inquiry.statements or inquiry.card):
-            return (yield from self._by_rule(inquiry, ""))
+            return Told("", ())
         telling = Answering(asking, inquiry, self.name).tell()
         said = ""
         while True:
@@ -199,24 +176,9 @@ class Engaged:
                 return told
             except ModelUnavailable as error:
                 self._model.note(ANSWER, error)
-                if inquiry.shape is not None:
+                if inquiry.shape is not None or not (said and inquiry.streamed):
                     raise
-                if said and inquiry.streamed:
-                    yield BROKEN_OFF
-                    return Told(said + BROKEN_OFF, (), by=self.name, lacking=error.code)
-                return (yield from self._by_rule(inquiry, error.code))
+                yield BROKEN_OFF
+                return Told(said + BROKEN_OFF, (), by=self.name, lacking=error.code)
             said += piece
             yield piece
-
-    def _by_rule(self, inquiry: Inquiry, lacking: str) -> Telling:
-        plain = self._model.plain
-        told = plain.answer(
-            inquiry.question, inquiry.statements, inquiry.about, inquiry.effort, inquiry.search
-        )
-        if told.text:
-            yield told.text
-        return replace(told, by=plain.name, lacking=lacking)
-
-
-def _newest(statements: Sequence[Statement]) -> int:
-    return max((one.said_at for one in statements), default=0)

@@ -5,9 +5,9 @@ Each of its arts is loaded when it is first asked for: to recall takes none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from mnemon.ports.reasoner import Effort, Entry, Fact, Statement, Told, Turn, nothing_more
+from mnemon.ports.reasoner import Entry, Fact, Turn
 
 
 class Extractive:
@@ -32,23 +32,3 @@ class Extractive:
         from mnemon.adapters.reason import card
 
         return card.updated(entries, news, most)
-
-    def summarise(
-        self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
-    ) -> str:
-        from mnemon.adapters.reason import summary
-
-        return summary.summarise(earlier, turns, most_tokens, count)
-
-    def answer(
-        self,
-        question: str,
-        statements: Sequence[Statement],
-        about: str | None,
-        effort: Effort = Effort(),  # noqa: B008 - it can't be changed
-        search: Callable[[str], Sequence[Statement]] = nothing_more,
-        at: int | None = None,
-    ) -> Told:
-        from mnemon.adapters.reason import pursuit
-
-        return pursuit.pursued(question, statements, pursuit.Pursuit(about, effort, search, at))

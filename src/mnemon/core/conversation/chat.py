@@ -1,60 +1,62 @@
-"""Chat: a question about a peer, answered from what is known, with what the answer rests on."""
+"""Chat: a question about a peer, answered from what was said and noted, with what the answer rests on.
+
+Without a model the answer is quotations: the few passages that match the question best, or nothing where none
+matches it well. With one, it is the model's, made of the same evidence.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from mnemon.core.conversation import directory
+from mnemon.core.conversation import directory, evidence
 from mnemon.core.conversation.cards import read_card
-from mnemon.core.conversation.conclusions import (
-    View,
-    Whose,
-    query_views,
-    quotations,
-    representation,
-    with_what_outdates,
-)
+from mnemon.core.conversation.conclusions import View, Whose, nearest, newest_views, query_views
+from mnemon.core.conversation.context import shown
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.messages import said_at
-from mnemon.core.conversation.search import Found, Where, find_messages, said_before, with_neighbours
 from mnemon.core.desk import Desk
-from mnemon.core.finding import understand
-from mnemon.domain import trust
+from mnemon.domain import representation, trust
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.habits import uses_cards
 from mnemon.domain.line import CONCLUSIONS
-from mnemon.domain.pattern import pattern
-from mnemon.domain.question import plain, respelt
+from mnemon.domain.relevance import SPEAKER, WEIGHTS
 from mnemon.domain.trust import Trust
 from mnemon.ports.reasoner import Effort, Entry, Statement
+
+QUOTES = "quotes"
+"""What an answer says that it was made by, where no model made it."""
+LEAST_MATCH = 0.49
+"""How well the best line must match the question for anything to be told. `bench/chat_threshold.py` says how
+it was chosen; it has to be chosen anew when the weights of `mnemon.domain.relevance` are."""
+_BY_WORDS = frozenset(("words", "before", "around", "session", "kin", "kin_around", "kin_session"))
+_BY_MEANING = frozenset(("meaning", "gist", "nearby", "twice"))
+"""The signals that compare a line, and what stands around it, with the question."""
 
 
 class Depth(Struct, frozen=True):
     """How far an answer looks, and how hard a model thinks about it."""
 
     found: int
-    newest: int
-    messages: int
-    around: int
-    """How many messages before and after each that was found are looked at too."""
+    """How many conclusions, and how many messages, a model is given."""
+    tokens: int
+    """How much of what was said a model is given."""
     effort: Effort
-    by_rule_said: bool = True
-    """Whether an answer by rule looks at messages too, and not at conclusions alone."""
+    passages: int = 3
+    """How many passages are quoted without a model."""
+    around: int = evidence.AROUND
 
 
 LEVELS = {
-    "minimal": Depth(10, 10, 5, 0, Effort(searches=0, passes=1, tokens=250, lines=1), by_rule_said=False),
-    "low": Depth(25, 25, 10, 0, Effort(searches=1, passes=1, tokens=500)),
-    "medium": Depth(25, 25, 20, 0, Effort(searches=3, passes=1, tokens=1000, leads=2)),
-    "high": Depth(50, 50, 40, 2, Effort(5, 2, 2000, lines=8, leads=3, history=True)),
-    "max": Depth(100, 100, 80, 5, Effort(10, 3, 4000, lines=12, leads=5, history=True, parts=4)),
+    "minimal": Depth(10, 1_000, Effort(searches=0, passes=1, tokens=250), passages=1, around=1),
+    "low": Depth(25, 2_000, Effort(searches=1, passes=1, tokens=500)),
+    "medium": Depth(25, 4_000, Effort(searches=3, passes=1, tokens=1000)),
+    "high": Depth(50, 8_000, Effort(searches=5, passes=2, tokens=2000), passages=5, around=3),
+    "max": Depth(100, 16_000, Effort(searches=10, passes=3, tokens=4000), passages=8, around=5),
 }
-_POINTS_BACK = pattern(r"\W*(?:\w+\W+){0,3}?(?:he|she|they|his|her|him|their|them)\b", re.IGNORECASE)
-"""Whether a message soon speaks of somebody whom one before it may have named."""
+_TOKENS_PER_PASSAGE = 400
+"""How long a passage of an answer by quotations may be."""
 
 
 class Question(Struct, frozen=True):
@@ -72,76 +74,104 @@ class Question(Struct, frozen=True):
 class Gathered(Struct, frozen=True):
     """What an answer may be made of, best first."""
 
-    question: Question
     views: list[View]
     messages: list[Message]
-    before: Mapping[str, Message] = {}
-    """What its peer said right before a message, by the id of that."""
-    outdated: Mapping[str, str] = {}
-    """By the id of a message that tells how it was: the id of the one that tells how it is."""
 
     def statements(self, local: Callable[[int], int]) -> list[Statement]:
-        """All of it but messages that read like orders, or are quotations where none are wanted.
-
-        `local` tells what clocks on the wall showed when it was said.
-        """
+        """`local` tells what clocks on the wall showed when it was said."""
         told = [
             Statement(
                 view.line.id,
                 view.text,
                 local(view.at),
                 carried=view.trust < Trust.SAID,
-                outdated_by=view.outdated_by or self._outdated_by(view),
+                outdated_by=view.outdated_by,
             )
             for view in self.views
         ]
-        least = _least(self.question)
         for message in self.messages:
             line = message.line
-            found = _trust(message)
-            if found >= least:
-                carried = found < Trust.SAID
-                before = self.before.get(line.id)
-                told.append(
-                    Statement(
-                        line.id,
-                        message.text,
-                        local(said_at(line)),
-                        line.room.owner,
-                        carried,
-                        self.outdated.get(line.id),
-                        after="" if before is None else before.text,
-                        after_id="" if before is None else before.line.id,
-                    )
-                )
+            carried = trust.of_message(line.kind, decode_metadata(line.metadata), message.text) < Trust.SAID
+            told.append(Statement(line.id, message.text, local(said_at(line)), line.room.owner, carried))
         return told
 
-    def _outdated_by(self, view: View) -> str | None:
-        """The message that tells how it is, if all that the conclusion follows from tells how it was."""
-        outdated = [self.outdated.get(source) for source in view.sources]
-        return outdated[-1] if outdated and None not in outdated else None
+
+class Answer(Struct, frozen=True):
+    """An answer by quotations, and what is quoted in it."""
+
+    text: str
+    rests_on: Gathered
 
 
-def gather(desk: Desk, question: Question, *, by_rule: bool = False) -> Gathered:
-    """What a model, or rules, may answer from. Raises: NotFound, Tampered."""
+def answer(desk: Desk, question: Question) -> Answer:
+    """The conclusions and passages that answer best; nothing where none matches it well.
+
+    Raises: NotFound, Tampered.
+    """
     depth = LEVELS[question.level]
-    whose = _whose(question)
-    views = {view.line.id: view for view in query_views(desk, (whose,), question.text, depth.found)}
-    newest = representation(
-        desk, whose, query=None, top_k=None, distance=None, frequent=False, most=depth.newest
+    asked, tokens = _asked(question, depth), depth.passages * _TOKENS_PER_PASSAGE
+    found = evidence.find(desk, asked, tokens)
+    answers = any(_matches(one.signals) for one in found)
+    noted = nearest(desk, _whose(question), question.text, depth.passages)
+    views = [view for view, signals in noted if _matches(signals)]
+    passages = evidence.answering(desk, asked, found, tokens)[: depth.passages] if answers else []
+    told = [representation.conclusion_line(shown(desk, view)) for view in views]
+    quoted = representation.quoted(evidence.shown(desk, passages))
+    messages = [message for one in passages for message in one.messages]
+    return Answer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
+
+
+def match(signals: Mapping[str, float]) -> float:
+    """How well a line with these signals matches the question: its score beside that of a line which is the
+    same as the question.
+
+    Whose line it is says nothing of that. Where there are no vectors, words are all there is.
+    """
+    compared = _BY_WORDS if _BY_MEANING.isdisjoint(signals) else _BY_WORDS | _BY_MEANING
+    most = sum(weight for name, weight in WEIGHTS.items() if name in compared)
+    return sum(WEIGHTS[name] * value for name, value in signals.items() if name != SPEAKER) / most
+
+
+def _matches(signals: Mapping[str, float]) -> bool:
+    return match(signals) >= LEAST_MATCH
+
+
+def gather(desk: Desk, question: Question) -> Gathered:
+    """What a model may answer from: what its words find, and the newest conclusions.
+
+    Raises: NotFound, Tampered.
+    """
+    found = look(desk, question)
+    newest = newest_views(desk, _whose(question), LEVELS[question.level].found)
+    return together([found, Gathered(newest, [])])
+
+
+def look(desk: Desk, question: Question) -> Gathered:
+    """What its words find, and nothing beside. Raises: NotFound, Tampered."""
+    depth = LEVELS[question.level]
+    asked = _asked(question, depth)
+    found = evidence.find(desk, asked, depth.tokens)
+    passages = evidence.answering(desk, asked, found, depth.tokens)
+    views = query_views(desk, (_whose(question),), question.text, depth.found)
+    return Gathered(views, [message for one in passages for message in one.messages])
+
+
+def _asked(question: Question, depth: Depth) -> evidence.Asked:
+    return evidence.Asked(
+        question.observer,
+        question.observed,
+        question.sessions,
+        question.text,
+        around=depth.around,
+        least=Trust.QUOTED if question.quotations else Trust.SAID,
     )
-    quoted = quotations(desk, whose, question.text, depth.found) if question.quotations else []
-    for view in (*reversed(newest), *quoted):
-        views.setdefault(view.line.id, view)
-    told = with_what_outdates(desk, list(views.values()), question.sessions)
-    if by_rule and not depth.by_rule_said:
-        return Gathered(question, told, [])
-    gathered, outdated = _messages(desk, question, told, depth)
-    return replace(gathered, outdated=outdated) if by_rule else gathered
 
 
 def _whose(question: Question) -> Whose:
-    kinds = tuple(CONCLUSIONS.values()) if question.sessions is None else (CONCLUSIONS["explicit"],)
+    """What is only quoted may answer where quotations may; of some sessions, only what was said outright."""
+    kinds = set(CONCLUSIONS.values() if question.sessions is None else (CONCLUSIONS["explicit"],))
+    if question.quotations:
+        kinds.add(trust.KINDS[Trust.QUOTED])
     observers = None if question.observer is None else (question.observer,)
     return Whose(observers, question.observed, question.sessions, kinds)
 
@@ -155,80 +185,18 @@ def card_lines(desk: Desk, question: Question) -> list[Entry]:
     return read_card(desk, question.observer, question.observed) or []
 
 
-def look(desk: Desk, question: Question) -> Gathered:
-    """What its words find, and nothing beside.
-
-    Raises: NotFound, Tampered.
-    """
-    depth = LEVELS[question.level]
-    views = query_views(desk, (_whose(question),), question.text, depth.found)
-    told = with_what_outdates(desk, views, question.sessions)
-    return _messages(desk, question, told, depth)[0]
-
-
-def together(gathered: Sequence[Gathered]) -> Gathered:
+def together(gathered: Iterable[Gathered]) -> Gathered:
     """All that was gathered for one question, each thing once."""
-    views = {view.line.id: view for one in gathered for view in one.views}
-    messages = {message.line.id: message for one in gathered for message in one.messages}
-    before = {line_id: message for one in gathered for line_id, message in one.before.items()}
-    return Gathered(gathered[0].question, list(views.values()), list(messages.values()), before)
+    found = list(gathered)
+    views = {view.line.id: view for one in found for view in one.views}
+    messages = {message.line.id: message for one in found for message in one.messages}
+    return Gathered(list(views.values()), list(messages.values()))
 
 
-def _messages(
-    desk: Desk, question: Question, views: list[View], depth: Depth
-) -> tuple[Gathered, Mapping[str, str]]:
-    """With these what was said that touches the question, as far as the observer was there to hear it.
-
-    And what was said right before those that may only be understood so; and which of them are outdated by
-    which, as far as the order tells in which they were found.
-    """
-    perspective = question.observer if question.observer != question.observed else None
-    where = Where(peer=question.observed, sessions=question.sessions, perspective=perspective)
-    best = find_messages(desk, question.text, where, depth.messages)
-    found = [one.message for one in best]
-    if depth.around:
-        found = with_neighbours(desk, found, where, depth.around)
-    unclear = [one for one in found if depth.around or _POINTS_BACK.match(one.text)]
-    before = said_before(desk, unclear, where)
-    gathered = Gathered(question, views, found, _trusted(before, _least(question)))
-    return gathered, _outdated(best)
-
-
-def _outdated(best: Sequence[Found]) -> dict[str, str]:
-    """Which are outdated by which: the first that came before one, if it is its peer's own word."""
-    outdated: dict[str, str] = {}
-    for one in best:
-        if one.instead_of is not None and _trust(one.message) == Trust.SAID:
-            outdated.setdefault(one.instead_of, one.message.line.id)
-    return outdated
-
-
-def _least(question: Question) -> Trust:
-    """The least class of message that may answer it."""
-    return Trust.QUOTED if question.quotations else Trust.SAID
-
-
-def _trusted(before: Mapping[str, Message], least: Trust) -> Mapping[str, Message]:
-    return {line_id: message for line_id, message in before.items() if _trust(message) >= least}
-
-
-def _trust(message: Message) -> Trust:
-    line = message.line
-    return trust.of_message(line.kind, decode_metadata(line.metadata), message.text)
-
-
-def as_meant(desk: Desk, text: str) -> str:
-    """The question with those words spelt right that nobody knows."""
-    question = understand(desk, text)
-    meant = {word: other for word in plain(text) if (other := desk.tools.spelling.meant(word))}
-    return respelt(question, meant).text if meant else text
-
-
-def cited(gathered: Gathered, ids: Sequence[str]) -> tuple[list[View], list[Message]]:
+def cited(gathered: Gathered, ids: Sequence[str]) -> Gathered:
     """The conclusions and the messages among those ids."""
     wanted = set(ids)
-    messages = {one.line.id: one for one in (*gathered.messages, *gathered.before.values())}
-    return (
+    return Gathered(
         [view for view in gathered.views if view.line.id in wanted],
-        [message for line_id, message in messages.items() if line_id in wanted],
+        [message for message in gathered.messages if message.line.id in wanted],
     )

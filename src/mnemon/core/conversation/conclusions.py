@@ -14,7 +14,7 @@ from mnemon.core.conversation.cards import outdated_of
 from mnemon.core.conversation.place import Opener, room_of, rooms_of, write_line
 from mnemon.core.conversation.search import ranked
 from mnemon.core.desk import Desk
-from mnemon.core.finding import foresee, understand
+from mnemon.core.finding import understand
 from mnemon.domain import trust, words
 from mnemon.domain.content import check_text, decode_metadata
 from mnemon.domain.filters import Column, Field, Predicate
@@ -303,6 +303,19 @@ def query_views(
     return _latest_first(_views(desk, [line for line, _ in best], outdating, cited=cited))
 
 
+def nearest(desk: Desk, whose: Whose, query: str, limit: int) -> list[tuple[View, Mapping[str, float]]]:
+    """What was noted that answers the query best, best first, each with the signals that it was found by.
+
+    What only repeats its message's own words is left out, and so is what is no longer so.
+
+    Raises: Tampered.
+    """
+    best = _answering(desk, whose, understand(desk, query), lambda line: True, limit)
+    signals = {line.id: hit.signals for line, hit in best}
+    views = [view for view in _views(desk, [line for line, _ in best]) if view.outdated_by is None]
+    return [(view, signals[view.line.id]) for view in _not_quoted(desk, views)]
+
+
 def _answering(
     desk: Desk, whose: Whose, question: Question, passes: Callable[[SealedLine], bool], limit: int
 ) -> list[tuple[SealedLine, Hit]]:
@@ -348,26 +361,7 @@ def read_view(desk: Desk, line_id: str) -> View:
     return _views(desk, [line])[0]
 
 
-def with_what_outdates(desk: Desk, views: Sequence[View], sessions: Collection[str] | None) -> list[View]:
-    """These, and right before each that is outdated the one that says what is so now.
-
-    Raises: Tampered.
-    """
-    outdating = _Outdating(desk, sessions)
-    known = {view.line.id: view for view in views}
-    wanted = [view.outdated_by for view in views]
-    while wanted:
-        line_id = wanted.pop()
-        if line_id is None or line_id in known:
-            continue
-        line = desk.tx.lines.view(desk.scope.workspace, line_id, desk.scope.namespaces)
-        if line is not None and line.invalidated_by is None:
-            [known[line_id]] = _views(desk, [line], outdating)
-            wanted.append(known[line_id].outdated_by)
-    return _latest_first(list(known.values()))
-
-
-def representation(
+def noted(
     desk: Desk,
     whose: Whose,
     *,
@@ -376,19 +370,15 @@ def representation(
     distance: float | None,
     frequent: bool,
     most: int,
-    cited: bool = True,
 ) -> list[View]:
-    """What answers the question, what was concluded most often, and the newest: at most so many together.
+    """What somebody noted of the peer, or a model: what answers the query, what was concluded most often, and
+    the newest, in this order and at most so many together.
 
-    What answers comes before the rest, and what is outdated last. What is only quoted comes if the query asks
-    for something and the quotation has most of it; what reads like orders is left out. What was concluded in
-    several sessions is told once, with the latest.
-    Each tells its sources if `cited` says so.
+    What only repeats its message's own words is left out, for the message itself is quoted; and so is what is
+    no longer so. What was noted in several sessions is told once.
 
     Raises: Tampered.
     """
-    if query:
-        foresee(desk, query)
     further = max(1, most // 3)
     if frequent:
         every = _lines(desk, whose)
@@ -396,46 +386,44 @@ def representation(
         lines = _with_room_for_explicit([*often[:further], *every[: most + _SPARE]], further)
     else:
         lines = _newest(desk, whose, most + _SPARE, further)
-    outdating = _Outdating(desk, whose.sessions)
-    found: dict[str, View] = {}
-    if query:
-        limit = top_k or further
-        answers = query_views(
-            desk, (whose,), query, limit, distance=distance, outdating=outdating, cited=cited
-        )
-        if asks(query):
-            answers += quotations(
-                desk, whose, query, limit, distance=distance, outdating=outdating, cited=cited
-            )
-        found = {view.line.id: view for view in answers}
-
-    chosen = {line.id: line for line in (*(view.line for view in found.values()), *lines)}
-    outdated = dict(zip(chosen, outdating.of_all(chosen.values()), strict=True))
-
-    def rank(line: SealedLine) -> tuple[bool, bool, int]:
-        return outdated[line.id] is not None, line.id not in found, -trust.of_conclusion(line.kind)
-
-    best = sorted(chosen.values(), key=rank)[:most]
-    views = _views(desk, [line for line in best if line.id not in found], outdating, cited=cited)
-    told = [*(found[line.id] for line in best if line.id in found), *views]
-    told.sort(key=lambda view: (view.at, view.line.id))
-    return list({(view.level, gist(view.text)): view for view in told}.values())
+    answers = _noted_on(desk, whose, query, top_k or further, distance) if query else []
+    answered = {view.line.id for view in answers}
+    views = [*answers, *_views(desk, [line for line in lines if line.id not in answered])]
+    told: dict[tuple[str, str], View] = {}
+    for view in _not_quoted(desk, [view for view in views if view.outdated_by is None]):
+        told.setdefault((view.level, gist(view.text)), view)
+    return list(told.values())[:most]
 
 
-def quotations(
-    desk: Desk,
-    whose: Whose,
-    query: str,
-    limit: int,
-    *,
-    distance: float | None = None,
-    outdating: _Outdating | None = None,
-    cited: bool = True,
-) -> list[View]:
-    """What is quoted of those and has most of what the query asks for. Raises: Tampered."""
-    quoted = replace(whose, kinds=(trust.KINDS[Trust.QUOTED],))
-    lacking = _MOST_LACKING if distance is None else min(distance, _MOST_LACKING)
-    return query_views(desk, (quoted,), query, limit, distance=lacking, outdating=outdating, cited=cited)
+def _noted_on(desk: Desk, whose: Whose, query: str, limit: int, distance: float | None) -> list[View]:
+    """What answers the query; what is only quoted, if the query asks for something that it has most of."""
+    kinds = [*whose.kinds, trust.KINDS[Trust.QUOTED]] if asks(query) else whose.kinds
+    found = query_views(desk, (replace(whose, kinds=kinds),), query, limit, distance=distance)
+    return [
+        view for view in found if view.trust == Trust.SAID or _distance(query, view.text) <= _MOST_LACKING
+    ]
+
+
+def _not_quoted(desk: Desk, views: Sequence[View]) -> list[View]:
+    """Those that say more than one of the messages that they follow from has in the same words."""
+    opener = Opener(desk)
+    by_room: dict[Room, set[str]] = {}
+    for view in views:
+        if view.level == "explicit" and view.sources:
+            room = view.line.room._replace(owner=view.line.about or "")
+            by_room.setdefault(room, set()).update(view.sources)
+    said = {
+        line.id: _flat(opener.text(line))
+        for room, ids in by_room.items()
+        for line in desk.tx.lines.get_all(room, ids)
+    }
+    return [
+        view for view in views if not any(_flat(view.text) in said.get(source, "") for source in view.sources)
+    ]
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _newest(desk: Desk, whose: Whose, explicit: int, further: int) -> list[SealedLine]:

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 from msgspec import Struct
 
-from mnemon.core.conversation import directory
+from mnemon.core.conversation import directory, evidence
 from mnemon.core.conversation.cards import read_card
-from mnemon.core.conversation.conclusions import View, Whose, representation
+from mnemon.core.conversation.conclusions import View, Whose, noted
+from mnemon.core.conversation.evidence import quotes
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.place import Opener
 from mnemon.core.desk import Desk
-from mnemon.domain.habits import uses_cards
+from mnemon.core.finding import foresee
+from mnemon.domain.habits import observed, uses_cards
 from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.names import SESSIONS
-from mnemon.domain.register import SESSION
-from mnemon.domain.representation import Conclusion, fitting, render
+from mnemon.domain.register import MEMBER, PEER, SESSION
+from mnemon.domain.representation import Conclusion, conclusion_line, fitting, render
 from mnemon.domain.shapes import settled
+from mnemon.domain.trust import least_shown
 from mnemon.ports.book import Turns
 
 MOST_TOKENS = 100_000
 SUMMARY_SHARE = 0.4
 MOST_CONCLUSIONS = 100
-_NO_LONGER = "(no longer so)"
+PICTURE_TOKENS = 1_200
+"""How much a representation tells where no budget is named."""
+PICTURE_SHARE = 0.6
+"""What share of a context's budget the picture of a peer may take."""
+CONCLUSIONS_SHARE = 0.3
+"""What share of a picture the conclusions may take; the rest is for what was said."""
+_HEADING_TOKENS = 8
 _READ_AHEAD = 10
-_STAMP_TOKENS = 18
-"""What a conclusion takes beside its text: its time, its line, its share of a heading."""
 
 
 class Asked(Struct, frozen=True):
@@ -37,11 +44,17 @@ class Asked(Struct, frozen=True):
     observed: str
     query: str | None = None
     top_k: int | None = None
+    """How many messages, and how many conclusions, are looked for by the query."""
     distance: float | None = None
+    """What share of the query's terms they may lack."""
     frequent: bool = False
+    """Whether what was concluded most often comes before what is newest."""
     most: int = MOST_CONCLUSIONS
+    """How many conclusions, and how many messages that a search finds, are told at most."""
     sessions: Collection[str] | None = None
     """Only what was said in these; then neither card nor what was reasoned further counts."""
+    unasked: bool = False
+    """Whether nobody asked to see it: then only messages that answer the query well are quoted for it."""
 
 
 def narrowed(asked: frozenset[str] | None, limits: frozenset[str] | None) -> frozenset[str] | None:
@@ -83,35 +96,105 @@ class _Note(Struct, frozen=True):
     long: bool
 
 
-def picture(desk: Desk, asked: Asked, session: str | None = None) -> Picture:
-    """Raises: Tampered."""
-    limited = asked.sessions is not None
-    kinds = (CONCLUSIONS["explicit"],) if limited else tuple(CONCLUSIONS.values())
-    whose = Whose((asked.observer,), asked.observed, asked.sessions, kinds)
-    views = representation(
+def picture(desk: Desk, asked: Asked, tokens: int = PICTURE_TOKENS, session: str | None = None) -> Picture:
+    """Conclusions that were noted, then quoted messages, together within the budget; and the card beside it.
+
+    Raises: Tampered.
+    """
+    if asked.query:
+        foresee(desk, asked.query)
+    conclusions = _Conclusions(desk, _noted(desk, asked))
+    left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
+    passages = quotes(desk, _evidence(desk, asked), left)
+    told = evidence.shown(desk, passages)
+    conclusions.take(left - desk.tools.tokenizer.count(render((), told)))
+    text = render([shown(desk, view) for view in conclusions.taken], told)
+    lines = [*(view.line for view in conclusions.taken), *evidence.lines_of(passages)]
+    return Picture(text, _card(desk, asked, session), lines)
+
+
+def _noted(desk: Desk, asked: Asked) -> list[View]:
+    kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
+    return noted(
         desk,
-        whose,
+        Whose((asked.observer,), asked.observed, asked.sessions, kinds),
         query=asked.query,
         top_k=asked.top_k,
         distance=asked.distance,
         frequent=asked.frequent,
         most=asked.most,
-        cited=False,
     )
-    card = None
-    if not limited and uses_cards(*directory.habits(desk, session)):
-        entries = read_card(desk, asked.observer, asked.observed)
-        card = None if entries is None else [entry.text for entry in entries]
-    return Picture(render([shown(desk, view) for view in views]), card, [view.line for view in views])
+
+
+class _Conclusions:
+    """Conclusions, best first, of which as many are taken as there is room for."""
+
+    def __init__(self, desk: Desk, views: Sequence[View]) -> None:
+        self._desk = desk
+        self._waiting = list(views)
+        self.taken: list[View] = []
+
+    def take(self, room: int) -> int:
+        """What those take in tokens that fit."""
+        spent = 0
+        levels = {view.level for view in self.taken}
+        waiting, self._waiting = self._waiting, []
+        for view in waiting:
+            cost = self._desk.tools.tokenizer.count(f"{conclusion_line(shown(self._desk, view))}\n")
+            cost += 0 if view.level in levels else _HEADING_TOKENS
+            if spent + cost > room:
+                self._waiting.append(view)
+                continue
+            self.taken.append(view)
+            levels.add(view.level)
+            spent += cost
+        return spent
+
+
+def _evidence(desk: Desk, asked: Asked) -> evidence.Asked:
+    query = asked.query or ""
+    most = min(asked.top_k or asked.most, asked.most)
+    return evidence.Asked(
+        asked.observer,
+        asked.observed,
+        asked.sessions,
+        query,
+        most=None if most == MOST_CONCLUSIONS else most,
+        distance=asked.distance,
+        least=least_shown(query),
+        unasked=asked.unasked,
+        passes=_observing(desk, asked.observed),
+    )
+
+
+def _observing(desk: Desk, peer: str) -> Callable[[SealedLine], bool]:
+    """Whether a line was said in a session in which the peer is to be observed."""
+    habits = directory.peer_habits(directory.find(desk, PEER, peer))
+    known: dict[str, bool] = {}
+
+    def passes(line: SealedLine) -> bool:
+        session = line.session or ""
+        if session not in known:
+            stays = desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session, held=peer)
+            known[session] = observed(directory.member_habits(stays[-1] if stays else None), habits)
+        return known[session]
+
+    return passes
+
+
+def _card(desk: Desk, asked: Asked, session: str | None) -> list[str] | None:
+    if asked.sessions is not None or not uses_cards(*directory.habits(desk, session)):
+        return None
+    entries = read_card(desk, asked.observer, asked.observed)
+    return None if entries is None else [entry.text for entry in entries]
 
 
 def shown(desk: Desk, view: View) -> Conclusion:
-    at = desk.tools.local(view.at)
-    return Conclusion(view.level, view.text, at, () if view.outdated_by is None else (_NO_LONGER,))
+    return Conclusion(view.level, view.text, desk.tools.local(view.at))
 
 
 def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, asked: Asked | None) -> Context:
-    """The picture of a peer whole, then a summary, then the newest messages that fit what is left.
+    """The picture of a peer within its share, then a summary, then the newest messages that fit what is left.
 
     Of a session that does not exist, only the picture.
 
@@ -119,11 +202,12 @@ def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, aske
     """
     count = desk.tools.tokenizer.count
     budget = MOST_TOKENS if tokens is None else max(0, tokens)
-    seen = None if asked is None else picture(desk, asked, session)
+    share = min(PICTURE_TOKENS, int(budget * PICTURE_SHARE))
+    seen = None if asked is None else picture(desk, asked, share, session)
     if directory.find(desk, SESSION, session) is None:
         return Context([], None, seen)
     if seen is not None:
-        budget -= sum((line.tokens or 0) + _STAMP_TOKENS for line in seen.lines)
+        budget -= count(seen.text)
         budget -= sum(count(entry) for entry in seen.card or ())
     chosen = _fitting_summary(summaries(desk, session), budget) if summary else None
     first = 0

@@ -7,7 +7,7 @@ about more only while too few have passed, so a search costs what it returns and
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from msgspec import Struct
 from mnemon.core.bounds import Bounds
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
-from mnemon.core.conversation.messages import row, said_at
+from mnemon.core.conversation.messages import row
 from mnemon.core.conversation.place import Opener, room_of, rooms_of
 from mnemon.core.conversation.updates import latest_first
 from mnemon.core.desk import Desk
@@ -28,7 +28,6 @@ from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.question import Question
 from mnemon.domain.register import FORMER, MEMBER, PEER, SESSION
-from mnemon.domain.relevance import UPDATE
 from mnemon.domain.trust import Trust
 from mnemon.ports.book import Span, Turns
 from mnemon.ports.index import Hit
@@ -40,8 +39,6 @@ _SESSIONS = 20
 """In how many sessions at most they are looked for."""
 
 _SHORTEST_PART = 3
-_AT_MOST_BEFORE = 5
-"""By how many turns at most something was said right before."""
 _NEVER = 1 << 62
 
 Test = Callable[[SealedLine], bool]
@@ -71,8 +68,8 @@ class Found(Struct, frozen=True):
     message: Message
     explanation: Explanation | None = None
     """Why it came, if that was asked for."""
-    instead_of: str | None = None
-    """The id of the message that tells how it was, if this one came before it for telling how it is."""
+    signals: Mapping[str, float] = {}
+    """What each signal of `mnemon.domain.relevance` was; nothing for what only holds a part of a word."""
 
 
 _USUAL = How()
@@ -125,7 +122,7 @@ def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLi
 def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _USUAL) -> list[Found]:
     """The messages that answer best, best first. Raises: NotFound, Tampered."""
     opener = Opener(desk)
-    test = _test(desk, where)
+    test = may_find(desk, where)
     if how.floor:
         test = _of_class(test, opener, trust.least_shown(query))
     question = understand(desk, query, how.at)
@@ -147,7 +144,7 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
         Found(
             Message(line, opener.text(line)),
             explained(hit, rank, space) if how.explain else None,
-            _put_before(line, best[rank:]) if UPDATE in hit.signals else None,
+            hit.signals,
         )
         for rank, (line, hit) in enumerate(best, 1)
     ]
@@ -168,60 +165,6 @@ def _of_class(test: Test, opener: Opener, least: Trust) -> Test:
 
 def _class_of(line: SealedLine, opener: Opener) -> Trust:
     return trust.of_message(line.kind, decode_metadata(line.metadata), opener.text(line))
-
-
-def _put_before(line: SealedLine, behind: Sequence[tuple[SealedLine, Hit]]) -> str | None:
-    """The first of those behind it that the same peer said before."""
-    of_them = (other for other, _ in behind if other.room.owner == line.room.owner)
-    return next((other.id for other in of_them if said_at(other) < said_at(line)), None)
-
-
-def with_neighbours(desk: Desk, found: Sequence[Message], where: Where, around: int) -> list[Message]:
-    """These, and after them so many turns before and after each, as far as the search may return them.
-
-    Raises: Tampered.
-    """
-    test, opener = _test(desk, where), Opener(desk)
-    messages = {one.line.id: one for one in found}
-    for one in found:
-        span = _beside(one.line, one.line.turn or 0, around)
-        for line in desk.tx.lines.turns(span):
-            if line.id not in messages and _is_found(line, where, test):
-                messages[line.id] = Message(line, opener.text(line))
-    return list(messages.values())
-
-
-def said_before(desk: Desk, found: Sequence[Message], where: Where) -> dict[str, Message]:
-    """What its peer said last before each of them in its session, as far as the search may return it.
-
-    Raises: Tampered.
-    """
-    test, opener = _test(desk, where), Opener(desk)
-    before: dict[str, Message] = {}
-    for one in found:
-        turn = one.line.turn or 0
-        span = Turns(
-            one.line.room.workspace,
-            one.line.session or "",
-            first=max(0, turn - _AT_MOST_BEFORE),
-            last=turn - 1,
-            owner=one.line.room.owner,
-            newest_first=True,
-            limit=1,
-        )
-        for line in desk.tx.lines.turns(span) if turn else ():
-            if _is_found(line, where, test):
-                before[one.line.id] = Message(line, opener.text(line))
-    return before
-
-
-def _beside(line: SealedLine, turn: int, around: int) -> Turns:
-    return Turns(line.room.workspace, line.session or "", first=max(0, turn - around), last=turn + around)
-
-
-def _is_found(line: SealedLine, where: Where, test: Test) -> bool:
-    """Whether a search there could have found the line."""
-    return line.invalidated_by is None and where.peer in (None, line.room.owner) and test(line)
 
 
 def _rooms(desk: Desk, where: Where) -> list[Room]:
@@ -251,7 +194,7 @@ def _anyone(desk: Desk) -> list[str]:
     return list(dict.fromkeys(entry.name for entry in entries))
 
 
-def _test(desk: Desk, where: Where) -> Test:
+def may_find(desk: Desk, where: Where) -> Test:
     """Whether a line is a message that the search may return.
 
     What a deleted peer left under its name is not its namesake's.
@@ -286,17 +229,18 @@ def _by_part(desk: Desk, query: str, where: Where, test: Test, opener: Opener) -
     needles = [term for term in words.asked(query) if len(term) >= _SHORTEST_PART]
     if not needles:
         return
-    for line in _newest(desk, where):
+    for line in newest_of(desk, where, _WINDOW):
         if test(line):
             text = opener.text(line)
             if words.contained(needles, text):
                 yield Message(line, text)
 
 
-def _newest(desk: Desk, where: Where) -> list[SealedLine]:
+def newest_of(desk: Desk, where: Where, limit: int) -> list[SealedLine]:
+    """The newest lines there, newest first; whether the search may return them is not looked at."""
     workspace = desk.scope.workspace
     if where.peer is not None and where.sessions is None:
-        return desk.tx.lines.walk(Span(workspace, where.peer, directory.namespaces(desk), limit=_WINDOW))
+        return desk.tx.lines.walk(Span(workspace, where.peer, directory.namespaces(desk), limit=limit))
     if where.sessions is None:
         sessions = desk.tx.register.entries(
             workspace, SESSION, namespaces=desk.scope.namespaces, newest_first=True, limit=_SESSIONS
@@ -308,8 +252,8 @@ def _newest(desk: Desk, where: Where) -> list[SealedLine]:
         line
         for session in sessions
         for line in desk.tx.lines.turns(
-            Turns(workspace, session.name, owner=where.peer, newest_first=True, limit=_WINDOW)
+            Turns(workspace, session.name, owner=where.peer, newest_first=True, limit=limit)
         )
     ]
     found.sort(key=lambda line: line.id, reverse=True)
-    return found[:_WINDOW]
+    return found[:limit]

@@ -1,6 +1,11 @@
-"""Summarise: a session up to one of its messages, on top of the summary before."""
+"""Summarise: a session up to one of its messages, on top of the summary before.
+
+Without a model a summary is quotations: the most telling messages, each behind its day.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -10,8 +15,10 @@ from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.place import Changes, Opener, sessions_room, write_line
 from mnemon.core.desk import Desk
 from mnemon.domain import trust
+from mnemon.domain.central import central
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.line import SUMMARY, SealedLine
+from mnemon.domain.representation import INDENT, Quote, dated_quote, fitting
 from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import Errand, Task
 from mnemon.domain.trust import Trust
@@ -77,6 +84,29 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
     )
     read = [line.id for line in lines]
     return Stretch(errand, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
+
+
+def by_quotes(
+    earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
+) -> str:
+    """Quotations of the turns that tell most, in order, after what the earlier summary says.
+
+    All of it in at most so many tokens: of these the earlier summary has half, or what the turns leave.
+    """
+    before = (earlier or "").splitlines()
+    room = most_tokens - min(most_tokens // 2, sum(count(f"{line}\n") for line in before))
+    kept: dict[int, str] = {}
+    for number in central([turn.text for turn in turns]) or range(len(turns)):
+        turn = turns[number]
+        quote = dated_quote(turn.said_at, Quote(turn.peer, turn.text))
+        cost = count(f"{quote}\n")
+        if cost <= room:
+            kept[number] = quote
+            room, most_tokens = room - cost, most_tokens - cost
+    told = fitting(before[::-1], lambda line: count(f"{line}\n"), most_tokens)
+    while told and told[0].startswith(INDENT):
+        del told[0]  # It went on with a message that is no longer told.
+    return "\n".join((*told, *(quote for _, quote in sorted(kept.items()))))
 
 
 def _class_of(line: SealedLine, text: str) -> Trust:

@@ -175,6 +175,8 @@ class PeerContext(OfPeer, frozen=True, kw_only=True):
     search_max_distance: Share | None = None
     include_most_frequent: bool = True
     max_conclusions: UpTo100 | None = None
+    floor: bool = False
+    """Whether nobody asked to see it: then only messages that answer the query well are quoted for it."""
 
 
 class Search(Ask, frozen=True, kw_only=True):

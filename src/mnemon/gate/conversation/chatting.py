@@ -1,12 +1,13 @@
 """The gate's chat: a question answered from what the asker may see, by a model if one is configured.
 
-What an answer may be made of is gathered within the request's transaction, and thought about after it.
-If the model searches again, that is a further look under the same cap: judged anew, with its own row.
+Without a model the answer is quotations, chosen within the request's transaction. With one, what the answer
+may be made of is gathered there, and the model is asked after it. If the model searches again, or quotations
+are given because it can't answer, that is a further look under the same cap: judged anew, with its own row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,15 +18,15 @@ from mnemon.core.conversation.place import everywhere, reading
 from mnemon.domain.audit import Row
 from mnemon.domain.content import check_text
 from mnemon.domain.question import asks
-from mnemon.domain.relayed import relayed, taken_apart
-from mnemon.errors import InvalidInput, Unsupported
+from mnemon.domain.relayed import taken_apart
+from mnemon.errors import InvalidInput, ModelUnavailable, Unsupported
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import shown
 from mnemon.gate.conversation.views import sessions_asked
 from mnemon.ports.model import ANSWER, Inquiry, Model
-from mnemon.ports.reasoner import Statement, Told
+from mnemon.ports.reasoner import Statement
 
 Ask = q.AskPeer | q.AskWorkspace
 
@@ -57,63 +58,44 @@ def _question(case: Case, request: Ask) -> chat.Question:
 def _answered(case: Case, request: Ask) -> Outcome:
     model = case.desk.tools.model
     if model is None or ANSWER not in model.tasks:
-        return _by_rule(case, request)
+        return _by_quotes(case, request, None if model is None else chat.QUOTES)
     return _by_model(case, request, model)
 
 
-def _looked(case: Case, statements: Sequence[Statement], answer: Any) -> Outcome:
-    seen = [one for statement in statements for one in (statement.id, statement.after_id) if one]
-    return Outcome(answer, reading(everywhere(case.desk), list(dict.fromkeys(seen))))
+def _looked(case: Case, gathered: chat.Gathered, answer: Any) -> Outcome:
+    lines = [*(view.line.id for view in gathered.views), *(one.line.id for one in gathered.messages)]
+    return Outcome(answer, reading(everywhere(case.desk), lines))
 
 
-def _by_rule(case: Case, request: Ask) -> Outcome:
-    reasoner = case.desk.tools.reasoner
-    if request.response_format is not None and not reasoner.structured:
+def _by_quotes(case: Case, request: Ask, by: str | None) -> Outcome:
+    if request.response_format is not None:
         raise Unsupported(
-            f"the {reasoner.name} reasoner answers in words, not in the shape of a schema",
+            "without a model the answer is quotations, not an object of a schema",
             hint="Leave response_format out, or configure a model.",
         )
+    found = _quotes(case, request)
+    return _looked(case, found.rests_on, _told(request, found, by))
+
+
+def _quotes(case: Case, request: Ask) -> chat.Answer:
+    """The answer by quotations to what the person asked, whatever an agent asks beside that."""
     question = _question(case, request)
-    wanted, wrote = taken_apart(question.text)
-    question = replace(question, text=wrote)
-    gathered = [chat.gather(case.desk, question, by_rule=True)]
-    statements = gathered[0].statements(case.desk.tools.local)
-    effort = chat.LEVELS[question.level].effort
-
-    def told(text: str) -> Told:
-        return reasoner.answer(
-            relayed(wanted, text),
-            statements,
-            question.observed,
-            effort,
-            lambda words: _searched(case, request, words, gathered),
-            case.desk.tools.local(case.desk.now),
-        )
-
-    def answer(row: Row) -> a.Told:
-        found = told(question.text)
-        if not found.text and (meant := chat.as_meant(case.desk, question.text)) != question.text:
-            found = told(meant)
-        return a.Told(found.text or None, _evidence(request, gathered, found))
-
-    return _looked(case, statements, answer)
+    _, wrote = taken_apart(question.text)
+    return chat.answer(case.desk, replace(question, text=wrote))
 
 
-def _evidence(request: Ask, gathered: list[chat.Gathered], told: Told) -> a.Evidence | None:
-    if not request.include_evidence:
-        return None
-    found = chat.cited(chat.together(gathered), told.cited)
-    return shown.evidence(*found, request.query, told.searched)
+def _told(request: Ask, found: chat.Answer, by: str | None = None, lacking: str | None = None) -> a.Told:
+    evidence = shown.evidence(found.rests_on, request.query) if request.include_evidence else None
+    return a.Told(found.text or None, evidence, by, lacking)
 
 
 def _by_model(case: Case, request: Ask, model: Model) -> Outcome:
     shape = _checked_shape(request.response_format)
     question = _question(case, request)
     gathered = [chat.gather(case.desk, question)]
-    statements = gathered[0].statements(case.desk.tools.local)
     inquiry = Inquiry(
         question.text,
-        statements,
+        gathered[0].statements(case.desk.tools.local),
         question.observed,
         case.desk.tools.local(case.desk.now),
         card=chat.card_lines(case.desk, question),
@@ -125,9 +107,20 @@ def _by_model(case: Case, request: Ask, model: Model) -> Outcome:
     dialectic = model.engaged(case.desk.scope.workspace)
 
     def pieces() -> Iterator[str | a.Told]:
-        telling = dialectic.tell(inquiry)
-        told = yield from telling
-        evidence = _evidence(request, gathered, told)
+        try:
+            told = yield from dialectic.tell(inquiry)
+        except ModelUnavailable as error:
+            if shape is not None:
+                raise
+            found = _quotes_instead(case, request)
+            if found.text:
+                yield found.text
+            yield _told(request, found, chat.QUOTES, error.code)
+            return
+        evidence = None
+        if request.include_evidence:
+            cited = chat.cited(chat.together(gathered), told.cited)
+            evidence = shown.evidence(cited, request.query, told.searched)
         yield a.Told(told.text or None, evidence, told.by or dialectic.name, told.lacking or None)
 
     def answer(row: Row) -> a.Told | a.Telling:
@@ -137,22 +130,30 @@ def _by_model(case: Case, request: Ask, model: Model) -> Outcome:
         assert isinstance(told, a.Told)  # noqa: S101 - it is what the pieces end with
         return told
 
-    return _looked(case, statements, answer)
+    return _looked(case, gathered[0], answer)
+
+
+def _quotes_instead(case: Case, request: Ask) -> chat.Answer:
+    """The answer by quotations where the model has none: a further look under the same cap."""
+    found: list[chat.Answer] = []
+
+    def look(again: Case) -> Outcome:
+        found.append(_quotes(again, request))
+        return _looked(again, found[-1].rests_on, a.Done())
+
+    case.again(look)
+    return found[-1]
 
 
 def _searched(case: Case, request: Ask, words: str, gathered: list[chat.Gathered]) -> list[Statement]:
     """What other words find of what the asker may see. Raises: MnemonError."""
-    found: list[tuple[chat.Gathered, list[Statement]]] = []
 
     def look(again: Case) -> Outcome:
-        looked = chat.look(again.desk, replace(_question(again, request), text=words))
-        found.append((looked, looked.statements(again.desk.tools.local)))
-        return _looked(again, found[-1][1], a.Done())
+        gathered.append(chat.look(again.desk, replace(_question(again, request), text=words)))
+        return _looked(again, gathered[-1], a.Done())
 
     case.again(look)
-    more, statements = found[-1]
-    gathered.append(more)
-    return statements
+    return gathered[-1].statements(case.desk.tools.local)
 
 
 def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

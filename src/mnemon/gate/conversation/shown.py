@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from mnemon.core.conversation import context as core
+from mnemon.core.conversation.chat import Gathered
 from mnemon.core.conversation.conclusions import View
 from mnemon.core.conversation.hooks import url_of
 from mnemon.core.conversation.ingest import Message
@@ -136,9 +137,7 @@ def summary(one: core.Summary) -> a.Summary:
     return a.Summary(one.text, one.message_id, f"honcho_chat_summary_{kind}", made, one.tokens)
 
 
-def evidence(
-    views: Sequence[View], messages: Sequence[Message], question: str, searched: Sequence[str] = ()
-) -> a.Evidence:
+def evidence(found: Gathered, question: str, searched: Sequence[str] = ()) -> a.Evidence:
     return a.Evidence(
         conclusions=[
             a.ReadConclusion(
@@ -151,13 +150,13 @@ def evidence(
                 view.line.about or "",
                 list(view.sources),
             )
-            for view in views
+            for view in found.views
         ],
         messages=[
             a.ReadMessage(
                 one.line.id, one.line.session or "", one.line.room.owner, to_datetime(said_at(one.line))
             )
-            for one in messages
+            for one in found.messages
         ],
         tool_calls=[
             a.ToolCall("search_memory", {"query": question}),

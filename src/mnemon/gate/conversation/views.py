@@ -97,6 +97,7 @@ def peer_context(case: Case, request: q.PeerContext) -> Outcome:
             frequent=request.include_most_frequent,
             most=request.max_conclusions or MOST_CONCLUSIONS,
             sessions=case.rights.looks(request.peer_id, target),
+            unasked=request.floor,
         ),
     )
     return Outcome(a.PeerContext(request.peer_id, target, found.text, found.card), _seen(case, found))

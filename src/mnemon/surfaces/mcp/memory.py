@@ -231,7 +231,7 @@ class PersonsMemory:
             portrait = await self._portrait(observer)
             if portrait is not None:
                 facts += _new(card, showing.facts(portrait.peer_card or ()))
-                told += _new(known, showing.known(portrait.representation or ""))
+                told += islice(_new(known, showing.known(portrait.representation or "")), _NEWEST)
         if "snapshot" in self.person.ops:
             own: m.SnapshotAnswer = await self._asks("read", o.SNAPSHOT, m.Snapshot())
             told += islice(_new(known, showing.newest(own.profile)), _NEWEST)
@@ -246,6 +246,7 @@ class PersonsMemory:
             target=None if observer == person else person,
             include_most_frequent=False,
             max_conclusions=_KNOWN,
+            floor=True,
         )
         answer: a.PeerContext | None = await found(self._asks, c.PEER_CONTEXT, request)
         return answer

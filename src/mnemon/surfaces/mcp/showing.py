@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 
 from mnemon.domain.fence import defuse
 from mnemon.domain.line import MESSAGE
+from mnemon.domain.moments import day
 from mnemon.domain.pattern import pattern
+from mnemon.domain.representation import taken_apart
 from mnemon.domain.trust import Trust, named, of_message, of_part, quoted
 from mnemon.gate import messages as m
 from mnemon.gate.conversation import answers as a
@@ -109,8 +112,18 @@ def facts(card: Iterable[str]) -> Iterator[Remark]:
 
 
 def known(view: str) -> Iterator[Remark]:
-    """What a rendered representation says, newest first."""
-    return _within(remarks(view))
+    """What a rendered representation says: the conclusions, newest first, then the messages in its order."""
+    concluded, passages = taken_apart(view)
+    said = (
+        Remark(
+            defuse(clean(quote.text)),
+            day(passage.at),
+            f"{name_of(quote.peer)} in {name_of(passage.session)}",
+        )
+        for passage in passages
+        for quote in passage.quotes
+    )
+    return _within(chain(remarks(concluded), said))
 
 
 def newest(profile: str) -> Iterator[Remark]:
