@@ -145,9 +145,9 @@ def test_a_perspective_needs_a_target(owner):
     ids=str,
 )
 def test_the_picture_can_be_limited_to_sessions_and_then_has_no_card(stage, owner, limit, known):
-    owner.say("s", "Name: Ann")
-    owner.say("t", "City: Oslo")
-    owner.say("u", "Pet: Rex")
+    owner.say("s", "My name is Ann.")
+    owner.say("t", "I live in Oslo.")
+    owner.say("u", "I have a dog called Rex.")
     owner.open("scopes", "sc")
     owner.told("POST", "/scopes/sc/sessions", {"session_ids": ["t", "u"]})
     stage.rest()
@@ -155,7 +155,7 @@ def test_the_picture_can_be_limited_to_sessions_and_then_has_no_card(stage, owne
     told = answer["peer_representation"]
     assert [word for word in ("City", "Name", "Pet") if word in told] == known
     assert (answer["peer_card"] is None) == bool(limit)
-    assert [one["content"] for one in answer["messages"]] == ["Name: Ann"]
+    assert [one["content"] for one in answer["messages"]] == ["My name is Ann."]
 
 
 def test_only_one_limit_may_be_named(owner):
@@ -191,8 +191,8 @@ HEAD = "## Explicit Observations\n\n"
 
 
 def test_a_representation_is_a_heading_and_dated_lines_oldest_first(stage, owner):
-    owner.say("s", "City: Oslo", created_at="2024-03-01T12:30:05Z")
-    owner.say("s", "Name: Ann", created_at="2021-01-02T03:04:05Z")
+    owner.say("s", "I live in Oslo.", created_at="2024-03-01T12:30:05Z")
+    owner.say("s", "My name is Ann.", created_at="2021-01-02T03:04:05Z")
     stage.rest()
     expected = f"{HEAD}[2021-01-02 03:04:05] Name: Ann\n[2024-03-01 12:30:05] City: Oslo"
     assert owner.representation() == expected
@@ -219,14 +219,14 @@ def test_a_representation_holds_the_newest_up_to_as_many_as_are_asked_for(stage,
 
 
 def test_what_was_said_most_often_is_told_where_that_is_asked_for(stage, owner):
-    owner.say("s", "Name: Ann", "Name: Ann", "Name: Ann")
+    owner.say("s", "My name is Ann.", "My name is Ann.", "My name is Ann.")
     stage.rest()
     for number in range(10):
         stage.clock.advance(seconds=1)
         owner.conclude(f"fact {number}")
     few = {"max_conclusions": 4}
-    assert "Name: Ann" not in owner.representation(**few)
-    assert "Name: Ann" in owner.representation(**few, include_most_frequent=True)
+    assert "My name is Ann." not in owner.representation(**few)
+    assert "My name is Ann." in owner.representation(**few, include_most_frequent=True)
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ def test_what_was_said_most_often_is_told_where_that_is_asked_for(stage, owner):
     ids=str,
 )
 def test_a_representation_can_be_limited_to_sessions(stage, owner, limit):
-    owner.say("s", "Name: Ann")
-    owner.say("t", "City: Oslo")
+    owner.say("s", "My name is Ann.")
+    owner.say("t", "I live in Oslo.")
     stage.rest()
     assert owner.representation(**limit).removeprefix(HEAD).endswith("] Name: Ann")
 
@@ -247,7 +247,7 @@ def test_a_representation_can_be_limited_to_sessions(stage, owner, limit):
     ids=str,
 )
 def test_a_representation_s_filter_names_sessions_or_is_refused(stage, owner, filters):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     stage.rest()
     for path, more in (("representation", {}), ("chat", {"query": "Ann"})):
         answer = owner.ask("POST", f"/peers/alice/{path}", {"filters": filters, **more})

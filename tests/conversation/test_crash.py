@@ -143,7 +143,7 @@ def dies_deriving(stage):
 
 
 def test_the_work_of_a_dead_worker_is_done_once_its_lease_is_over(stage, owner):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     dies_deriving(stage)
     stage.clock.advance(ms=LEASE_MS - 1)
     stage.rest()
@@ -152,24 +152,24 @@ def test_the_work_of_a_dead_worker_is_done_once_its_lease_is_over(stage, owner):
     stage.clock.advance(ms=1)
     assert owner.queue()["pending_work_units"] == 1
     stage.rest()
-    assert [(one["content"], one["times_derived"]) for one in owner.conclusions()] == [("Name: Ann", 1)]
+    assert [(one["content"], one["times_derived"]) for one in owner.conclusions()] == [("My name is Ann.", 1)]
     assert owner.queue()["completed_work_units"] == 1
 
 
 def test_what_is_said_while_a_dead_worker_holds_the_session_is_not_forgotten(stage, owner):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     dies_deriving(stage)
-    owner.say("s", "City: Oslo")
-    owner.say("t", "Pet: Rex")
+    owner.say("s", "I live in Oslo.")
+    owner.say("t", "I have a dog called Rex.")
     stage.rest()
-    assert owner.held() == ["Pet: Rex"]
+    assert owner.held() == ["I have a dog called Rex."]
     stage.clock.advance(ms=LEASE_MS)
     stage.rest()
-    assert owner.held() == ["City: Oslo", "Name: Ann", "Pet: Rex"]
+    assert owner.held() == ["I live in Oslo.", "My name is Ann.", "I have a dog called Rex."]
 
 
 def test_a_worker_that_thought_longer_than_its_lease_changes_nothing_any_more(stage, owner):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     slow = stage.another_worker()
 
     def another_does_it():
@@ -179,13 +179,13 @@ def test_a_worker_that_thought_longer_than_its_lease_changes_nothing_any_more(st
 
     stage.reasoner.on_derive = another_does_it
     slow.work_once()
-    assert [(one["content"], one["times_derived"]) for one in owner.conclusions()] == [("Name: Ann", 1)]
+    assert [(one["content"], one["times_derived"]) for one in owner.conclusions()] == [("My name is Ann.", 1)]
     assert stage.outcomes().count(("work.derive", "ok")) == 1
     assert owner.queue()["completed_work_units"] == 1
 
 
 def test_a_worker_whose_work_another_took_over_leaves_it_to_the_other(stage, owner):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     slow, quick = stage.another_worker(), stage.another_worker()
     taken, go_on = threading.Event(), threading.Event()
 
@@ -207,7 +207,7 @@ def test_a_worker_whose_work_another_took_over_leaves_it_to_the_other(stage, own
     assert owner.queue()["in_progress_work_units"] == 1
     go_on.set()
     other.join()
-    assert owner.held() == ["Name: Ann"]
+    assert owner.held() == ["My name is Ann."]
     assert stage.outcomes().count(("work.derive", "ok")) == 1
 
 
@@ -231,7 +231,7 @@ DELETIONS = {
 
 @pytest.mark.parametrize("what", DELETIONS)
 def test_what_was_deleted_while_it_was_thought_about_is_not_concluded(stage, owner, what):
-    [said] = owner.say("s", "Name: Ann")
+    [said] = owner.say("s", "My name is Ann.")
     stage.reasoner.on_derive = lambda: DELETIONS[what](owner, said)
     stage.workshop.work_once()
     stage.reasoner.on_derive = lambda: None

@@ -14,9 +14,9 @@ PEERS = ("alice", "bob")
 def furnish(owner, stage):
     """Two sessions, the rare word in one, everything that can be made of it, and much that has it not."""
     owner.open("sessions", "s", peers={"alice": {}, "bob": {"observe_others": True}}, metadata={"m": 1})
-    said = owner.say("s", f"Hobby: {RARE}. Name: Ann", ("bob", "Name: Bob"))
+    said = owner.say("s", f"Hobby: {RARE}. Name: Ann", ("bob", "My name is Bob."))
     owner.say("s", *(f"filler {number}" for number in range(19)))
-    owner.say("t", "Name: Ann. City: Oslo", ("bob", "City: Rome"))
+    owner.say("t", "Name: Ann. City: Oslo", ("bob", "I live in Rome."))
     stage.rest()
     return said[0]["id"]
 
@@ -113,7 +113,7 @@ def test_a_deleted_conclusion_is_nowhere_and_what_was_said_stays(stage, owner, t
     views = [owner.representation(), owner.representation("bob", target="alice")]
     views += [owner.card(), owner.card("bob", target="alice"), owner.told("GET", "/peers/alice/context")]
     assert RARE not in str(views)
-    assert "Name: Ann" in str(views)
+    assert "My name is Ann." in str(views)
     assert RARE in owner.texts("s")[0]
     assert left_of(tmp_path, before)[1] == []
 
@@ -154,7 +154,7 @@ def test_the_messages_kept_of_a_deleted_peer_can_still_be_deleted_one_by_one(sta
 
 def test_nothing_is_concluded_of_a_deleted_peer_from_work_that_waited(stage, owner):
     owner.open("sessions", "s", peers={"alice": {}, "bob": {"observe_others": True}})
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     owner.told("DELETE", "/peers/alice", params={"keep_messages": "true"})
     stage.rest()
     assert owner.held() == []
@@ -173,10 +173,10 @@ def test_a_session_s_name_begins_anew(stage, owner):
     assert fresh["uid"] != earlier["uid"]
     assert (owner.messages("s"), owner.members("s"), owner.summaries("s")) == ([], [], (None, None))
     assert owner.queue(session_id="s")["total_work_units"] == 0
-    owner.say("s", "Name: Eve")
+    owner.say("s", "My name is Eve.")
     stage.rest()
-    assert owner.texts("s") == ["Name: Eve"]
-    assert owner.held(session_id="s") == ["Name: Eve"]
+    assert owner.texts("s") == ["My name is Eve."]
+    assert owner.held(session_id="s") == ["My name is Eve."]
 
 
 @pytest.mark.parametrize("keep", ["false", "true"])
@@ -189,7 +189,7 @@ def test_a_peer_s_name_begins_anew(stage, owner, keep):
     assert (answer.status_code, answer.json()["metadata"], answer.json()["configuration"]) == (201, {}, {})
     assert owner.told("POST", "/peers/alice/sessions")["items"] == []
     assert (owner.card(), owner.representation(), owner.held(observer_id="alice")) == (None, "", [])
-    owner.say("u", "Name: Eve")
+    owner.say("u", "My name is Eve.")
     stage.rest()
     assert (owner.held(observer_id="alice"), owner.card()) == (["Name: Eve"], ["Name: Eve"])
 
@@ -218,9 +218,9 @@ def test_a_workspace_s_name_begins_anew(stage, owner):
         assert owner.told("POST", f"/{kind}/list")["items"] == [], kind
     assert owner.told("GET", "/webhooks")["items"] == []
     assert owner.queue()["total_work_units"] == 0
-    owner.say("s", "Name: Eve")
+    owner.say("s", "My name is Eve.")
     stage.rest()
-    assert owner.held() == ["Name: Eve"]
+    assert owner.held() == ["My name is Eve."]
 
 
 def test_another_workspace_is_not_touched(stage, owner):
@@ -238,11 +238,11 @@ def test_another_workspace_is_not_touched(stage, owner):
 
 
 def test_what_rests_on_another_message_too_stays_and_no_longer_names_the_deleted_one(stage, owner):
-    first, second = owner.say("s", "Name: Ann", "Name: Ann")
+    first, second = owner.say("s", "My name is Ann.", "My name is Ann.")
     stage.rest()
     owner.told("DELETE", f"/sessions/s/messages/{first['id']}")
     [one] = owner.conclusions()
-    assert (one["content"], one["source_ids"]) == ("Name: Ann", [second["id"]])
+    assert (one["content"], one["source_ids"]) == ("My name is Ann.", [second["id"]])
     assert owner.card() == ["Name: Ann"]
     owner.told("DELETE", f"/sessions/s/messages/{second['id']}")
     assert (owner.conclusions(), owner.card()) == ([], [])
@@ -257,7 +257,7 @@ def test_what_was_also_said_in_another_session_stays_known(stage, owner, deleted
     stage.rest()
     owner.told("DELETE", f"/sessions/{deleted}")
     stage.rest()
-    rest = {"s": ["City: Oslo", "Name: Ann"], "t": ["Name: Ann", "Pet: Rex"]}[deleted]
+    rest = {"s": ["I live in Oslo.", "My name is Ann."], "t": ["My name is Ann.", "I have a dog called Rex."]}[deleted]
     assert owner.held() == rest
     assert sorted(owner.card()) == rest
 
@@ -272,7 +272,7 @@ def test_a_hand_stated_conclusion_goes_with_the_session_it_names_whoever_holds_i
 
 
 def test_a_hand_written_card_outlives_the_messages(stage, owner):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     owner.told("PUT", "/peers/alice/card", {"peer_card": ["Speaks softly"]})
     stage.rest()
     assert owner.card() == ["Speaks softly", "Name: Ann"]

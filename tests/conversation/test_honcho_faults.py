@@ -69,10 +69,10 @@ def test_a_clone_s_messages_are_found_and_counted_like_any_others(owner):
 
 
 def test_nothing_is_concluded_twice_from_a_clone(stage, owner):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     owner.told("POST", "/sessions/s/clone")
     stage.rest()
-    assert [(one["content"], one["times_derived"]) for one in owner.conclusions()] == [("Name: Ann", 1)]
+    assert [(one["content"], one["times_derived"]) for one in owner.conclusions()] == [("My name is Ann.", 1)]
 
 
 @pytest.mark.parametrize("where", ["", "/peers/alice", "/sessions/s"])
@@ -238,7 +238,7 @@ def test_a_streamed_answer_without_a_model_is_the_same_answer_in_pieces(keyless)
 
 
 def test_a_short_chat_is_remembered_at_once_and_not_after_so_many_tokens_or_minutes(stage, owner):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     assert stage.workshop.work_once()
     assert (owner.card(), owner.held()) == (["Name: Ann"], ["Name: Ann"])
 
@@ -276,14 +276,14 @@ def test_a_number_compared_with_metadata_finds_the_numbers_that_fit(owner):
 
 
 def test_a_retried_batch_is_stored_once(owner):
-    batch = {"messages": [{"peer_id": "alice", "content": "Name: Ann"}, {"peer_id": "bob", "content": "hi"}]}
+    batch = {"messages": [{"peer_id": "alice", "content": "My name is Ann."}, {"peer_id": "bob", "content": "hi"}]}
     first = owner.ask("POST", "/sessions/s/messages", batch)
     second = owner.ask("POST", "/sessions/s/messages", batch)
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.json() == first.json()
     assert "idempotency-replayed" not in first.headers
     assert second.headers["idempotency-replayed"] == "true"
-    assert owner.texts("s") == ["Name: Ann", "hi"]
+    assert owner.texts("s") == ["My name is Ann.", "hi"]
 
 
 def test_a_message_can_be_deleted(stage, owner):

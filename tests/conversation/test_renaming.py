@@ -26,7 +26,7 @@ def furnish(owner, stage):
     """Two sessions with everything that is made of what is said, and lines put by hand."""
     owner.open("peers", "alice", metadata={"age": 30}, configuration={"observe_me": True})
     owner.open("sessions", "s", peers={"alice": {}, "bot": {"observe_others": True}})
-    owner.say("s", "Hobby: chess. City: Oslo", ("bot", "Noted."), ("alice", "City: Rome"))
+    owner.say("s", "Hobby: chess. City: Oslo", ("bot", "Noted."), ("alice", "I live in Rome."))
     owner.say("t", "Pet: a cat", ("bot", "How nice."))
     stage.rest()
     stage.world.put(manager(stage.world, sub="alice"), "Fly to Lisbon.", namespace="travel")

@@ -159,9 +159,9 @@ def test_who_opens_several_namespaces_sees_what_is_known_as_one(two, do):
     both = two.cap(namespaces_allowed=["travel", "work"])
     for cap in (both, two.owner_cap):
         shown = do(o.REPRESENT, cap, peer_id="hermes", target="alice").representation
-        assert [shown.count(text) for text in ("Pet: dog", "City: Oslo", "Car: red")] == [1, 1, 1]
+        assert [shown.count(text) for text in ("Pet: dog", "I live in Oslo.", "Car: red")] == [1, 1, 1]
         card = do(o.READ_CARD, cap, peer_id="hermes", target="alice").peer_card
-        assert card == ["Pet: dog", "Car: red", "City: Oslo"], "by namespace, nothing twice"
+        assert card == ["Pet: dog", "Car: red", "Home: Oslo"], "by namespace, nothing twice"
         found = do(o.SEARCH_PEER, cap, peer_id="alice", query="dog").messages
         assert {one.session_id for one in found} == {"s-work", "s-travel"}
         assert "Oslo" in do(o.ASK_PEER, cap, peer_id="hermes", target="alice", query="oslo").content
@@ -215,7 +215,7 @@ def test_a_dream_makes_each_card_of_what_is_known_in_its_namespace(two, do):
         ).peer_card
         for namespace in ("travel", "work")
     }
-    assert cards == {"travel": ["Pet: dog", "Car: red"], "work": ["Pet: dog", "City: Oslo"]}
+    assert cards == {"travel": ["Pet: dog", "Car: red"], "work": ["Pet: dog", "Home: Oslo"]}
     assert doctor(two) == []
 
 
@@ -240,7 +240,7 @@ def test_forgetting_a_namespace_leaves_the_summaries_of_the_others(stage, do):
 
 def test_a_corrected_conclusion_is_thought_over_where_it_lies(two, do):
     alice = two.cap(sub="hermes", peers=[], namespaces_allowed=["work"])
-    [one] = [one for one in do(o.LIST_CONCLUSIONS, alice).items if one.content == "City: Oslo"]
+    [one] = [one for one in do(o.LIST_CONCLUSIONS, alice).items if one.content == "I live in Oslo."]
     two.world.call(memory.INVALIDATE, alice, m.Invalidate(one.id))
     with two.world.book.read() as tx:
         assert [tally.pending for tally in tx.work.tallies("w", ("dream",), 0, ("work",))] == [1]
@@ -258,7 +258,7 @@ def test_a_peer_deleted_in_one_namespace_lives_on_in_the_other(two, do, refused)
     assert [one.id for one in do(o.LIST_MEMBERS, travel, session_id="s-travel").items] == ["hermes"]
     assert refused(o.DELETE_PEER, travel, peer_id="alice") == "not_found"
     assert {one.id for one in do(o.LIST_PEERS, work).items} == {"alice", "hermes"}
-    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "City: Oslo"]
+    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "Home: Oslo"]
     assert len(do(o.LIST_MESSAGES, work, session_id="s-work").items) == 1
     assert doctor(two) == []
     do(o.DELETE_PEER, work, peer_id="alice")
@@ -274,7 +274,7 @@ def test_a_workspace_deleted_in_one_namespace_lives_on_in_the_other(two, do, ref
     assert (do(o.LIST_CONCLUSIONS, travel).items, do(o.LIST_SESSIONS, travel).items) == ([], [])
     assert do(o.QUEUE_STATUS, travel).total_work_units == 0
     assert {one.id for one in do(o.LIST_PEERS, work).items} == {"alice", "hermes"}
-    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "City: Oslo"]
+    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "Home: Oslo"]
     assert doctor(two) == []
     do(o.DELETE_SESSION, work, session_id="s-work")
     do(o.DELETE_WORKSPACE, work)

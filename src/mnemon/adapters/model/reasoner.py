@@ -17,7 +17,7 @@ from mnemon.domain.spending import Spent
 from mnemon.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable
 from mnemon.ports.model import ANSWER, DERIVE, SUMMARISE, Inquiry, Standing, Telling
 from mnemon.ports.observer import MODEL, Observer
-from mnemon.ports.reasoner import Effort, Entry, Fact, Reasoner, Statement, Told, Turn, nothing_more
+from mnemon.ports.reasoner import Effort, Fact, Reasoner, Statement, Told, Turn, nothing_more
 
 BROKEN_OFF = " … (the model broke off here)"
 
@@ -138,9 +138,6 @@ class Engaged:
             raise
         self._model.well(DERIVE)
         return deriving.joined(found, by_rule, about, wished=bool(wishes.strip()))
-
-    def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
-        return self._model.plain.card(entries, news, most)
 
     def summarise(
         self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]

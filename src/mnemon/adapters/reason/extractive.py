@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mnemon.ports.reasoner import Effort, Entry, Fact, Statement, Told, Turn, nothing_more
+from mnemon.ports.reasoner import Effort, Fact, Statement, Told, Turn, nothing_more
 
 
 class Extractive:
@@ -27,11 +27,6 @@ class Extractive:
         from mnemon.adapters.reason import statements
 
         return statements.derive(turns, about, before)
-
-    def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
-        from mnemon.adapters.reason import card
-
-        return card.updated(entries, news, most)
 
     def summarise(
         self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]

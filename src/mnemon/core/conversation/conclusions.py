@@ -348,6 +348,11 @@ def read_view(desk: Desk, line_id: str) -> View:
     return _views(desk, [line])[0]
 
 
+def count_outdated(desk: Desk, lines: Collection[SealedLine]) -> int:
+    """How many of these conclusions state a replaced value. Raises: Tampered."""
+    return sum(one is not None for one in _Outdating(desk).of_all(lines))
+
+
 def with_what_outdates(desk: Desk, views: Sequence[View], sessions: Collection[str] | None) -> list[View]:
     """These, and right before each that is outdated the one that says what is so now.
 
