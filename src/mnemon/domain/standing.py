@@ -125,7 +125,9 @@ def holding(stands: Iterable[Stand], most: int) -> list[Stand]:
     newest: dict[str, Stand] = {}
     for stand in _in_order(stands):
         label = label_of(stand.text)
-        newest[label if one_at_a_time(label) else f"{label}: {plain(value_of(stand.text))}"] = stand
+        thing = label if one_at_a_time(label) else f"{label}: {plain(value_of(stand.text))}"
+        if thing not in newest or not _words(stand.text) < _words(newest[thing].text):
+            newest[thing] = stand
     kept = [one for one in newest.values() if not _is_told(one, newest.values())]
     kept.sort(key=lambda one: (one_at_a_time(label_of(one.text)), one.when), reverse=True)
     return sorted(kept[:most], key=lambda one: (_place(one.text), one.when))

@@ -2,7 +2,8 @@
 
 A form of the lexicon is the words of such a statement. In it `{kin}` stands for a word of that list or, if
 there is no such list, for one of the shapes below; `[…]` is the value, or else the last `{…}` is. A form
-begins where a clause does, or anywhere if it begins with `~`, and ends where the value ends.
+begins where a clause does, or anywhere if it begins with `~`; it ends where a clause may, or anywhere if it
+ends with `~`. What stands in `(…)` may be left out at the beginning of a sentence, as people type.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from mnemon.language.lexicon import Lexicon, alternatives, straight, words_of
 
 _NAMES = frozenset(["Name", "Home"])
 _LONGEST_VALUE = 160
-_GAP, _START, _END = " ", "^", "$"
-"""What stands between the words of a form, before them and behind them."""
+_GAP, _START, _BEGINNING, _END = " ", "(", "^", ")"
+"""What stands between the words of a form, before them, before them in a sentence, and behind them."""
 _PART = re.compile(r"\{(\w+)\}|([\[\]])|(,)|(\s+)|([^\s{}\[\],]+)")
 _UP = r"(?![a-zß-öø-ÿ])[^\W\d_](?:[\w-]|'(?!s\b))*"
 _NAME = rf"{_UP}(?: {_UP}){{0,2}}"
@@ -41,13 +42,27 @@ class _Form(Struct, frozen=True):
 def card_lines(statement: str, lexicon: Lexicon) -> list[str]:
     """What the statement gives a card, in the order of the labels."""
     said = straight(statement)
+    if lexicon.holds("ended", said):
+        return []
     words = words_of(said)
     lines = []
     for label in LABELS:
         found = {span for form in _forms(lexicon, label) for span in form.spans(said, words)}
-        values = (statement[start:end].rstrip(" .,;!…") for start, end in _longest(found))
+        sure = [span for span in _longest(found) if _is_sure(lexicon, said, span[1])]
+        values = (statement[start:end].rstrip(" .,;!…") for start, end in sure)
         lines += [f"{label}: {value}" for value in values if _fits(label, value, said)]
     return lines
+
+
+def _is_sure(lexicon: Lexicon, said: str, end: int) -> bool:
+    """Whether nothing makes it doubtful, from the beginning to the end of the clause that holds the value."""
+    clause_end = _clause_ends(lexicon).search(said, end)
+    return not lexicon.holds("unsure", said[: clause_end.start()] if clause_end else said)
+
+
+@cache
+def _clause_ends(lexicon: Lexicon) -> re.Pattern[str]:
+    return re.compile(rf"[.,;!?()…–—]|(?<!\w)(?:{alternatives(lexicon.words['leads'])})(?!\w)", re.IGNORECASE)
 
 
 def _longest(spans: set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -73,16 +88,26 @@ def _forms(lexicon: Lexicon, label: str) -> list[_Form]:
 
 
 def _needs(lexicon: Lexicon, form: str) -> list[frozenset[str]]:
+    form = re.sub(r"^\(.*?\)", "", form)
     lists = [lexicon.words[name] for name in re.findall(r"\{(\w+)\}", form) if name in lexicon.words]
     literal = [(word,) for word in words_of(re.sub(r"\{\w+\}'?", " ", form))]
     return [frozenset(word for phrase in some for word in words_of(phrase)) for some in (*literal, *lists)]
 
 
 def _compiled(form: str, shapes: Mapping[str, str]) -> re.Pattern[str]:
-    anywhere, form = form.startswith("~"), form.removeprefix("~")
+    anywhere, open_end, form = form.startswith("~"), form.endswith("~"), form.strip("~")
+    start = r"(?<!\w)" if anywhere else shapes[_START]
+    if form.startswith("("):
+        subject, _, form = form[1:].partition(") ")
+        start = f"(?:{start}{_read(subject, shapes)}{shapes[_GAP]}|{shapes[_BEGINNING]})"
     if "[" not in form:
         head, _, last = form.rpartition("{")
         form = f"{head}[{{{last.replace('}', '}]', 1)}"
+    end = r"(?![\w-]| in[ -]law)" if open_end else shapes[_END]
+    return re.compile(start + _read(form, shapes) + end)
+
+
+def _read(form: str, shapes: Mapping[str, str]) -> str:
     made = []
     for shape, bracket, comma, space, word in _PART.findall(form):
         if shape:
@@ -91,8 +116,7 @@ def _compiled(form: str, shapes: Mapping[str, str]) -> re.Pattern[str]:
             made.append("(?P<value>" if bracket == "[" else ")")
         else:
             made.append(",?" if comma else shapes[_GAP] if space else rf"(?i:{re.escape(word)})")
-    start, end = (r"(?<!\w)", r"(?!\w)") if anywhere else (shapes[_START], shapes[_END])
-    return re.compile(start + "".join(made) + end)
+    return "".join(made)
 
 
 def _shapes(lexicon: Lexicon) -> dict[str, str]:
@@ -107,14 +131,16 @@ def _shapes(lexicon: Lexicon) -> dict[str, str]:
         "name": rf"{new}(?:{_NAME}|{_WORD})",
         "Names": rf"{new}{_NAME}(?:(?:, | {lists['and']} ){new}{_NAME})*",
         "Place": new + _PLACE,
-        "place": rf"{new}(?:{_PLACE}|{_WORD}(?: {new}{_WORD})?)",
+        "place": rf"{new}(?:{_PLACE}|(?!{lists['count']}){_WORD}(?: {new}{_WORD})?)",
         "word": new + _WORD,
         "words": rf"{new}{_WORD}(?: {_WORD}){{0,7}}?",
+        "role": rf"{new}{_WORD}(?: {_WORD}){{0,5}}?(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
         "list": rf"{item}(?:(?:, (?:{lists['and']} )?| {lists['and']} | (?:or|oder|ou|o) ){item}){{0,5}}",
-        "job": rf"(?:[^\W\d_][\w-]* ){{0,2}}{lists.get('trade', new)}(?: (?:at|for) {_NAME})?",
+        "job": rf"(?:[^\W\d_][\w-]* ){{0,2}}{lists.get('trade', new)}(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
         "sick": rf"(?:{new}{_WORD} ){{0,2}}{lists['illness']}",
         "tongues": rf"{tongue}(?:(?:,| {lists['and']})+ {tongue})*",
         "few": rf"{new}{_WORD}(?: {_WORD}){{0,3}}?",
+        "dose": rf"(?:{_WORD} )?\d+ ?(?:mg|mcg|µg|ml)(?: (?:of )?{_WORD})?",
         "number": r"\d{1,2}",
         "aged": r"\d{1,2}[ -](?i:year|month)[ -](?i:old)",
         "pronouns": r"[^\W\d_]+(?:/[^\W\d_]+)+",
@@ -125,5 +151,6 @@ def _shapes(lexicon: Lexicon) -> dict[str, str]:
         "rest": r"\S+(?: \S+){0,24}",
         _GAP: rf"(?:\s+{lists['adverbs']})?\s+",
         _START: rf"(?:^|[,;(–—]\s*|(?<!\w){lists['leads']}\s+)",
-        _END: rf"(?=\s*(?:[.,;!?()…–—]|$)|\s+{lists['joins']})",
+        _BEGINNING: rf"^(?:{lists['leads']},?\s+)?(?:{lists['adverbs']}\s+)?",
+        _END: rf"(?=\s*(?:[^\w\s'-]|$)|\s+(?:{lists['joins']}|{lists['leads']}|-\s))",
     }

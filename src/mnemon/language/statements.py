@@ -18,7 +18,7 @@ from mnemon.language.lexicon import Lexicon, any_holds, lexicon_of, straight
 
 MOST_STATEMENTS = 50
 """How many of one message are kept; of more, the first."""
-_LONGEST = 400
+_LONGEST = 600
 _FEWEST_WORDS = 4
 _LONGEST_MESSAGE = 20_000
 
@@ -33,7 +33,9 @@ _LETTER = pattern(r"\s*\S+(?: \S+){1,3},[ \t]*\n")
 _INTRODUCES = pattern(r":[ \t]*(?:\n|\Z)")
 _SENTENCE_END = pattern(r"(?<![A-Z][a-z][.])(?<=[.!?…])[\"')]*\s+|\n+")
 _BULLET = pattern(r"\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
-_NO_STATEMENT = pattern(rf"\?\W*$|^\W*¿|:\s|{_NOT_ONES_OWN}|[\"“”„«»]")
+_NO_STATEMENT = pattern(rf"^\W*¿|\?|:\s|{_NOT_ONES_OWN}|[\"“”„«»]")
+_QUESTION = pattern(r"(.+)(?:[,;–—]|\s-)\s+[^\s,;–—]+(?:\s+[^\s,;–—]+){3,}\?\W*$")
+"""A question at the end of a sentence, behind something else; 'right?' alone asks whether that is so."""
 
 
 class Statement(Struct, frozen=True):
@@ -64,19 +66,21 @@ def _sentences(text: str) -> Iterator[str]:
     for sentence in _SENTENCE_END.split(_INTRODUCES.split(own, maxsplit=1)[0] + "\n"):
         if bullet := _BULLET.match(sentence):
             sentence = sentence[bullet.end() :]
-        yield sentence.strip()
+        question = _QUESTION.match(sentence)
+        yield (question[1] if question else sentence).strip()
 
 
 def _stated(sentence: str) -> Statement | None:
     if not sentence or len(sentence) > _LONGEST or _NO_STATEMENT.search(sentence):
         return None
     lexicon, said = lexicon_of(sentence), straight(sentence)
-    if lexicon is None or lexicon.holds("unsure", said) or lexicon.begins("asking", said):
+    if lexicon is None or lexicon.begins("asking", said):
         return None
     lines = card_lines(sentence, lexicon)
-    return Statement(sentence, lines) if lines or _is_of_speaker(lexicon, said) else None
+    return Statement(sentence, lines) if lines or _is_plain(lexicon, said) else None
 
 
-def _is_of_speaker(lexicon: Lexicon, said: str) -> bool:
+def _is_plain(lexicon: Lexicon, said: str) -> bool:
+    """Whether it is about its speaker, long enough to say something, and in no doubt."""
     own = lexicon.holds("first", said) or lexicon.begins("opening", said)
-    return own and len(said.split()) >= _FEWEST_WORDS
+    return own and len(said.split()) >= _FEWEST_WORDS and not lexicon.holds("unsure", said)

@@ -5,6 +5,8 @@ Lists of `[words]`, with commas between the words:
 - `first`: a sentence with one of these is about its speaker; `opening`: one that begins with one of these is.
 - `leads`: may stand right before a fact; `joins`: right after it; `adverbs`: between the words of a form.
 - `vague`: no value begins with one. `unsure`: a sentence with one states nothing. `asking`: begin questions.
+- `ended`: a sentence with one states nothing for a card.
+- `relative` is `own` and `kin` together, `mate` is `spouse` and `partner`.
 - `play`: a message with one begins a role play. `unreal`: a message with one tells a joke, a song or a story.
 - All others are named in the forms of `[facts]`.
 """
@@ -21,7 +23,7 @@ from msgspec import Struct
 
 _LANGUAGES = ("en", "de", "fr", "es", "pt", "it")
 _WORD = re.compile(r"[^\W_](?:[\w-]|\.(?=\w))*|&")
-_PART_OF_FORM = re.compile(r"\{\w+\}|[\[\]~,]")
+_PART_OF_FORM = re.compile(r"\{\w+\}|[\[\]()~,]")
 
 
 class Lexicon(Struct, dict=True, eq=False):
@@ -71,6 +73,7 @@ def lexicons() -> tuple[Lexicon, ...]:
 def _read(language: str) -> Lexicon:
     told = tomllib.loads(resources.files(__package__).joinpath(f"{language}.toml").read_text("utf-8"))
     words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
+    words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
     return Lexicon(words, told["facts"])
 
 
