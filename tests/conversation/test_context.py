@@ -104,7 +104,7 @@ def test_of_two_summaries_that_fit_the_longer_is_told(stage, owner):
 
 
 def test_the_picture_of_a_peer_is_told_whole_and_its_tokens_are_taken_off(stage, owner):
-    owner.say("s", *(f"Fact{number}: it is so. Word {number}" for number in range(12)))
+    owner.say("s", *(f"I have a dog called Rex{number}. I own {number} bikes." for number in range(12)))
     stage.rest()
     whole = owner.context("s", peer_target="alice")
     picture, card = whole["peer_representation"], whole["peer_card"]
@@ -136,11 +136,11 @@ def test_a_perspective_needs_a_target(owner):
 @pytest.mark.parametrize(
     ("limit", "known"),
     [
-        ({}, ["City", "Name", "Pet"]),
-        ({"limit_to_session": True}, ["Name"]),
-        ({"sessions": ["s", "t"]}, ["City", "Name"]),
-        ({"sessions": ["s"]}, ["Name"]),
-        ({"scope": "sc"}, ["City", "Pet"]),
+        ({}, ["Oslo", "Ann", "Rex"]),
+        ({"limit_to_session": True}, ["Ann"]),
+        ({"sessions": ["s", "t"]}, ["Oslo", "Ann"]),
+        ({"sessions": ["s"]}, ["Ann"]),
+        ({"scope": "sc"}, ["Oslo", "Rex"]),
     ],
     ids=str,
 )
@@ -153,7 +153,7 @@ def test_the_picture_can_be_limited_to_sessions_and_then_has_no_card(stage, owne
     stage.rest()
     answer = owner.context("s", peer_target="alice", **limit)
     told = answer["peer_representation"]
-    assert [word for word in ("City", "Name", "Pet") if word in told] == known
+    assert [word for word in ("Oslo", "Ann", "Rex") if word in told] == known
     assert (answer["peer_card"] is None) == bool(limit)
     assert [one["content"] for one in answer["messages"]] == ["My name is Ann."]
 
@@ -194,7 +194,7 @@ def test_a_representation_is_a_heading_and_dated_lines_oldest_first(stage, owner
     owner.say("s", "I live in Oslo.", created_at="2024-03-01T12:30:05Z")
     owner.say("s", "My name is Ann.", created_at="2021-01-02T03:04:05Z")
     stage.rest()
-    expected = f"{HEAD}[2021-01-02 03:04:05] Name: Ann\n[2024-03-01 12:30:05] City: Oslo"
+    expected = f"{HEAD}[2021-01-02 03:04:05] My name is Ann.\n[2024-03-01 12:30:05] I live in Oslo."
     assert owner.representation() == expected
     assert owner.told("GET", "/peers/alice/context")["representation"] == expected
 
@@ -238,7 +238,7 @@ def test_a_representation_can_be_limited_to_sessions(stage, owner, limit):
     owner.say("s", "My name is Ann.")
     owner.say("t", "I live in Oslo.")
     stage.rest()
-    assert owner.representation(**limit).removeprefix(HEAD).endswith("] Name: Ann")
+    assert owner.representation(**limit).removeprefix(HEAD).endswith("] My name is Ann.")
 
 
 @pytest.mark.parametrize(
@@ -255,9 +255,9 @@ def test_a_representation_s_filter_names_sessions_or_is_refused(stage, owner, fi
 
 
 def test_what_was_said_at_one_moment_is_represented_in_the_order_of_saying(stage, owner):
-    owner.say("s", "first word", "second word", "third word. fourth word")
+    owner.say("s", "I run every day.", "I swim every day.", "I read every day. I cook every day.")
     stage.rest()
     told = owner.representation().splitlines()[2:]
     assert [line.split("] ")[1] for line in told] == [
-        f"{n} word" for n in ("first", "second", "third", "fourth")
+        f"I {verb} every day." for verb in ("run", "swim", "read", "cook")
     ]

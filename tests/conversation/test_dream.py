@@ -27,14 +27,14 @@ def test_a_dream_changes_nothing_where_everything_is_known(stage, owner):
 
 def test_a_dream_makes_the_card_of_the_conclusions_that_stand(stage, owner):
     owner.open("sessions", "s", configuration={"peer_card": {"create": False}})
-    owner.say("s", "Name: Ann. City: Oslo")
+    owner.say("s", "My name is Ann. I live in Oslo.")
     stage.rest()
     [city] = [one for one in owner.conclusions() if "Oslo" in one["content"]]
     owner.told("DELETE", f"/conclusions/{city['id']}")
     assert owner.card() is None
     dream(owner)
     stage.rest()
-    assert (owner.card(), owner.held()) == (["Name: Ann"], ["Name: Ann"])
+    assert (owner.card(), owner.held()) == (["Name: Ann"], ["My name is Ann."])
 
 
 def test_a_rebuilt_card_keeps_what_was_written_by_hand(stage, owner):
@@ -115,11 +115,11 @@ def test_nobody_dreams_of_a_peer_that_may_not_be_observed(stage, owner, where):
 
 
 def test_the_dream_of_a_peer_that_was_deleted_meanwhile_is_forgotten(stage, owner):
-    owner.say("s", "My name is Ann.", ("bob", "hello"))
+    owner.say("s", "My name is Ann.", ("bob", "I run every day."))
     stage.rest()
     dream(owner)
     owner.told("DELETE", "/peers/alice")
     stage.rest()
-    assert owner.held() == ["hello"]
+    assert owner.held() == ["I run every day."]
     assert stage.complaints == []
     assert owner.queue()["pending_work_units"] == 0

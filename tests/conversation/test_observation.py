@@ -37,7 +37,7 @@ def test_within_one_batch_only_the_messages_that_may_be_are_reasoned_about(stage
     ]
     owner.told("POST", "/sessions/s/messages", {"messages": batch})
     stage.rest()
-    assert owner.held() == ["My name is Ann.", "I have a dog called Rex."]
+    assert owner.held() == ["I have a dog called Rex.", "My name is Ann."]
     assert owner.queue()["completed_work_units"] == 2
 
 
@@ -166,7 +166,7 @@ def test_a_card_that_is_not_to_be_used_is_not_in_the_context(stage, owner):
 
 
 def test_what_is_derived_names_its_source_and_counts_how_often_it_was_said(stage, owner):
-    first, second = owner.say("s", "My name is Ann.", "name:   ANN")
+    first, second = owner.say("s", "My name is Ann.", "my   NAME is ANN!")
     stage.rest()
     [one] = owner.conclusions()
     assert (one["level"], one["session_id"], one["times_derived"]) == ("explicit", "s", 2)
@@ -190,6 +190,6 @@ def test_a_card_keeps_what_was_written_by_hand_and_follows_what_is_said(stage, o
 
 
 def test_a_card_holds_at_most_forty_entries(stage, owner):
-    owner.say("s", *(f"Fact{number}: yes" for number in range(60)))
+    owner.say("s", *(f"I have a dog called Rex{number}." for number in range(60)))
     stage.rest()
     assert len(owner.card()) == 40

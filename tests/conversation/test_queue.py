@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from conversation.world import Counting, staged
+from mnemon.gate.workshop import LEASE_MS
+
+
+class Killed(BaseException):
+    """The end of a worker's process in the middle of its work."""
+
+
+def killing(text):
+    raise Killed
+
 
 def counts(status):
     names = ("total", "completed", "in_progress", "pending")
@@ -21,14 +32,19 @@ def test_an_idle_workspace_has_no_work(owner):
     }
 
 
-def test_work_waits_is_under_way_and_is_done(stage, owner):
-    owner.say("s", "My name is Ann.", "I live in Oslo.", ("bob", "I have a dog called Rex."))
-    assert counts(owner.queue()) == (3, 0, 0, 3)
-    seen = []
-    stage.reasoner.on_derive = lambda: seen.append(counts(owner.queue()))
-    stage.workshop.work_once()
-    assert set(seen) == {(3, 0, 3, 0)}
-    assert counts(owner.queue()) == (3, 3, 0, 0)
+def test_work_waits_is_under_way_and_is_done():
+    with staged(tokenizer=Counting()) as stage:
+        owner = stage.owner
+        owner.say("s", "My name is Ann.", "I live in Oslo.", ("bob", "I have a dog called Rex."))
+        assert counts(owner.queue()) == (3, 0, 0, 3)
+        stage.tokenizer.on_count = killing
+        with pytest.raises(Killed):
+            stage.another_worker().work_once()
+        assert counts(owner.queue()) == (3, 0, 3, 0)
+        stage.tokenizer.on_count = lambda text: None
+        stage.clock.advance(ms=LEASE_MS)
+        stage.rest()
+        assert counts(owner.queue()) == (3, 3, 0, 0)
 
 
 def test_summaries_and_dreams_are_counted_too(stage, owner):
@@ -91,7 +107,7 @@ def test_another_workspace_s_work_is_not_counted(stage, owner):
 
 def test_when_the_queue_says_that_all_is_done_it_is_known(stage, owner):
     for number in range(5):
-        owner.say("s", f"Fact{number}: yes")
+        owner.say("s", f"I own {number} bikes now.")
         while counts(owner.queue())[3]:
             stage.workshop.work_once()
-        assert f"Fact{number}: yes" in owner.held()
+        assert f"I own {number} bikes now." in owner.held()

@@ -15,7 +15,7 @@ from functools import cache
 from msgspec import Struct
 
 from mnemon.domain.standing import LABELS
-from mnemon.language.lexicon import Lexicon, alternatives, straight, words_of
+from mnemon.language.lexicon import Lexicon, alternatives, lexicons, straight, words_of
 
 _NAMES = frozenset(["Name", "Home"])
 _LONGEST_VALUE = 160
@@ -65,6 +65,19 @@ def _clause_ends(lexicon: Lexicon) -> re.Pattern[str]:
     return re.compile(rf"[.,;!?()…–—]|(?<!\w)(?:{alternatives(lexicon.words['leads'])})(?!\w)", re.IGNORECASE)
 
 
+@cache
+def words_for(label: str) -> str:
+    """The words in which people state facts of that label, in any language."""
+    found = {
+        word for lexicon in lexicons() for form in lexicon.facts.get(label, ()) for word in _words_in(form)
+    }
+    return " ".join(sorted(found))
+
+
+def _words_in(form: str) -> frozenset[str]:
+    return words_of(re.sub(r"\{\w+\}'?", " ", form))
+
+
 def _longest(spans: set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Those that lie in no other."""
     for start, end in sorted(spans):
@@ -90,7 +103,7 @@ def _forms(lexicon: Lexicon, label: str) -> list[_Form]:
 def _needs(lexicon: Lexicon, form: str) -> list[frozenset[str]]:
     form = re.sub(r"^\(.*?\)", "", form)
     lists = [lexicon.words[name] for name in re.findall(r"\{(\w+)\}", form) if name in lexicon.words]
-    literal = [(word,) for word in words_of(re.sub(r"\{\w+\}'?", " ", form))]
+    literal = [(word,) for word in _words_in(form)]
     return [frozenset(word for phrase in some for word in words_of(phrase)) for some in (*literal, *lists)]
 
 
@@ -150,7 +163,7 @@ def _shapes(lexicon: Lexicon) -> dict[str, str]:
         "phone": r"\+?\d[\d ()/-]{5,20}\d",
         "rest": r"\S+(?: \S+){0,24}",
         _GAP: rf"(?:\s+{lists['adverbs']})?\s+",
-        _START: rf"(?:^|[,;(–—]\s*|(?<!\w){lists['leads']}\s+)",
+        _START: rf"(?:^|[,;(–—]\s*|(?<!\w){lists['leads']}\s+)(?:{lists['adverbs']},?\s+)?",
         _BEGINNING: rf"^(?:{lists['leads']},?\s+)?(?:{lists['adverbs']}\s+)?",
         _END: rf"(?=\s*(?:[^\w\s'-]|$)|\s+(?:{lists['joins']}|{lists['leads']}|-\s))",
     }

@@ -18,6 +18,7 @@ from mnemon.domain import words
 from mnemon.domain.line import SealedLine
 from mnemon.domain.standing import Stand, label_of, one_at_a_time, outdated
 from mnemon.errors import Tampered
+from mnemon.language.facts import words_for
 from mnemon.ports.index import Hit
 
 Found = tuple[SealedLine, Hit]
@@ -64,7 +65,7 @@ def _outdating(
     latest = {stand.source: stand.said for stand in sorted(stands, key=lambda stand: stand.when)}
     old = outdated(stands)
     for stand in stands:
-        if stand.said in found and stand.source in old and _is_asked(stand, stands, terms):
+        if stand.said in found and stand.source in old and _is_asked(stand, terms):
             now = latest[old[stand.source]]
             if now != stand.said:
                 yield shown[stand.said], shown[now]
@@ -87,7 +88,7 @@ def _stands(desk: Desk, owner: str, found: Collection[str]) -> dict[str, list[St
     }
 
 
-def _is_asked(stand: Stand, stands: Sequence[Stand], terms: Collection[str]) -> bool:
-    """Whether that is asked about, or is all that the message tells."""
-    alone = all(other.source == stand.source for other in stands if other.said == stand.said)
-    return alone or not words.terms(label_of(stand.text)).keys().isdisjoint(terms)
+def _is_asked(stand: Stand, terms: Collection[str]) -> bool:
+    """Whether the question has a word in which such facts are stated."""
+    label = stand.text.partition(": ")[0]
+    return not words.terms(f"{label} {words_for(label)}").keys().isdisjoint(terms)
