@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from mnemon.errors import Unavailable
-from mnemon.ports.reasoner import Entry, Fact, Told
+from mnemon.ports.reasoner import Fact, Told
 
 OUTAGE = "the model is out of reach"
 
 
 class Parrot:
-    """Concludes each sentence once, and puts 'Word: value' on the card; silent while `down`."""
+    """Concludes each sentence once; silent while `down`."""
 
     name = "parrot"
     deterministic = True
@@ -33,13 +33,6 @@ class Parrot:
             if sentence
         ]
 
-    def card(self, entries, news, most):
-        known = {_subject(entry): entry for entry in entries if entry.source is not None}
-        known.update({_subject(entry): entry for entry in news})
-        by_hand = [entry for entry in entries if entry.source is None]
-        said = {entry.text for entry in by_hand}
-        return [*by_hand, *(entry for entry in known.values() if entry.text not in said)][:most]
-
     def summarise(self, earlier, turns, most_tokens, count):
         self._think()
         self.on_summarise()
@@ -58,7 +51,3 @@ class Parrot:
         self.asked += 1
         if self.down:
             raise Unavailable(OUTAGE)
-
-
-def _subject(entry: Entry) -> str:
-    return entry.text.partition(":")[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-
 from usermodel_rules import Line, judge
 
 SUNDAY = date(2026, 11, 15)

@@ -104,7 +104,7 @@ def test_of_two_summaries_that_fit_the_longer_is_told(stage, owner):
 
 
 def test_the_picture_of_a_peer_and_its_card_are_taken_off_what_messages_may_have(stage, owner):
-    owner.say("s", *(f"Fact{number}: it is so. Word {number}" for number in range(12)))
+    owner.say("s", *(f"I have a dog called Rex{number}. I own {number} bikes." for number in range(12)))
     stage.rest()
     for budget in (0, 100, 300, 1000, 5000):
         answer = owner.context("s", peer_target="alice", tokens=budget)
@@ -133,26 +133,26 @@ def test_a_perspective_needs_a_target(owner):
 @pytest.mark.parametrize(
     ("limit", "known"),
     [
-        ({}, ["City", "Name", "Pet"]),
-        ({"limit_to_session": True}, ["Name"]),
-        ({"sessions": ["s", "t"]}, ["City", "Name"]),
-        ({"sessions": ["s"]}, ["Name"]),
-        ({"scope": "sc"}, ["City", "Pet"]),
+        ({}, ["Oslo", "Ann", "Rex"]),
+        ({"limit_to_session": True}, ["Ann"]),
+        ({"sessions": ["s", "t"]}, ["Oslo", "Ann"]),
+        ({"sessions": ["s"]}, ["Ann"]),
+        ({"scope": "sc"}, ["Oslo", "Rex"]),
     ],
     ids=str,
 )
 def test_the_picture_can_be_limited_to_sessions_and_then_has_no_card(stage, owner, limit, known):
-    owner.say("s", "Name: Ann")
-    owner.say("t", "City: Oslo")
-    owner.say("u", "Pet: Rex")
+    owner.say("s", "My name is Ann.")
+    owner.say("t", "I live in Oslo.")
+    owner.say("u", "I have a dog called Rex.")
     owner.open("scopes", "sc")
     owner.told("POST", "/scopes/sc/sessions", {"session_ids": ["t", "u"]})
     stage.rest()
     answer = owner.context("s", peer_target="alice", **limit)
     told = answer["peer_representation"]
-    assert [word for word in ("City", "Name", "Pet") if word in told] == known
+    assert [word for word in ("Oslo", "Ann", "Rex") if word in told] == known
     assert (answer["peer_card"] is None) == bool(limit)
-    assert [one["content"] for one in answer["messages"]] == ["Name: Ann"]
+    assert [one["content"] for one in answer["messages"]] == ["My name is Ann."]
 
 
 def test_only_one_limit_may_be_named(owner):
@@ -242,11 +242,11 @@ def test_what_was_concluded_most_often_is_told_where_that_is_asked_for(stage, ow
     ids=str,
 )
 def test_a_representation_can_be_limited_to_sessions(stage, owner, limit):
-    owner.say("s", "Name: Ann")
-    owner.say("t", "City: Oslo")
+    owner.say("s", "My name is Ann.")
+    owner.say("t", "I live in Oslo.")
     stage.rest()
     told = owner.representation(**limit)
-    assert ("Name: Ann" in told, "Oslo" in told) == (True, False)
+    assert ("My name is Ann." in told, "Oslo" in told) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_representation_can_be_limited_to_sessions(stage, owner, limit):
     ids=str,
 )
 def test_a_representation_s_filter_names_sessions_or_is_refused(stage, owner, filters):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     stage.rest()
     for path, more in (("representation", {}), ("chat", {"query": "Ann"})):
         answer = owner.ask("POST", f"/peers/alice/{path}", {"filters": filters, **more})

@@ -14,9 +14,9 @@ PEERS = ("alice", "bob")
 def furnish(owner, stage):
     """Two sessions, the rare word in one, everything that can be made of it, and much that has it not."""
     owner.open("sessions", "s", peers={"alice": {}, "bob": {"observe_others": True}}, metadata={"m": 1})
-    said = owner.say("s", f"Hobby: {RARE}. Name: Ann", ("bob", "Name: Bob"))
+    said = owner.say("s", f"I have a dog called {RARE}. My name is Ann.", ("bob", "My name is Bob."))
     owner.say("s", *(f"filler {number}" for number in range(19)))
-    owner.say("t", "Name: Ann. City: Oslo", ("bob", "City: Rome"))
+    owner.say("t", "My name is Ann. I live in Oslo.", ("bob", "I live in Rome."))
     stage.rest()
     return said[0]["id"]
 
@@ -122,7 +122,7 @@ def test_a_peer_deleted_without_its_messages_leaves_what_it_said_and_nothing_kno
     message = furnish(owner, stage)
     owner.told("DELETE", "/peers/alice", params={"keep_messages": "true"})
     stage.rest()
-    assert owner.texts("s")[0] == f"Hobby: {RARE}. Name: Ann"
+    assert owner.texts("s")[0] == f"I have a dog called {RARE}. My name is Ann."
     assert owner.told("GET", f"/sessions/s/messages/{message}")["peer_id"] == "alice"
     assert owner.search("", RARE) == owner.search("/sessions/s", RARE) == [owner.texts("s")[0]]
     assert [one["observed_id"] for one in owner.conclusions() if "alice" in str(one)] == []
@@ -154,7 +154,7 @@ def test_the_messages_kept_of_a_deleted_peer_can_still_be_deleted_one_by_one(sta
 
 def test_nothing_is_concluded_of_a_deleted_peer_from_work_that_waited(stage, owner):
     owner.open("sessions", "s", peers={"alice": {}, "bob": {"observe_others": True}})
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     owner.told("DELETE", "/peers/alice", params={"keep_messages": "true"})
     stage.rest()
     assert owner.held() == []
@@ -173,10 +173,10 @@ def test_a_session_s_name_begins_anew(stage, owner):
     assert fresh["uid"] != earlier["uid"]
     assert (owner.messages("s"), owner.members("s"), owner.summaries("s")) == ([], [], (None, None))
     assert owner.queue(session_id="s")["total_work_units"] == 0
-    owner.say("s", "Name: Eve")
+    owner.say("s", "My name is Eve.")
     stage.rest()
-    assert owner.texts("s") == ["Name: Eve"]
-    assert owner.held(session_id="s") == ["Name: Eve"]
+    assert owner.texts("s") == ["My name is Eve."]
+    assert owner.held(session_id="s") == ["My name is Eve."]
 
 
 @pytest.mark.parametrize("keep", ["false", "true"])
@@ -189,9 +189,9 @@ def test_a_peer_s_name_begins_anew(stage, owner, keep):
     assert (answer.status_code, answer.json()["metadata"], answer.json()["configuration"]) == (201, {}, {})
     assert owner.told("POST", "/peers/alice/sessions")["items"] == []
     assert (owner.card(), owner.representation(), owner.held(observer_id="alice")) == (None, "", [])
-    owner.say("u", "Name: Eve")
+    owner.say("u", "My name is Eve.")
     stage.rest()
-    assert (owner.held(observer_id="alice"), owner.card()) == (["Name: Eve"], ["Name: Eve"])
+    assert (owner.held(observer_id="alice"), owner.card()) == (["My name is Eve."], ["Name: Eve"])
 
 
 def test_a_new_peer_of_a_deleted_one_s_name_does_not_inherit_the_messages_that_were_kept(stage, owner):
@@ -218,31 +218,31 @@ def test_a_workspace_s_name_begins_anew(stage, owner):
         assert owner.told("POST", f"/{kind}/list")["items"] == [], kind
     assert owner.told("GET", "/webhooks")["items"] == []
     assert owner.queue()["total_work_units"] == 0
-    owner.say("s", "Name: Eve")
+    owner.say("s", "My name is Eve.")
     stage.rest()
-    assert owner.held() == ["Name: Eve"]
+    assert owner.held() == ["My name is Eve."]
 
 
 def test_another_workspace_is_not_touched(stage, owner):
     furnish(owner, stage)
     other = stage.speaker(workspace="v")
-    other.say("s", f"Hobby: {RARE}")
+    other.say("s", f"I have a dog called {RARE}.")
     stage.rest()
     for path in ("/sessions/s", "/sessions/t", "/peers/alice", ""):
         owner.told("DELETE", path)
     assert (other.texts("s"), other.held(), other.card()) == (
-        [f"Hobby: {RARE}"],
-        [f"Hobby: {RARE}"],
-        [f"Hobby: {RARE}"],
+        [f"I have a dog called {RARE}."],
+        [f"I have a dog called {RARE}."],
+        [f"Pets: a dog called {RARE}"],
     )
 
 
 def test_what_rests_on_another_message_too_stays_and_no_longer_names_the_deleted_one(stage, owner):
-    first, second = owner.say("s", "Name: Ann", "Name: Ann")
+    first, second = owner.say("s", "My name is Ann.", "My name is Ann.")
     stage.rest()
     owner.told("DELETE", f"/sessions/s/messages/{first['id']}")
     [one] = owner.conclusions()
-    assert (one["content"], one["source_ids"]) == ("Name: Ann", [second["id"]])
+    assert (one["content"], one["source_ids"]) == ("My name is Ann.", [second["id"]])
     assert owner.card() == ["Name: Ann"]
     owner.told("DELETE", f"/sessions/s/messages/{second['id']}")
     assert (owner.conclusions(), owner.card()) == ([], [])
@@ -250,16 +250,19 @@ def test_what_rests_on_another_message_too_stays_and_no_longer_names_the_deleted
 
 @pytest.mark.parametrize("deleted", ["s", "t"])
 def test_what_was_also_said_in_another_session_stays_known(stage, owner, deleted):
-    owner.say("s", "Name: Ann. Pet: Rex")
+    owner.say("s", "My name is Ann. I have a dog called Rex.")
     stage.rest()
     stage.clock.advance(seconds=1)
-    owner.say("t", "Name: Ann. City: Oslo")
+    owner.say("t", "My name is Ann. I live in Oslo.")
     stage.rest()
     owner.told("DELETE", f"/sessions/{deleted}")
     stage.rest()
-    rest = {"s": ["City: Oslo", "Name: Ann"], "t": ["Name: Ann", "Pet: Rex"]}[deleted]
-    assert owner.held() == rest
-    assert sorted(owner.card()) == rest
+    said, card = {
+        "s": ("I live in Oslo.", "Home: Oslo"),
+        "t": ("I have a dog called Rex.", "Pets: a dog called Rex"),
+    }[deleted]
+    assert owner.held() == [said, "My name is Ann."]
+    assert owner.card() == ["Name: Ann", card]
 
 
 def test_a_hand_stated_conclusion_goes_with_the_session_it_names_whoever_holds_it(stage, owner):
@@ -272,7 +275,7 @@ def test_a_hand_stated_conclusion_goes_with_the_session_it_names_whoever_holds_i
 
 
 def test_a_hand_written_card_outlives_the_messages(stage, owner):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     owner.told("PUT", "/peers/alice/card", {"peer_card": ["Speaks softly"]})
     stage.rest()
     assert owner.card() == ["Speaks softly", "Name: Ann"]

@@ -15,7 +15,7 @@ def known(owner):
 
 def test_a_dream_changes_nothing_where_everything_is_known(stage, owner):
     owner.open("sessions", "s", peers={"alice": {}, "bob": {"observe_others": True}})
-    owner.say("s", "Name: Ann", "Name: Ann", ("bob", "Pet: Rex"))
+    owner.say("s", "My name is Ann.", "My name is Ann.", ("bob", "I have a dog called Rex."))
     stage.rest()
     before, card = owner.conclusions(), owner.card()
     assert dream(owner) == 204
@@ -27,19 +27,19 @@ def test_a_dream_changes_nothing_where_everything_is_known(stage, owner):
 
 def test_a_dream_makes_the_card_of_the_conclusions_that_stand(stage, owner):
     owner.open("sessions", "s", configuration={"peer_card": {"create": False}})
-    owner.say("s", "Name: Ann. City: Oslo")
+    owner.say("s", "My name is Ann. I live in Oslo.")
     stage.rest()
     [city] = [one for one in owner.conclusions() if "Oslo" in one["content"]]
     owner.told("DELETE", f"/conclusions/{city['id']}")
     assert owner.card() is None
     dream(owner)
     stage.rest()
-    assert (owner.card(), owner.held()) == (["Name: Ann"], ["Name: Ann"])
+    assert (owner.card(), owner.held()) == (["Name: Ann"], ["My name is Ann."])
 
 
 def test_a_rebuilt_card_keeps_what_was_written_by_hand(stage, owner):
     owner.told("PUT", "/peers/alice/card", {"peer_card": ["By hand"]})
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     stage.rest()
     dream(owner, rebuild=True)
     stage.rest()
@@ -70,15 +70,15 @@ def test_where_dreams_are_switched_off_none_is_dreamt(owner, level):
 
 def test_a_dream_tells_an_observer_only_of_sessions_in_which_it_observes(stage, owner):
     owner.open("sessions", "s", peers={"bob": {"observe_others": True}})
-    owner.say("s", "Name: Ann")
-    owner.say("t", "City: Oslo", ("bob", "hello"))
-    owner.say("u", "Pet: Rex")
+    owner.say("s", "My name is Ann.")
+    owner.say("t", "I live in Oslo.", ("bob", "hello"))
+    owner.say("u", "I have a dog called Rex.")
     stage.rest()
     before = known(owner)
     dream(owner, "bob", observed="alice")
     stage.rest()
     assert known(owner) == before
-    assert owner.held(observer_id="bob", observed_id="alice") == ["Name: Ann"]
+    assert owner.held(observer_id="bob", observed_id="alice") == ["My name is Ann."]
     assert owner.card("bob", target="alice") == ["Name: Ann"]
 
 
@@ -86,17 +86,17 @@ OFF = {"reasoning": {"enabled": False}}
 
 
 def test_a_dream_does_not_read_what_was_said_not_to_be_reasoned_about(stage, owner):
-    owner.say("s", "Name: Ann", configuration=OFF)
-    owner.say("s", "City: Oslo")
+    owner.say("s", "My name is Ann.", configuration=OFF)
+    owner.say("s", "I live in Oslo.")
     stage.rest()
     dream(owner)
     stage.rest()
-    assert owner.held() == ["City: Oslo"]
+    assert owner.held() == ["I live in Oslo."]
 
 
 def test_a_dream_does_not_read_sessions_in_which_nothing_is_reasoned_about(stage, owner):
     owner.open("sessions", "s", configuration=OFF)
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     dream(owner)
     stage.rest()
     assert owner.held() == []
@@ -108,18 +108,18 @@ def test_nobody_dreams_of_a_peer_that_may_not_be_observed(stage, owner, where):
         owner.open("peers", "alice", configuration={"observe_me": False})
     else:
         owner.open("sessions", "s", peers={"alice": {"observe_me": False}})
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     dream(owner)
     stage.rest()
     assert owner.held() == []
 
 
 def test_the_dream_of_a_peer_that_was_deleted_meanwhile_is_forgotten(stage, owner):
-    owner.say("s", "Name: Ann", ("bob", "hello"))
+    owner.say("s", "My name is Ann.", ("bob", "I run every day."))
     stage.rest()
     dream(owner)
     owner.told("DELETE", "/peers/alice")
     stage.rest()
-    assert owner.held() == ["hello"]
+    assert owner.held() == ["I run every day."]
     assert stage.complaints == []
     assert owner.queue()["pending_work_units"] == 0

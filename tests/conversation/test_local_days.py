@@ -26,13 +26,6 @@ def owner(stage):
     return stage.owner
 
 
-def test_what_is_concluded_names_the_day_that_the_speaker_meant(stage, owner):
-    owner.say("chat", DENTIST, created_at=LATE_ON_THE_14TH)
-    stage.rest()
-    [told] = [one["content"] for one in owner.conclusions()]
-    assert "tomorrow (2026-05-15)" in told
-
-
 def test_what_is_known_is_dated_by_the_same_clock(stage, owner):
     owner.say("chat", DENTIST, created_at=LATE_ON_THE_14TH)
     stage.rest()

@@ -20,24 +20,24 @@ def test_reasoning_follows_the_message_then_the_session_then_the_workspace(
     if session is not None:
         owner.open("sessions", "s", configuration=SAID[session])
     more = {} if message is None else {"configuration": SAID[message]}
-    owner.say("s", "Name: Ann", **more)
+    owner.say("s", "My name is Ann.", **more)
     stage.rest()
     nearest = next((one for one in (message, session, workspace) if one is not None), True)
-    assert owner.held() == (["Name: Ann"] if nearest else [])
-    assert owner.texts("s") == ["Name: Ann"]
+    assert owner.held() == (["My name is Ann."] if nearest else [])
+    assert owner.texts("s") == ["My name is Ann."]
     assert owner.queue()["total_work_units"] == int(nearest)
 
 
 def test_within_one_batch_only_the_messages_that_may_be_are_reasoned_about(stage, owner):
     batch = [
-        {"peer_id": "alice", "content": "Name: Ann"},
-        {"peer_id": "alice", "content": "City: Oslo", "configuration": OFF},
-        {"peer_id": "bob", "content": "Name: Bob", "configuration": OFF},
-        {"peer_id": "alice", "content": "Pet: Rex"},
+        {"peer_id": "alice", "content": "My name is Ann."},
+        {"peer_id": "alice", "content": "I live in Oslo.", "configuration": OFF},
+        {"peer_id": "bob", "content": "My name is Bob.", "configuration": OFF},
+        {"peer_id": "alice", "content": "I have a dog called Rex."},
     ]
     owner.told("POST", "/sessions/s/messages", {"messages": batch})
     stage.rest()
-    assert owner.held() == ["Name: Ann", "Pet: Rex"]
+    assert owner.held() == ["I have a dog called Rex.", "My name is Ann."]
     assert owner.queue()["completed_work_units"] == 2
 
 
@@ -47,18 +47,18 @@ def test_a_peer_is_observed_as_its_membership_says_and_else_as_it_says_itself(st
         owner.open("peers", "alice", configuration={"observe_me": peer})
     if member is not None:
         owner.open("sessions", "s", peers={"alice": {"observe_me": member}})
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     stage.rest()
     nearest = next((one for one in (member, peer) if one is not None), True)
-    assert owner.held() == (["Name: Ann"] if nearest else [])
+    assert owner.held() == (["My name is Ann."] if nearest else [])
 
 
 def test_a_membership_s_word_counts_in_its_own_session_alone(stage, owner):
     owner.open("sessions", "s", peers={"alice": {"observe_me": False}})
-    owner.say("s", "Name: Ann")
-    owner.say("t", "City: Oslo")
+    owner.say("s", "My name is Ann.")
+    owner.say("t", "I live in Oslo.")
     stage.rest()
-    assert owner.held() == ["City: Oslo"]
+    assert owner.held() == ["I live in Oslo."]
 
 
 def test_who_observes_others_holds_a_copy_of_what_they_say_and_who_does_not_holds_none(stage, owner):
@@ -67,17 +67,17 @@ def test_who_observes_others_holds_a_copy_of_what_they_say_and_who_does_not_hold
         "s",
         peers={"alice": {}, "bob": {"observe_others": True}, "carol": {"observe_others": False}, "dan": {}},
     )
-    owner.say("s", "Name: Ann", ("bob", "Name: Bob"))
+    owner.say("s", "My name is Ann.", ("bob", "My name is Bob."))
     stage.rest()
     views = {(one["observer_id"], one["observed_id"]): one["content"] for one in owner.conclusions()}
     assert views == {
-        ("alice", "alice"): "Name: Ann",
-        ("bob", "alice"): "Name: Ann",
-        ("bob", "bob"): "Name: Bob",
+        ("alice", "alice"): "My name is Ann.",
+        ("bob", "alice"): "My name is Ann.",
+        ("bob", "bob"): "My name is Bob.",
     }
-    assert owner.representation("bob", target="alice").endswith("Name: Ann")
+    assert owner.representation("bob", target="alice").endswith("My name is Ann.")
     there, elsewhere = (owner.representation(peer, target="alice") for peer in ("carol", "erin"))
-    assert ("alice: Name: Ann" in there, elsewhere) == (True, "")
+    assert ("alice: My name is Ann." in there, elsewhere) == (True, "")
     assert (owner.card("bob", target="alice"), owner.card("bob")) == (["Name: Ann"], ["Name: Bob"])
     assert owner.card("carol", target="alice") is None
 
@@ -85,7 +85,7 @@ def test_who_observes_others_holds_a_copy_of_what_they_say_and_who_does_not_hold
 def test_who_may_not_be_observed_is_not_by_those_who_observe_others_either(stage, owner):
     peers = {"alice": {"observe_me": False}, "bob": {"observe_others": True}}
     owner.open("sessions", "s", peers=peers)
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     stage.rest()
     assert owner.held() == []
 
@@ -93,35 +93,35 @@ def test_who_may_not_be_observed_is_not_by_those_who_observe_others_either(stage
 def test_who_left_observes_no_more(stage, owner):
     owner.open("sessions", "s", peers={"alice": {}, "bob": {"observe_others": True}})
     owner.told("DELETE", "/sessions/s/peers", ["bob"])
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     stage.rest()
     assert [one["observer_id"] for one in owner.conclusions()] == ["alice"]
 
 
 def test_who_comes_later_holds_nothing_of_what_was_said_before_however_late_it_is_thought_about(stage, owner):
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     owner.told("POST", "/sessions/s/peers", {"bob": {"observe_others": True}})
-    owner.say("s", "City: Oslo")
+    owner.say("s", "I live in Oslo.")
     stage.rest()
-    assert owner.held(observer_id="bob") == ["City: Oslo"]
+    assert owner.held(observer_id="bob") == ["I live in Oslo."]
 
 
 def test_who_leaves_keeps_what_it_heard_however_late_it_is_thought_about(stage, owner):
     owner.open("sessions", "s", peers={"bob": {"observe_others": True}})
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     owner.told("DELETE", "/sessions/s/peers", ["bob"])
-    owner.say("s", "City: Oslo")
+    owner.say("s", "I live in Oslo.")
     stage.rest()
-    assert owner.held(observer_id="bob") == ["Name: Ann"]
+    assert owner.held(observer_id="bob") == ["My name is Ann."]
 
 
 def test_who_observes_in_one_session_does_not_in_another(stage, owner):
     owner.open("sessions", "s", peers={"bob": {"observe_others": True}})
     owner.open("sessions", "t", peers={"bob": {}})
-    owner.say("s", "Name: Ann")
-    owner.say("t", "City: Oslo")
+    owner.say("s", "My name is Ann.")
+    owner.say("t", "I live in Oslo.")
     stage.rest()
-    assert owner.held(observer_id="bob") == ["Name: Ann"]
+    assert owner.held(observer_id="bob") == ["My name is Ann."]
 
 
 def test_a_member_s_settings_are_read_as_they_were_set_and_changed_one_by_one(owner):
@@ -150,16 +150,16 @@ def test_cards_are_made_and_used_as_the_session_says_and_else_the_workspace(stag
         owner.told("PUT", "", {"configuration": {"peer_card": {"create": workspace}}})
     if session is not None:
         owner.open("sessions", "s", configuration={"peer_card": {"create": session}})
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     stage.rest()
     nearest = next((one for one in (session, workspace) if one is not None), True)
     assert owner.card() == (["Name: Ann"] if nearest else None)
-    assert owner.held() == ["Name: Ann"]
+    assert owner.held() == ["My name is Ann."]
 
 
 def test_a_card_that_is_not_to_be_used_is_not_in_the_context(stage, owner):
     owner.open("sessions", "s", configuration={"peer_card": {"use": False}})
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     owner.say("t", "hello")
     stage.rest()
     assert owner.context("s", peer_target="alice")["peer_card"] is None
@@ -167,7 +167,7 @@ def test_a_card_that_is_not_to_be_used_is_not_in_the_context(stage, owner):
 
 
 def test_what_is_derived_names_its_source_and_counts_how_often_it_was_said(stage, owner):
-    first, second = owner.say("s", "Name: Ann", "name:   ANN")
+    first, second = owner.say("s", "My name is Ann.", "my   NAME is ANN!")
     stage.rest()
     [one] = owner.conclusions()
     assert (one["level"], one["session_id"], one["times_derived"]) == ("explicit", "s", 2)
@@ -177,13 +177,13 @@ def test_what_is_derived_names_its_source_and_counts_how_often_it_was_said(stage
 
 def test_a_card_keeps_what_was_written_by_hand_and_follows_what_is_said(stage, owner):
     owner.told("PUT", "/peers/alice/card", {"peer_card": ["Speaks softly"]})
-    owner.say("s", "City: Oslo")
+    owner.say("s", "I live in Oslo.")
     stage.rest()
-    assert owner.card() == ["Speaks softly", "City: Oslo"]
+    assert owner.card() == ["Speaks softly", "Home: Oslo"]
     stage.clock.advance(seconds=1)
-    owner.say("s", "City: Rome")
+    owner.say("s", "I live in Rome.")
     stage.rest()
-    assert owner.card() == ["Speaks softly", "City: Rome"]
+    assert owner.card() == ["Speaks softly", "Home: Rome"]
     owner.told("PUT", "/peers/alice/card", {"peer_card": ["By hand alone"]})
     assert owner.card() == ["By hand alone"]
     owner.told("PUT", "/peers/alice/card", {"peer_card": []})
@@ -191,6 +191,6 @@ def test_a_card_keeps_what_was_written_by_hand_and_follows_what_is_said(stage, o
 
 
 def test_a_card_holds_at_most_forty_entries(stage, owner):
-    owner.say("s", *(f"Fact{number}: yes" for number in range(60)))
+    owner.say("s", *(f"I have a dog called Rex{number}." for number in range(60)))
     stage.rest()
     assert len(owner.card()) == 40

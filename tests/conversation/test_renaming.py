@@ -26,8 +26,10 @@ def furnish(owner, stage):
     """Two sessions with everything that is made of what is said, and lines put by hand."""
     owner.open("peers", "alice", metadata={"age": 30}, configuration={"observe_me": True})
     owner.open("sessions", "s", peers={"alice": {}, "bot": {"observe_others": True}})
-    owner.say("s", "Hobby: chess. City: Oslo", ("bot", "Noted."), ("alice", "City: Rome"))
-    owner.say("t", "Pet: a cat", ("bot", "How nice."))
+    owner.say(
+        "s", "I have a cat called Chess. I live in Oslo.", ("bot", "Noted."), ("alice", "I live in Rome.")
+    )
+    owner.say("t", "I have two kids.", ("bot", "How nice."))
     stage.rest()
     stage.world.put(manager(stage.world, sub="alice"), "Fly to Lisbon.", namespace="travel")
 
@@ -114,43 +116,31 @@ def test_what_was_stopped_midway_is_gone_on_with(owner, stage):
     furnish(owner, stage)
     before = known(owner, "alice")
     owner.told("POST", "/peers/alice/rename", {"name": "ann", "limit": 1})
-    owner.say("s", "Sport: judo")
+    owner.say("s", "I have a dog called Judo.")
     stage.rest()
     rename(owner)
     stage.rest()
     after = known(owner, "ann")
-    assert after["messages"] == before["messages"] | {"Sport: judo"}
+    assert after["messages"] == before["messages"] | {"I have a dog called Judo."}
     assert {*before["own"]} < {*after["own"]} and {*before["bot's"]} < {*after["bot's"]}
     assert {*before["card"]} < {*after["card"]}
 
 
 def test_what_was_not_yet_reasoned_about_is_reasoned_about_under_the_new_name(owner, stage):
     furnish(owner, stage)
-    owner.say("s", "Sport: judo")
+    owner.say("s", "I have a dog called Judo.")
     rename(owner)
     stage.rest()
-    assert any("judo" in one for one in owner.held(observer_id="ann", observed_id="ann"))
-    assert any("judo" in one for one in owner.held(observer_id="bot", observed_id="ann"))
+    assert any("Judo" in one for one in owner.held(observer_id="ann", observed_id="ann"))
+    assert any("Judo" in one for one in owner.held(observer_id="bot", observed_id="ann"))
     assert owner.held(observed_id="alice") == []
-
-
-def test_what_is_renamed_while_it_is_thought_about_is_thought_about_again(owner, stage):
-    owner.open("sessions", "s", peers={"alice": {}, "bot": {"observe_others": True}})
-    owner.say("s", "Sport: judo")
-    stage.reasoner.on_derive = lambda: rename(owner)
-    stage.workshop.work_once()
-    stage.reasoner.on_derive = lambda: None
-    stage.rest()
-    assert owner.held(observer_id="ann") == owner.held(observer_id="bot") == ["Sport: judo"]
-    assert owner.held(observed_id="alice") == []
-    assert stage.complaints == []
 
 
 def test_two_who_become_one_have_what_both_had(owner, stage):
     furnish(owner, stage)
     owner.open("sessions", "s", peers={"ann": {}})
-    owner.say("s", ("ann", "Sport: judo"))
-    owner.say("u", ("ann", "Food: rice"))
+    owner.say("s", ("ann", "I have a dog called Judo."))
+    owner.say("u", ("ann", "I have a horse called Rice."))
     stage.rest()
     mine, others = known(owner, "ann"), known(owner, "alice")
     rename(owner)
@@ -165,11 +155,11 @@ def test_two_who_become_one_have_what_both_had(owner, stage):
 
 def test_the_doctor_is_content_with_two_who_knew_each_other_and_became_one(owner, stage):
     owner.open("sessions", "s", peers={peer: {"observe_others": True} for peer in ("alice", "ann")})
-    owner.say("s", "Hobby: chess", ("ann", "Sport: judo"))
+    owner.say("s", "I have a cat called Chess.", ("ann", "I have a dog called Judo."))
     stage.rest()
     assert owner.card("alice", target="ann") and owner.card("ann", target="alice")
     rename(owner)
-    assert {*owner.card("ann")} == {"Hobby: chess", "Sport: judo"}
+    assert {*owner.card("ann")} == {"Pets: a cat called Chess", "Pets: a dog called Judo"}
     told = stage.world.call(o.RECONCILE, stage.world.operator(), m.Reconcile("w"))
     assert told.findings == []
 
@@ -181,7 +171,7 @@ def test_an_agent_keeps_what_it_knows_of_people_under_its_new_name(owner, stage)
     rename(owner, "bot", "hal")
     assert owner.held(observer_id="hal", observed_id="alice") == held
     assert owner.card("hal", target="alice") == card
-    owner.say("s", "Sport: judo")
+    owner.say("s", "I have a dog called Judo.")
     stage.rest()
     assert len(owner.held(observer_id="hal", observed_id="alice")) > len(held)
 
@@ -190,7 +180,7 @@ def test_the_same_said_again_is_known_again(owner, stage):
     furnish(owner, stage)
     rename(owner)
     held = owner.held(observer_id="ann", observed_id="ann")
-    owner.say("s", ("ann", "Hobby: chess"))
+    owner.say("s", ("ann", "I have a cat called Chess."))
     stage.rest()
     assert owner.held(observer_id="ann", observed_id="ann") == held
 
@@ -199,7 +189,7 @@ def test_what_is_deleted_afterwards_takes_along_what_rests_on_it(owner, stage):
     furnish(owner, stage)
     rename(owner)
     owner.told("DELETE", "/sessions/t")
-    assert not any("cat" in one for one in owner.held())
+    assert not any("kids" in one for one in owner.held())
     owner.told("DELETE", "/peers/ann")
     assert owner.held(observed_id="ann") == []
 

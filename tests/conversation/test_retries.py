@@ -127,10 +127,10 @@ def test_a_key_that_is_none_is_refused(owner, key):
 
 
 def test_a_retry_is_not_thought_about_again(stage, owner):
-    sent(owner, "Name: Ann")
-    sent(owner, "Name: Ann")
+    sent(owner, "My name is Ann.")
+    sent(owner, "My name is Ann.")
     stage.rest()
-    sent(owner, "Name: Ann")
+    sent(owner, "My name is Ann.")
     stage.rest()
     assert [one["times_derived"] for one in owner.conclusions()] == [1]
     assert owner.queue()["total_work_units"] == 1

@@ -51,7 +51,13 @@ def doctor(stage):
 
 
 def test_all_that_comes_of_a_session_lies_in_its_namespace(stage, do):
-    say(do, "s", *(f"Pet: cat {number}" for number in range(20)), namespace="travel", members=OBSERVING)
+    say(
+        do,
+        "s",
+        *(f"I have a cat called Tom{number}." for number in range(20)),
+        namespace="travel",
+        members=OBSERVING,
+    )
     stage.rest()
     assert rooms(stage) == {("alice", "travel"), ("hermes", "travel"), (SESSIONS, "travel")}
     with stage.world.book.read() as tx:
@@ -67,7 +73,7 @@ def test_a_session_that_names_no_namespace_lies_where_conversations_always_did(s
 
 
 def test_what_is_stated_without_a_session_lies_where_the_request_says(stage, do):
-    say(do, "s", "hello", namespace="travel", members=OBSERVING)
+    say(do, "s", "I run every day.", namespace="travel", members=OBSERVING)
     stage.rest()
     before = rooms(stage)
     claim = {"content": "a claim", "observer_id": "hermes", "observed_id": "alice"}
@@ -78,7 +84,7 @@ def test_what_is_stated_without_a_session_lies_where_the_request_says(stage, do)
 
 
 def test_a_conclusion_of_a_session_lies_where_that_does_and_nowhere_else(stage, do, refused):
-    say(do, "s", "hello", namespace="travel", members=OBSERVING)
+    say(do, "s", "I run every day.", namespace="travel", members=OBSERVING)
     stage.rest()
     before = rooms(stage)
     claim = {"content": "a claim", "observer_id": "hermes", "observed_id": "alice", "session_id": "s"}
@@ -148,7 +154,10 @@ def test_honcho_s_clients_speak_to_a_session_of_any_namespace_that_their_cap_ope
 @pytest.fixture
 def two(stage, do):
     """One peer, an agent that observes it, and a session in each of two namespaces."""
-    for namespace, text in (("work", "Pet: dog. City: Oslo"), ("travel", "Pet: dog. Car: red")):
+    for namespace, text in (
+        ("work", "I have a dog. I live in Oslo."),
+        ("travel", "I have a dog. I have two kids."),
+    ):
         say(do, f"s-{namespace}", text, namespace=namespace, members=OBSERVING)
         stage.rest()
         stage.clock.advance(seconds=1)
@@ -159,9 +168,9 @@ def test_who_opens_several_namespaces_sees_what_is_known_as_one(two, do):
     both = two.cap(namespaces_allowed=["travel", "work"])
     for cap in (both, two.owner_cap):
         shown = do(o.REPRESENT, cap, peer_id="hermes", target="alice").representation
-        assert all(text in shown for text in ("Pet: dog", "City: Oslo", "Car: red"))
+        assert all(text in shown for text in ("I have a dog.", "I live in Oslo.", "I have two kids."))
         card = do(o.READ_CARD, cap, peer_id="hermes", target="alice").peer_card
-        assert card == ["Pet: dog", "Car: red", "City: Oslo"], "by namespace, nothing twice"
+        assert card == ["Home: Oslo", "Family: two kids", "Pets: a dog"], "nothing twice"
         found = do(o.SEARCH_PEER, cap, peer_id="alice", query="dog").messages
         assert {one.session_id for one in found} == {"s-work", "s-travel"}
         assert "Oslo" in do(o.ASK_PEER, cap, peer_id="hermes", target="alice", query="oslo").content
@@ -172,10 +181,13 @@ def test_who_opens_several_namespaces_sees_what_is_known_as_one(two, do):
 
 def test_who_opens_one_sees_that_one(two, do):
     travel = two.cap(namespaces_allowed=["travel"])
-    assert do(o.READ_CARD, travel, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "Car: red"]
+    assert do(o.READ_CARD, travel, peer_id="hermes", target="alice").peer_card == [
+        "Family: two kids",
+        "Pets: a dog",
+    ]
     shown = do(o.REPRESENT, travel, peer_id="hermes", target="alice").representation
     assert "Oslo" not in shown
-    assert "Car: red" in shown
+    assert "I have two kids." in shown
     assert [one.id for one in do(o.LIST_SESSIONS, travel).items] == ["s-travel"]
     assert [one.id for one in do(o.SESSIONS_OF_PEER, travel, peer_id="alice").items] == ["s-travel"]
 
@@ -204,9 +216,6 @@ def test_a_clone_lies_where_its_session_does(two, do):
 
 
 def test_a_dream_makes_each_card_of_what_is_known_in_its_namespace(two, do):
-    for namespace in ("travel", "work"):
-        fields = {"peer_id": "hermes", "target": "alice", "peer_card": [], "namespace": namespace}
-        do(o.WRITE_CARD, **fields)
     do(o.SCHEDULE_DREAM, observer="hermes", observed="alice", dream_type="omni")
     two.rest()
     cards = {
@@ -215,14 +224,14 @@ def test_a_dream_makes_each_card_of_what_is_known_in_its_namespace(two, do):
         ).peer_card
         for namespace in ("travel", "work")
     }
-    assert cards == {"travel": ["Pet: dog", "Car: red"], "work": ["Pet: dog", "City: Oslo"]}
+    assert cards == {"travel": ["Family: two kids", "Pets: a dog"], "work": ["Home: Oslo", "Pets: a dog"]}
     assert doctor(two) == []
 
 
 def test_what_is_unsaid_in_one_namespace_is_still_known_in_the_other(two, do):
     do(o.DELETE_SESSION, session_id="s-work")
     two.rest()
-    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "Car: red"]
+    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Family: two kids", "Pets: a dog"]
     assert {one.session_id for one in do(o.LIST_CONCLUSIONS, size=100).items} == {"s-travel"}
     assert doctor(two) == []
 
@@ -240,13 +249,13 @@ def test_forgetting_a_namespace_leaves_the_summaries_of_the_others(stage, do):
 
 def test_a_corrected_conclusion_is_thought_over_where_it_lies(two, do):
     alice = two.cap(sub="hermes", peers=[], namespaces_allowed=["work"])
-    [one] = [one for one in do(o.LIST_CONCLUSIONS, alice).items if one.content == "City: Oslo"]
+    [one] = [one for one in do(o.LIST_CONCLUSIONS, alice).items if one.content == "I live in Oslo."]
     two.world.call(memory.INVALIDATE, alice, m.Invalidate(one.id))
     with two.world.book.read() as tx:
         assert [tally.pending for tally in tx.work.tallies("w", ("dream",), 0, ("work",))] == [1]
         assert tx.work.tallies("w", ("dream",), 0, ("travel",)) == []
     two.rest()
-    assert do(o.READ_CARD, alice, peer_id="hermes", target="alice").peer_card == ["Pet: dog"]
+    assert do(o.READ_CARD, alice, peer_id="hermes", target="alice").peer_card == ["Pets: a dog"]
 
 
 def test_a_peer_deleted_in_one_namespace_lives_on_in_the_other(two, do, refused):
@@ -258,7 +267,7 @@ def test_a_peer_deleted_in_one_namespace_lives_on_in_the_other(two, do, refused)
     assert [one.id for one in do(o.LIST_MEMBERS, travel, session_id="s-travel").items] == ["hermes"]
     assert refused(o.DELETE_PEER, travel, peer_id="alice") == "not_found"
     assert {one.id for one in do(o.LIST_PEERS, work).items} == {"alice", "hermes"}
-    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "City: Oslo"]
+    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Home: Oslo", "Pets: a dog"]
     assert len(do(o.LIST_MESSAGES, work, session_id="s-work").items) == 1
     assert doctor(two) == []
     do(o.DELETE_PEER, work, peer_id="alice")
@@ -274,7 +283,7 @@ def test_a_workspace_deleted_in_one_namespace_lives_on_in_the_other(two, do, ref
     assert (do(o.LIST_CONCLUSIONS, travel).items, do(o.LIST_SESSIONS, travel).items) == ([], [])
     assert do(o.QUEUE_STATUS, travel).total_work_units == 0
     assert {one.id for one in do(o.LIST_PEERS, work).items} == {"alice", "hermes"}
-    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Pet: dog", "City: Oslo"]
+    assert do(o.READ_CARD, work, peer_id="hermes", target="alice").peer_card == ["Home: Oslo", "Pets: a dog"]
     assert doctor(two) == []
     do(o.DELETE_SESSION, work, session_id="s-work")
     do(o.DELETE_WORKSPACE, work)
@@ -388,12 +397,12 @@ def narrow(stage, **changed):
 def test_a_first_message_brings_workspace_session_and_members_into_being_with_one_cap(stage, do):
     cap = narrow(stage)
     habits = {"alice": {"observe_me": True}, "hermes": {"observe_me": False, "observe_others": True}}
-    say(do, "s", "Pet: dog", cap=cap, namespace="travel", members=habits)
+    say(do, "s", "I have a dog.", cap=cap, namespace="travel", members=habits)
     shown = {peer: do(o.READ_MEMBER, session_id="s", peer_id=peer) for peer in ("alice", "hermes")}
     told = {peer: (one.observe_me, one.observe_others) for peer, one in shown.items()}
     assert told == {"alice": (True, None), "hermes": (False, True)}
     stage.rest()
-    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Pet: dog"]
+    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Pets: a dog"]
     assert rooms(stage) == {("alice", "travel"), ("hermes", "travel")}
     assert stage.outcomes()[0] == ("messages.add", "ok")
 
@@ -401,9 +410,9 @@ def test_a_first_message_brings_workspace_session_and_members_into_being_with_on
 def test_members_may_also_come_first(stage, do):
     cap = narrow(stage)
     do(o.ADD_MEMBERS, cap, session_id="s", peers=OBSERVING, namespace="travel")
-    say(do, "s", "Pet: dog", cap=cap)
+    say(do, "s", "I have a dog.", cap=cap)
     stage.rest()
-    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Pet: dog"]
+    assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Pets: a dog"]
 
 
 def test_such_a_cap_makes_nothing_else(stage, do, refused):

@@ -55,29 +55,29 @@ def test_a_long_text_becomes_several_messages_that_together_say_it_all(owner):
     assert owner.texts("s") == parts
 
 
-def test_what_a_file_says_is_found_and_concluded_from(stage, owner):
-    upload(owner, b"Name: Ann. Pet: Rex")
+def test_what_a_file_says_is_found_and_nothing_is_concluded_from_it(stage, owner):
+    upload(owner, b"My name is Ann. I have a dog called Rex.")
     stage.rest()
-    assert owner.search("", "Rex") == ["Name: Ann. Pet: Rex"]
-    assert owner.held() == ["Quoted: “Name: Ann”", "Quoted: “Pet: Rex”"]
+    assert owner.search("", "Rex") == ["My name is Ann. I have a dog called Rex."]
+    assert owner.held() == []
     assert owner.card() is None
 
 
 def test_what_a_file_says_takes_the_place_of_nothing_that_was_said(stage, owner):
-    owner.say("s", "Name: Ann")
-    upload(owner, b"Name: Mallory")
+    owner.say("s", "My name is Ann.")
+    upload(owner, b"My name is Mallory.")
     stage.rest()
     assert owner.card() == ["Name: Ann"]
 
 
 def test_a_file_stays_a_file_in_a_clone_and_when_its_peer_is_deleted(stage, owner):
-    upload(owner, b"Name: Ann")
+    upload(owner, b"My name is Ann.")
     made = owner.told("POST", "/sessions/s/clone")["id"]
-    assert [one["content"] for one in owner.messages(made)] == ["Name: Ann"]
+    assert [one["content"] for one in owner.messages(made)] == ["My name is Ann."]
     with stage.world.book.read() as tx:
         assert {line.kind for line in tx.lines.turns(Turns("w", made))} == {"document"}
     owner.told("DELETE", "/peers/alice", params={"keep_messages": "true"})
-    assert owner.texts("s") == ["Name: Ann"]
+    assert owner.texts("s") == ["My name is Ann."]
 
 
 def test_metadata_time_and_configuration_come_as_fields_of_the_form(stage, owner):
@@ -86,7 +86,7 @@ def test_metadata_time_and_configuration_come_as_fields_of_the_form(stage, owner
         "configuration": json.dumps({"reasoning": {"enabled": False}}),
         "created_at": "2020-02-03T04:05:06Z",
     }
-    [said] = upload(owner, b"Name: Ann", **fields).json()
+    [said] = upload(owner, b"My name is Ann.", **fields).json()
     assert (said["metadata"], said["created_at"]) == ({"origin": "mail"}, "2020-02-03T04:05:06Z")
     stage.rest()
     assert owner.held() == []

@@ -173,7 +173,7 @@ def test_conclusions_are_listed_found_and_read_as_the_views_are(twin, do, code):
         assert do(o.QUERY_CONCLUSIONS, cap, query=COMMON, filters=filters).conclusions == []
     pair = {"observer_id": "hermes", "observed_id": "alice"}
     found = do(o.QUERY_CONCLUSIONS, cap, query=COMMON, top_k=100, filters=pair).conclusions
-    assert {one.content for one in found} == {"The wombat is mine", "The badger is tame"}
+    assert {one.content for one in found} == {"I know the wombat is mine.", "The badger is tame"}
     everything = do(o.LIST_CONCLUSIONS, size=100).items
     readable = {one.id for one in everything if code(o.READ_CONCLUSION, cap, conclusion_id=one.id) == "ok"}
     assert readable == {one.id for one in listed}

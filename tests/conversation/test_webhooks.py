@@ -164,9 +164,9 @@ def test_one_receiver_s_trouble_holds_up_no_other_and_no_other_work(stage, owner
         owner.told("POST", "/webhooks", {"url": f"{HOOK}/{number}"})
     stage.courier.failing = 1
     owner.told("GET", "/webhooks/test")
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     stage.deliver()
-    assert owner.held() == ["Name: Ann"]
+    assert owner.held() == ["My name is Ann."]
     first = [url for url, event in told(stage) if event["type"] == "test.event"]
     assert len(first) == 1
     stage.clock.advance(seconds=1)
@@ -179,7 +179,7 @@ def test_no_event_of_a_workspace_goes_to_another_s_receivers(stage, owner):
     other = stage.speaker(workspace="v")
     owner.told("POST", "/webhooks", {"url": f"{HOOK}/w"})
     other.told("POST", "/webhooks", {"url": f"{HOOK}/v"})
-    owner.say("s", "Name: Ann")
+    owner.say("s", "My name is Ann.")
     other.told("GET", "/webhooks/test")
     stage.deliver()
     stage.deliver("v")
@@ -203,7 +203,7 @@ def test_every_event_is_signed_over_what_is_sent(stage, owner):
 def test_word_of_an_empty_queue_comes_once_when_nothing_is_left_for_the_session(stage, owner):
     owner.told("POST", "/webhooks", {"url": HOOK})
     owner.say("s", *(f"line {number}" for number in range(20)), ("bob", "hello"))
-    owner.say("t", "Name: Ann")
+    owner.say("t", "My name is Ann.")
     stage.deliver()
     events = [event for _, event in told(stage)]
     assert {event["type"] for event in events} == {"queue.empty"}

@@ -57,9 +57,14 @@ class Twin:
         """What a person has, with an agent who is everybody's; the clock moves for alice alone."""
         session = THEIRS[who]["session"]
         said, told, held, card, agents_card, *_ = WORDS[who]
-        texts = [f"The {said} is mine. Pet: {said}", *(f"filler {number} {said}" for number in range(19))]
+        texts = [
+            f"I know the {said} is mine. I have a cat called {said}.",
+            *(f"I saw number {number} {said}." for number in range(19)),
+        ]
         batch = [{"peer_id": who, "content": text} for text in texts]
-        batch.append({"peer_id": "hermes", "content": f"The {told} is mine. Mood: {told}"})
+        batch.append(
+            {"peer_id": "hermes", "content": f"I know the {told} is mine. I have a cat called {told}."}
+        )
         members = {who: {}, "hermes": {"observe_others": True}}
         stored = self.do(
             o.ADD_MESSAGES, session_id=session, messages=batch, namespace=space, members=members

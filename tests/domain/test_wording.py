@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.domain.corrections import corrected, correction
-from mnemon.domain.wording import days, gist, plain, undated
+from mnemon.domain.wording import gist, plain
 
 
 @pytest.mark.parametrize(
@@ -44,40 +43,7 @@ def test_a_gist_is_without_fillers_and_plurals():
     assert gist("Ann really likes very old stories") == gist("ann like old story")
 
 
-def test_days_are_read_and_taken_out():
-    said = "Ann went hiking yesterday (2026-05-03)"
-    assert (days(said), undated(said)) == (["2026-05-03"], "Ann went hiking yesterday")
-
-
 @given(st.text())
 def test_what_is_plain_stays_so(text):
     assert plain(plain(text)) == plain(text)
     assert isinstance(gist(text), str)
-
-
-@pytest.mark.parametrize(
-    ("text", "pair"),
-    [
-        ("Not Berlin, Lisbon.", ("Berlin", "Lisbon")),
-        ("no, not Berlin but Lisbon", ("Berlin", "Lisbon")),
-        ("Actually it's Lisbon, not Berlin!", ("Berlin", "Lisbon")),
-        ("it's New York not Boston", ("Boston", "New York")),
-        ("I live in Lisbon, not Berlin", None),
-        ("not New York", None),
-        ("Lisbon", None),
-        ("", None),
-    ],
-)
-def test_a_correction_names_what_is_wrong_and_what_is_right(text, pair):
-    assert correction(text) == pair
-
-
-def test_the_right_word_takes_the_place_of_the_wrong_one_alone():
-    assert corrected("Ann lives in Rome", "rome", "Oslo") == "Ann lives in Oslo"
-    assert corrected("Ann is a Romeo", "Rome", "Oslo") is None
-
-
-@given(st.text(max_size=200))
-def test_any_text_may_be_looked_at_for_a_correction(text):
-    pair = correction(text)
-    assert pair is None or pair[0] != pair[1]

@@ -20,7 +20,7 @@ def stage(tmp_path):
         stage.owner.say("home", "I live in Paris", peer="bob")
         stage.owner.say("s", "I like tea")
         stage.rest()
-        assert stage.owner.card("bob") == ["Lives in: Paris"]
+        assert stage.owner.card("bob") == ["Home: Paris"]
         yield stage
 
 

@@ -10,8 +10,6 @@ DERIVE = "derive"
 SUMMARISE = "summarise"
 DREAM = "dream"
 DELIVER = "deliver"
-IDLE = "idle"
-"""To see, a while after something was concluded of a peer, whether all is quiet enough to dream."""
 REASONING = (DERIVE, SUMMARISE, DREAM)
 """The kinds that a queue's status counts; deliveries are not reasoning."""
 

@@ -7,15 +7,11 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain, filterfalse
 
-from mnemon.domain.pattern import pattern
-
 _OPENING = "\"'“”‘’«»([{*_"
 _CLOSING = "\"'“”‘’«»)]}*_.,;:!?…"
 _ARTICLES = frozenset(["a", "an", "the"])
 _EMPHASIS = "really very just also so too quite actually definitely totally absolutely"
 _FILLERS = frozenset(_EMPHASIS.split())
-_DAY = pattern(r"\d{4}-\d\d-\d\d")
-_DATED = pattern(r"\s*\((?:[\w ,]* )?\d{4}-\d\d(?:-\d\d)?(?: (?:to|–) \d{4}-\d\d-\d\d)?\)")
 _SHORTEST_PLURAL = 4
 _TOKENS = 1 << 13
 """How many are kept in mind: the same few thousand come again and again."""
@@ -33,16 +29,6 @@ def gist(text: str) -> str:
     differs in one of these says something else.
     """
     return " ".join(_kept(text, _stem)) or plain(text)
-
-
-def undated(text: str) -> str:
-    """The statement without the days that it names in brackets."""
-    return _DATED.sub("", text)
-
-
-def days(text: str) -> list[str]:
-    """The days that a statement names, each once, in its order."""
-    return list(dict.fromkeys(_DAY.findall(text)))
 
 
 def _kept(text: str, of: Callable[[str], str]) -> Iterator[str]:

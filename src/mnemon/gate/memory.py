@@ -186,7 +186,7 @@ def _knowledge(case: Case) -> m.KnowledgeStatus | None:
     return m.KnowledgeStatus(
         conclusions=found.conclusions,
         reasoned=found.reasoned,
-        quoted=found.quoted + found.suspect,
+        quoted=found.quoted,
         outdated=found.outdated,
         duplicates=found.duplicates,
         card_lines=found.entries,

@@ -23,9 +23,10 @@ from mnemon.core.conversation.derive import (
     by_peer,
     facts_of,
     keep_facts,
+    keep_statements,
     read_passage,
 )
-from mnemon.core.conversation.dream import keep_dream, nod_off, read_standing, think
+from mnemon.core.conversation.dream import dream
 from mnemon.core.conversation.place import Changes
 from mnemon.core.conversation.summarise import Stretch, by_quotes, keep_summary, read_stretch
 from mnemon.core.desk import Desk, Tools
@@ -37,7 +38,7 @@ from mnemon.domain.delivery import retry_after_ms, sign
 from mnemon.domain.policy import Scope
 from mnemon.domain.register import WEBHOOK
 from mnemon.domain.shapes import settled
-from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, IDLE, REASONING, SUMMARISE, Task
+from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Task
 from mnemon.errors import MnemonError, ModelBudgetSpent, ModelUnavailable, ModelUnusable, Unavailable
 from mnemon.gate.lull import Lull
 from mnemon.ports.book import Book, Transaction
@@ -45,7 +46,7 @@ from mnemon.ports.clock import Clock
 from mnemon.ports.courier import Parcel, Undelivered
 from mnemon.ports.model import SUMMARISE as SUMMARISE_BY_MODEL
 from mnemon.ports.observer import WORK, Observer
-from mnemon.ports.reasoner import Fact, Reasoner
+from mnemon.ports.reasoner import Reasoner
 
 LEASE_MS = 30 * 1000
 MODEL_LEASE_MS = 10 * LEASE_MS
@@ -218,29 +219,33 @@ class Workshop:
             case kind if kind == DREAM:
                 for task in tasks:
                     self._dream(task)
-            case kind if kind == IDLE:
-                for task in tasks:
-                    self._nod_off(task)
             case _:
                 for task in tasks:
                     self._deliver(task)
 
     def _derive(self, tasks: Sequence[Task]) -> None:
         session = tasks[0].session or ""
-        thought: list[tuple[Passage, list[Fact]]] = []
+        found: list[Callable[[Desk], Changes]] = []
         for about, own in by_peer(tasks).items():
             with self._book.read(tasks[0].workspace) as tx:
                 passage = read_passage(self._desk(tx, tasks[0]), own, session, about)
-            facts = self._thought(tasks[0], partial(facts_of, passage=passage, local=self._tools.local))
-            thought.append((passage, facts))
+            found.append(self._concluded(tasks[0], passage))
 
         def keep(desk: Desk) -> Changes:
             changes = Changes()
-            for passage, facts in thought:
-                changes.join(keep_facts(desk, passage, facts))
+            for store in found:
+                changes.join(store(desk))
             return changes
 
         self._finish(tasks, keep)
+
+    def _concluded(self, task: Task, passage: Passage) -> Callable[[Desk], Changes]:
+        """What stores what follows from the passage: by the model or, where none derives, by rule."""
+        model = self._tools.model
+        if model is None or DERIVE not in model.tasks:
+            return partial(keep_statements, passage=passage)
+        facts = self._thought(task, partial(facts_of, passage=passage, local=self._tools.local))
+        return partial(keep_facts, passage=passage, facts=facts)
 
     def _summarise(self, task: Task) -> None:
         with self._book.read(task.workspace) as tx:
@@ -280,16 +285,9 @@ class Workshop:
             return think(self._tools.reasoner)
 
     def _dream(self, task: Task) -> None:
-        """Think again, by rule, of what the conclusions that stand say for the card."""
-        dream = msgspec.json.decode(task.payload, type=settled(_Dream))
+        told = msgspec.json.decode(task.payload, type=settled(_Dream))
         about = task.peer or ""
-        with self._book.read(task.workspace) as tx:
-            standing = read_standing(self._desk(tx, task), dream.observer, about, task.namespace)
-        plan = think(standing, self._tools.local)
-        self._finish([task], lambda desk: keep_dream(desk, standing, plan))
-
-    def _nod_off(self, task: Task) -> None:
-        self._finish([task], lambda desk: nod_off(desk, task))
+        self._finish([task], lambda desk: dream(desk, told.observer, about, task.namespace))
 
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():
@@ -336,7 +334,7 @@ class Workshop:
                     detail=trace.detail,
                 ),
             )
-            if tasks[0].kind not in (DELIVER, IDLE):
+            if tasks[0].kind != DELIVER:
                 self._announce(desk, tasks[0])
 
     def _announce(self, desk: Desk, task: Task) -> None:

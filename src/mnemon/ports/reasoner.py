@@ -3,7 +3,7 @@
 Contract, which `mnemon.testing.reasoner_contract` checks on every implementation:
 
 - Nothing is concluded that no given turn supports: every fact names the turns it follows from, and
-  a summary, a card and an answer say nothing beyond what they were given.
+  a summary and an answer say nothing beyond what they were given.
 - The same input gives the same output where `deterministic` is true.
 - Nothing to say is an empty list or an empty text, never an error. A reasoner that can't work for
   now (a model that is out of reach) raises `Unavailable`, and is asked again later.
@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec import Struct
+
+from mnemon.domain.standing import Entry as Entry
 
 
 class Turn(Struct, frozen=True):
@@ -36,13 +38,6 @@ class Fact(Struct, frozen=True):
     """What a card would say of it, e.g. 'Name: Ann'; None for what belongs on no card."""
     together: bool = False
     """Whether it follows from all of these turns together, and from none of them alone."""
-
-
-class Entry(Struct, frozen=True):
-    """One line of a card, and the conclusion it comes from; None if it was written by hand."""
-
-    text: str
-    source: str | None = None
 
 
 class Statement(Struct, frozen=True):
@@ -107,6 +102,4 @@ class Reasoner(Protocol):
         """
         ...
 
-    def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
-        """The card after the news: what is written by hand stays, newer values replace older ones."""
         ...

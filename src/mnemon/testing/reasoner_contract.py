@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from mnemon.ports.reasoner import Entry, Reasoner, Statement, Turn
+from mnemon.ports.reasoner import Reasoner, Statement, Turn
 from mnemon.testing.threads import often_interrupted
 
 NOON = 1_794_744_000_000
@@ -137,17 +137,6 @@ _MOMENTS = st.integers(-(10**15), 10**15)
 _TALKS = st.lists(st.tuples(_PEERS, _TEXTS, _MOMENTS), max_size=5).map(
     lambda said: [Turn(str(number), *turn) for number, turn in enumerate(said)]
 )
-_LINES = st.sampled_from(["Name", "Likes", "Dislikes", "Lives in", "Pet", "Instruction", "Favorite color"])
-_ENTRIES = st.lists(
-    st.builds(
-        Entry,
-        st.one_of(
-            _TEXTS, st.builds("{}: {}".format, _LINES, st.sampled_from(["tea", "Tea", "a dog", "Rex (dog)"]))
-        ),
-        st.none() | st.sampled_from(["a", "b", "c"]),
-    ),
-    max_size=8,
-)
 _STATEMENTS = st.lists(st.tuples(_TEXTS, _MOMENTS, st.none() | _PEERS), max_size=8).map(
     lambda told: [Statement(str(number), *statement) for number, statement in enumerate(told)]
 )
@@ -187,32 +176,12 @@ class ReasonerContract:
         assert reasoner.derive([], "ann") == []
         assert reasoner.derive([], "ann", TALK) == []
 
-    def test_what_is_written_by_hand_stays_on_the_card(self, reasoner: Reasoner) -> None:
-        by_hand = [Entry("Prefers plain words"), Entry("Name: Ann")]
-        news = [Entry("Name: Anna", "c1"), Entry("Likes: tea", "c2")]
-        card = reasoner.card(by_hand, news, 40)
-        assert [entry for entry in card if entry.source is None] == by_hand
-
-    def test_a_newer_value_takes_the_place_of_an_older_one(self, reasoner: Reasoner) -> None:
-        card = reasoner.card([Entry("Lives in: Porto", "c1")], [Entry("Lives in: Lisbon", "c2")], 40)
-        assert card == [Entry("Lives in: Lisbon", "c2")]
-
-    def test_a_card_never_has_more_lines_than_it_may(self, reasoner: Reasoner) -> None:
-        news = [Entry(f"Likes: thing {number}", f"c{number}") for number in range(60)]
-        assert len(reasoner.card([], news, 40)) <= 40
-        by_hand = [Entry(f"line {number}") for number in range(5)]
-        assert reasoner.card(by_hand, news, 3) == by_hand
-
-    def test_a_card_rests_on_what_was_given(self, reasoner: Reasoner) -> None:
-        card = reasoner.card([Entry("Pet: Rex", "c1")], [Entry("Likes: tea", "c2")], 40)
-        assert {entry.source for entry in card} == {"c1", "c2"}
 
     @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
     def test_no_text_breaks_it(self, reasoner: Reasoner, text: str) -> None:
         turn = Turn("1", "ann", text, NOON)
         for fact in reasoner.derive([turn], "ann", TALK):
             assert "1" in fact.sources
-        reasoner.card([Entry(text, "c1")], [Entry(text, "c2")], 40)
 
     def test_many_threads_may_use_it_at_once(self, reasoner: Reasoner) -> None:
         if not reasoner.deterministic:
@@ -243,18 +212,6 @@ class WordForWordContract(ReasonerContract):
                 assert fact.trait is None or 0 < len(fact.trait) <= 200
                 assert not invented(fact.text, [given_turns[source].text for source in fact.sources], about)
 
-    @_generated
-    @given(entries=_ENTRIES, news=_ENTRIES, most=st.integers(0, 12))
-    def test_a_generated_card_settles_and_keeps_its_bounds(
-        self, reasoner: Reasoner, entries: list[Entry], news: list[Entry], most: int
-    ) -> None:
-        card = reasoner.card(entries, news, most)
-        by_hand = [entry for entry in (*entries, *news) if entry.source is None]
-        kept = [entry for entry in card if entry.source is None]
-        assert kept == list(dict.fromkeys(by_hand))
-        assert len(card) <= max(most, len(kept))
-        assert all(len(entry.text) <= 200 for entry in card if entry.source is not None)
-        assert reasoner.card(card, [], most) == card
 
 
 _GRAMMAR = """

@@ -15,7 +15,7 @@ from mnemon.domain.spending import Spent
 from mnemon.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable
 from mnemon.ports.model import ANSWER, DERIVE, SUMMARISE, Inquiry, Standing, Telling
 from mnemon.ports.observer import MODEL, Observer
-from mnemon.ports.reasoner import Entry, Fact, Reasoner, Told, Turn
+from mnemon.ports.reasoner import Fact, Reasoner, Told, Turn
 
 BROKEN_OFF = " … (the model broke off here)"
 
@@ -136,9 +136,6 @@ class Engaged:
             raise
         self._model.well(DERIVE)
         return deriving.joined(found, by_rule, about, wished=bool(wishes.strip()))
-
-    def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
-        return self._model.plain.card(entries, news, most)
 
     def summarise(
         self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]

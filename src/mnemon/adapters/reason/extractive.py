@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mnemon.ports.reasoner import Entry, Fact, Turn
+from mnemon.ports.reasoner import Fact, Turn
 
 
 class Extractive:
@@ -28,7 +28,3 @@ class Extractive:
 
         return statements.derive(turns, about, before)
 
-    def card(self, entries: Sequence[Entry], news: Sequence[Entry], most: int) -> list[Entry]:
-        from mnemon.adapters.reason import card
-
-        return card.updated(entries, news, most)

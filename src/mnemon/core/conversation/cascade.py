@@ -2,7 +2,7 @@
 
 What was concluded rests on messages, and goes with the last of them, or with any if it follows from all of
 them together. What was reasoned further tells of several conclusions in one text, so it goes with any of
-them, and a dream makes anew what still follows. A line put by hand, whose id its maker may choose, is no
+them. A line put by hand, whose id its maker may choose, is no
 ground of anything, even if it goes under the id of a message or a conclusion.
 """
 
@@ -32,7 +32,6 @@ def erase_lines(desk: Desk, lines: Iterable[Place], changes: Changes) -> None:
     struck: dict[tuple[Room, str], set[str]] = defaultdict(set)
     anew: set[tuple[Room, str]] = set()
     unsaid: set[str] = set()
-    _note(desk, going, struck)
     while going:
         by_room: dict[Room, list[str]] = defaultdict(list)
         said: list[str] = []
@@ -72,25 +71,11 @@ def erase_resting(desk: Desk, gone: Collection[str], sessions: Iterable[str], ch
     unsaid = said.intersection(gone)
     weakened: dict[tuple[Room, str], set[str]] = defaultdict(set)
     resting = _resting_on(desk, unsaid, weakened)
-    for namespace in filter(desk.scope.opens, desk.tx.lines.namespaces(workspace, owner)):
-        for room in cards.noting(desk, owner, namespace, unsaid):
-            weakened[room, owner] |= set()
     for room, observed in weakened:
         cards.strike(desk, room.owner, observed, room.namespace, (), changes, messages=unsaid)
     held = desk.tx.lines.views(Views(workspace, KINDS, owner, namespaces=desk.scope.namespaces))
     reasoned = _reasoned_from(desk, {line.id for line in held}.intersection(gone))
     erase_lines(desk, [*resting, *(line for line in reasoned if line.room.owner != owner)], changes)
-
-
-def _note(desk: Desk, going: Iterable[Place], struck: dict[tuple[Room, str], set[str]]) -> None:
-    """Have the cards struck that keep one of these messages though nothing was concluded from it."""
-    said: dict[Room, set[str]] = defaultdict(set)
-    for line in going:
-        if line.turn is not None:
-            said[line.room].add(line.id)
-    for room, ids in said.items():
-        for where in cards.noting(desk, room.owner, room.namespace, ids):
-            struck[where, room.owner] |= set()
 
 
 def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:
@@ -143,8 +128,7 @@ def _reasoned_from(desk: Desk, gone: Collection[str]) -> list[Place]:
 
 
 def owe_card(desk: Desk, room: Room, observed: str) -> None:
-    """Have the card of the room's owner, and what was reasoned further, made anew there, of the conclusions
-    that stand: what went may still follow from another."""
+    """Have the card of the room's owner made anew there, of the conclusions that stand."""
     payload = msgspec.json.encode({"observer": room.owner}).decode()
     errand = Errand(room.workspace, DREAM, peer=observed, payload=payload, namespace=room.namespace)
     desk.tx.work.add(errand, desk.now)

@@ -361,6 +361,11 @@ def read_view(desk: Desk, line_id: str) -> View:
     return _views(desk, [line])[0]
 
 
+def count_outdated(desk: Desk, lines: Collection[SealedLine]) -> int:
+    """How many of these conclusions state a replaced value. Raises: Tampered."""
+    return sum(one is not None for one in _Outdating(desk).of_all(lines))
+
+
 def noted(
     desk: Desk,
     whose: Whose,

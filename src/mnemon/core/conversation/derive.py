@@ -1,51 +1,41 @@
 """Derive: conclusions and cards from what was said, for everyone who observes the speaker.
 
-In three steps, so that no transaction waits for a reasoner: read the turns, let the reasoner think,
-store what follows if the turns are still there.
+By rule a peer's own plain statements become conclusions, word for word, and the facts among them go on the
+card. With a model, `facts_of` asks it outside any transaction, and `keep_facts` stores what it found.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
-from mnemon.core.conversation.cards import add_news, stands_in, unmet_in
-from mnemon.core.conversation.conclusions import TOGETHER, Whose, conclude, likeness, newest_views
+from mnemon.core.conversation.cards import add_news
+from mnemon.core.conversation.conclusions import TOGETHER, conclude, likeness
 from mnemon.core.conversation.directory import Stay, was_there
-from mnemon.core.conversation.dream import owe_rest
 from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.place import Changes, Opener, room_of
 from mnemon.core.desk import Desk
 from mnemon.domain import habits as h
 from mnemon.domain import trust
 from mnemon.domain.content import decode_metadata
-from mnemon.domain.corrections import amendment, corrected, correction, looks_like, owns_up, takes_back
-from mnemon.domain.denial import is_denial
-from mnemon.domain.endings import endings
 from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.register import PEER
 from mnemon.domain.shapes import settled
-from mnemon.domain.standing import Stand, holding, kind_in, label_of, one_at_a_time, outdated, value_of
+from mnemon.domain.standing import Stand
 from mnemon.domain.tasks import Task
 from mnemon.domain.trust import Trust
 from mnemon.errors import Tampered
+from mnemon.language.statements import begins_play, plain_statements
 from mnemon.ports.book import Turns
 from mnemon.ports.reasoner import Fact, Reasoner, Turn
 
 _CONTEXT_TURNS = 24
-"""How many turns before a passage are read with it: a scene that was set there may still be played."""
-_RIGHT_BEFORE = 2
-"""How many turns back what is amended without being named may lie: the author's last, before an answer."""
-_AFTER_ALL = "~"
-"""In the place of an id, what comes after every one."""
-_MOST_LOOKED_AT = 50
-"""How many conclusions of a session are looked through for what is corrected."""
+"""How many turns before a passage are read with it, and for how many a role play may go on."""
 
 
 class Passage(Struct, frozen=True):
@@ -157,276 +147,112 @@ def observers_of(desk: Desk, session: str, about: str) -> dict[str, list[Stay]]:
     return observers
 
 
-def keep_facts(desk: Desk, passage: Passage, facts: Sequence[Fact]) -> Changes:
-    """Store each fact for those who heard it; what one knows already is only counted again.
+class _Found(Struct, frozen=True):
+    """A conclusion to be kept."""
 
-    It rests on what the peer itself said: a question that was answered is no ground. A fact whose
-    turns were deleted while the reasoner thought is dropped.
+    text: str
+    sources: tuple[str, ...]
+    kind: str
+    lines: Sequence[str] = ()
+    """What it says for a card."""
+    metadata: str = "{}"
+
+
+def keep_statements(desk: Desk, passage: Passage) -> Changes:
+    """Store the plain statements of the passage, word for word, for those who heard them, and their facts."""
+    return _keep(desk, passage, list(_stated(passage)))
+
+
+def _stated(passage: Passage) -> Iterator[_Found]:
+    """What the peer says of itself in its own words, outside of role plays."""
+    playing = 0
+    for turn in (*passage.before, *passage.turns):
+        if turn.peer == passage.about and begins_play(turn.text):
+            playing = _CONTEXT_TURNS
+        elif playing:
+            playing -= 1
+        elif turn.id in passage.numbers and passage.trusts[turn.id] is Trust.SAID:
+            for one in plain_statements(turn.text):
+                yield _Found(one.text, (turn.id,), trust.KINDS[Trust.SAID], one.lines)
+
+
+def keep_facts(desk: Desk, passage: Passage, facts: Sequence[Fact]) -> Changes:
+    """Store each fact that a model found for those who heard it.
+
+    It rests on what the peer itself said: a question that was answered is no ground.
+    """
+    said = {turn.id: turn.text for turn in passage.turns}
+    found: list[_Found] = []
+    for fact in facts:
+        own = {source for source in fact.sources if source in passage.numbers}
+        sources = tuple(sorted(own, key=passage.numbers.__getitem__))
+        read = [(passage.trusts[source], said[source]) for source in sources]
+        least = trust.of_fact(f"{fact.text} {fact.trait or ''}", read)
+        if not sources or (fact.together and least != Trust.SAID):
+            continue
+        kind = CONCLUSIONS["deductive"] if fact.together else trust.KINDS[least]
+        lines = (fact.trait,) if fact.trait and least == Trust.SAID else ()
+        found.append(_Found(fact.text, sources, kind, lines, TOGETHER if fact.together else "{}"))
+    return _keep(desk, passage, found)
+
+
+def _keep(desk: Desk, passage: Passage, found: Sequence[_Found]) -> Changes:
+    """Store each for those who heard it; what one knows already is only counted again.
+
+    What rests on a message that was deleted meanwhile is dropped.
     """
     changes = Changes()
     room = room_of(desk, passage.about, passage.namespace)
     alive = {line.id for line in desk.tx.lines.get_all(room, passage.numbers)}
-    kept = [
-        replace(fact, sources=tuple(sorted(own, key=passage.numbers.__getitem__)))
-        for fact in facts
-        if (own := {source for source in fact.sources if source in passage.numbers}) and alive.issuperset(own)
-    ]
-    makes_cards = h.makes_cards(*directory.habits(desk, passage.session))
+    kept = [one for one in found if alive.issuperset(one.sources)]
+    if not kept:
+        return changes
+    turns = {turn.id: turn for turn in passage.turns}
+    makes_card = h.makes_cards(*directory.habits(desk, passage.session))
     for observer, stays in observers_of(desk, passage.session, passage.about).items():
-        hearer = _Hearer(desk, passage, observer, changes)
-        heard = [fact for fact in kept if was_there(stays, passage.numbers[fact.sources[-1]])]
-        for fact, fresh in zip(heard, desk.fresh_ids(len(heard)), strict=True):
-            hearer.keep(fact, fresh)
-        told = {source for fact in kept for source in fact.sources}
-        for turn in passage.turns:
-            if turn.id in alive and was_there(stays, passage.numbers[turn.id]):
-                hearer.end(turn)
-                if turn.id not in told:
-                    hearer.correct(turn)
-        if hearer.news or hearer.unmet:
-            hearer.meet()
-            add_news(
-                desk,
-                observer,
-                passage.about,
-                passage.namespace,
-                hearer.news,
-                changes,
-                makes_card=makes_cards,
-                unmet=hearer.unmet,
-            )
-    if changes.put:
-        owe_rest(desk, passage.session, passage.about, passage.namespace)
+        heard = [one for one in kept if was_there(stays, passage.numbers[one.sources[-1]])]
+        news: list[Stand] = []
+        for one, fresh in zip(heard, desk.fresh_ids(len(heard)), strict=True):
+            source = _stored(desk, passage, observer, one, turns[one.sources[-1]].said_at, fresh, changes)
+            news += [
+                Stand(line, source, said, passage.session, passage.numbers[said], turns[said].said_at)
+                for line in one.lines
+                for said in one.sources
+            ]
+        if news:
+            add_news(desk, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card)
     return changes
 
 
-class _Hearer:
-    """Keeps what one observer concludes of a passage."""
-
-    def __init__(
-        self, desk: Desk, passage: Passage, observer: str, changes: Changes, news: list[Stand] | None = None
-    ) -> None:
-        self._desk = desk
-        self._passage = passage
-        self._observer = observer
-        self._changes = changes
-        self._keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, passage.namespace))
-        self._said = {turn.id: turn for turn in passage.turns}
-        self.news: list[Stand] = [] if news is None else news
-        """What was said for traits, or against them."""
-        self.unmet: list[str] = []
-        """The messages that tell of the end of somebody not known, or correct what is not known yet."""
-
-    def keep(self, fact: Fact, fresh: str, instead: str | None = None) -> None:
-        """Store the fact, under that id if it is not known yet, in the place of another conclusion if any."""
-        passage = self._passage
-        turns = [self._said[source] for source in fact.sources]
-        found = trust.of_fact(
-            f"{fact.text} {fact.trait or ''}", [(passage.trusts[turn.id], turn.text) for turn in turns]
-        )
-        if fact.together and found != Trust.SAID:
-            return
-        kind = CONCLUSIONS["deductive"] if fact.together else trust.KINDS[found]
-        line_id = self._stored(fact, kind, turns[-1].said_at, fresh)
-        if found != Trust.SAID or not (fact.trait or instead or is_denial(fact.text)):
-            return
-        if instead is None and fact.trait is not None and takes_back(turns[-1].text):
-            instead = self._taken_back(turns[-1], fact.trait)
-        text, denies = (fact.text, True) if fact.trait is None else (fact.trait, False)
-        self.news.extend(
-            Stand(
-                text,
-                line_id,
-                turn.id,
-                passage.session,
-                passage.numbers[turn.id],
-                turn.said_at,
-                denies,
-                None if instead == line_id else instead,
-            )
-            for turn in turns
-        )
-
-    def _stored(self, fact: Fact, kind: str, at: int, fresh: str) -> str:
-        """The id of the conclusion: of the known one, or of that which is made of the fact."""
-        desk, passage, keys = self._desk, self._passage, self._keys
-        mark = likeness(keys.blind, passage.session, fact.text, kind)
-        known = desk.tx.lines.alike(keys.room, passage.about, mark)
-        if known is not None:
-            cited = desk.tx.lines.cited(desk.scope.workspace, (known.id,)).get(known.id, ())
-            if not set(fact.sources) <= set(cited):
-                desk.tx.lines.reinforce(keys.room, known.id, 1)
-                desk.tx.lines.cite(keys.room, known.id, fact.sources)
-            return known.id
-        line = conclude(
-            desk,
-            self._observer,
-            passage.about,
-            fact.text,
-            line_id=fresh,
-            namespace=passage.namespace,
-            session=passage.session,
-            said_at=at,
-            likeness=mark,
-            kind=kind,
-            metadata=TOGETHER if fact.together else "{}",
-        )
-        desk.tx.lines.cite(keys.room, line.id, fact.sources)
-        self._changes.add(line)
-        return line.id
-
-    def end(self, turn: Turn) -> None:
-        """Where the turn says that somebody is no more, or again, who is a trait by name, conclude that."""
-        if self._passage.trusts[turn.id] != Trust.SAID:
-            return
-        for said in endings(turn.text, self._said_before(turn)):
-            before = self._before(turn)
-            text = f'{self._passage.about} said: "{said}"'
-            if holding([*before, self._stand(turn, text)]) != holding(before):
-                self.keep(Fact(text, (turn.id,)), self._desk.fresh_id())
-            elif turn.id not in self.unmet and not any(one.said == turn.id for one in before):
-                self.unmet.append(turn.id)
-
-    def _said_before(self, turn: Turn) -> str:
-        """What was said right before the turn, by whomever."""
-        passage = self._passage
-        turns = [*passage.before, *passage.turns]
-        at = turns.index(turn)
-        said = turns[at - 1] if at else None
-        return said.text if said is not None and passage.trusts[said.id] == Trust.SAID else ""
-
-    def meet(self) -> None:
-        """Conclude the ends that were told before who it is that they concern, and correct what was wrong.
-
-        An older message may come to be known later.
-        """
-        desk, passage = self._desk, self._passage
-        ids = unmet_in(desk, self._observer, passage.about, passage.namespace)
-        known = desk.tx.lines.get_all(room_of(desk, passage.about, passage.namespace), ids) if ids else []
-        since = min((one.at for one in self.news if not one.denies), default=None)
-        still: list[str] = []
-        for line in known:
-            if line.id in passage.numbers:
-                continue
-            if since is None or said_at(line) < since:
-                still.append(line.id)
-                continue
-            told = self._told_in(line)
-            other = _Hearer(desk, told, self._observer, self._changes, self.news)
-            for turn in told.turns:
-                other.end(turn)
-                other.correct(turn)
-            still += other.unmet
-        self.unmet = [*still, *self.unmet]
-
-    def _told_in(self, line: SealedLine) -> Passage:
-        """That message alone; nothing if it does not open."""
-        passage = self._passage
-        numbers = {line.id: line.turn or 0}
-        alone = Passage(line.session or "", passage.namespace, passage.about, [], [], numbers, {}, {})
-        try:
-            turn = _turn(line, Opener(self._desk))
-        except Tampered:
-            return alone
-        kind = trust.of_message(line.kind, decode_metadata(line.metadata), turn.text)
-        return replace(alone, turns=[turn], trusts={line.id: kind})
-
-    def correct(self, turn: Turn) -> None:
-        """Where the turn says 'not this, that' of what was said in its session, conclude the same of that.
-
-        What it corrects may come to be known later.
-        """
-        if self._passage.trusts[turn.id] != Trust.SAID:
-            return
-        if (pair := correction(turn.text)) is not None:
-            met = self._replace(turn, *pair)
-        elif (right := amendment(turn.text)) is not None:
-            meant = self._just_said(turn, right)
-            met = meant is not None and self._replace(turn, value_of(meant.text).partition(" (")[0], right)
-        else:
-            return
-        if not met and turn.id not in self.unmet:
-            self.unmet.append(turn.id)
-
-    def _replace(self, turn: Turn, wrong: str, right: str) -> bool:
-        """Conclude of the right what was concluded of the wrong, if anything was; whether that is so."""
-        meant = self._meant(turn, wrong, right)
-        if meant is not None:
-            line = self._desk.tx.lines.get(self._keys.room, meant.source)
-            trait = corrected(meant.text, wrong, right)
-            if line is not None and trait is not None:
-                text = corrected(self._keys.open(line), wrong, right) or f"{self._passage.about}: {trait}"
-                self.keep(Fact(text, (turn.id,), trait), self._desk.fresh_id(), meant.source)
-            return True
-        if not owns_up(turn.text) and not looks_like(wrong, right):
-            return False
-        traits = {one.source for one in self._before(turn)}
-        for source, text in self._concluded_before(turn):
-            if source not in traits and (now := corrected(text, wrong, right)) is not None:
-                self.keep(Fact(now, (turn.id,)), self._desk.fresh_id(), source)
-                return True
-        return False
-
-    def _meant(self, turn: Turn, wrong: str, right: str) -> Stand | None:
-        """The newest trait of the session that stood when the turn was said and has the wrong word."""
-        sure = owns_up(turn.text)
-        fits = [
-            one
-            for one in self._standing(turn)
-            if corrected(value := value_of(one.text), wrong, right)
-            and (sure or one_at_a_time(label_of(one.text)) or looks_like(value, right))
-        ]
-        return max(fits, key=attrgetter("when"), default=None)
-
-    def _just_said(self, turn: Turn, right: str) -> Stand | None:
-        """The trait that was said right before, if there is one alone that the right word fits."""
-        since = self._passage.numbers[turn.id] - _RIGHT_BEFORE
-        fits = [
-            one for one in self._standing(turn) if one.turn >= since and looks_like(value_of(one.text), right)
-        ]
-        return fits[0] if len(fits) == 1 else None
-
-    def _taken_back(self, turn: Turn, trait: str) -> str | None:
-        """The conclusion of the same kind that stood in the session, if there is one alone."""
-        label, kind = label_of(trait), kind_in(trait)
-        fits = [
-            one.source
-            for one in self._standing(turn)
-            if (label_of(one.text), kind_in(one.text)) == (label, kind) and one.text != trait
-        ]
-        return fits[0] if len(fits) == 1 and kind else None
-
-    def _concluded_before(self, turn: Turn) -> list[tuple[str, str]]:
-        """What was concluded here of what was said before, newest first; nothing if any is damaged."""
-        passage = self._passage
-        whose = Whose((self._observer,), passage.about, (passage.session,), (trust.KINDS[Trust.SAID],))
-        try:
-            views = newest_views(self._desk, whose, _MOST_LOOKED_AT)
-        except Tampered:
-            return []
-        return [
-            (view.line.id, view.text)
-            for view in sorted(views, key=attrgetter("at"), reverse=True)
-            if view.at <= turn.said_at and view.outdated_by is None
-        ]
-
-    def _standing(self, turn: Turn) -> list[Stand]:
-        """The traits of the session that stood when the turn was said."""
-        before = [one for one in self._before(turn) if one.session == self._passage.session]
-        old = outdated(before)
-        return [one for one in before if not one.denies and one.source not in old]
-
-    def _before(self, turn: Turn) -> list[Stand]:
-        """What was said for traits and against them before the turn, or in it."""
-        passage = self._passage
-        known = stands_in(self._desk, self._observer, passage.about, passage.namespace)
-        now = turn.said_at, passage.numbers[turn.id]
-        return [one for one in (*known, *self.news) if (one.at, one.turn) <= now]
-
-    def _stand(self, turn: Turn, text: str) -> Stand:
-        """What the turn would say against traits by that."""
-        number = self._passage.numbers[turn.id]
-        return Stand(text, _AFTER_ALL, turn.id, self._passage.session, number, turn.said_at, denies=True)
+def _stored(
+    desk: Desk, passage: Passage, observer: str, one: _Found, at: int, fresh: str, changes: Changes
+) -> str:
+    """The id of the conclusion: of the known one, or of the new one."""
+    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, passage.namespace))
+    mark = likeness(keys.blind, passage.session, one.text, one.kind)
+    known = desk.tx.lines.alike(keys.room, passage.about, mark)
+    if known is not None:
+        cited = desk.tx.lines.cited(desk.scope.workspace, (known.id,)).get(known.id, ())
+        if not set(one.sources) <= set(cited):
+            desk.tx.lines.reinforce(keys.room, known.id, 1)
+            desk.tx.lines.cite(keys.room, known.id, one.sources)
+        return known.id
+    line = conclude(
+        desk,
+        observer,
+        passage.about,
+        one.text,
+        line_id=fresh,
+        namespace=passage.namespace,
+        session=passage.session,
+        said_at=at,
+        likeness=mark,
+        kind=one.kind,
+        metadata=one.metadata,
+    )
+    desk.tx.lines.cite(keys.room, line.id, one.sources)
+    changes.add(line)
+    return line.id
 
 
 def by_peer(tasks: Sequence[Task]) -> dict[str, list[Task]]:

@@ -27,7 +27,7 @@ from mnemon.domain import names
 from mnemon.domain.line import CARD, Line, SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.register import FORMER, MEMBER, PEER
-from mnemon.domain.tasks import IDLE, REASONING, Errand, Task
+from mnemon.domain.tasks import REASONING, Errand, Task
 from mnemon.errors import Conflict, InvalidInput, Tampered
 from mnemon.ports.book import ALL_BEFORE, EVERYTHING, Span, Views
 
@@ -194,9 +194,7 @@ class _Move:
     def _owed(self) -> Iterator[Task]:
         """What is to be done of the peer, or for it; done as it is, it would find nothing."""
         last = 0
-        while found := self._desk.tx.work.owed(
-            self._workspace, (*REASONING, IDLE), after=last, limit=_AT_ONCE
-        ):
+        while found := self._desk.tx.work.owed(self._workspace, REASONING, after=last, limit=_AT_ONCE):
             last = found[-1].seq
             for task in found:
                 if task.peer == self._peer or self._payload(task.payload) != task.payload:

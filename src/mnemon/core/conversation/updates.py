@@ -1,23 +1,24 @@
 """Updates: before a message that is no longer so, the one that says what is so now.
 
-Which outdates which is known from what was concluded from them; only messages that the search may return
-have a part in it.
+Which one replaces which is known from the facts of the cards; only messages that the search may return have a
+part in it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 
-from mnemon.core.conversation.cards import stands_of, worked_out
+from mnemon.core.conversation.cards import stands_of
 from mnemon.core.conversation.place import room_of
 from mnemon.core.desk import Desk
 from mnemon.core.updating import LOOKED_AT, ahead
 from mnemon.domain import words
 from mnemon.domain.line import SealedLine
-from mnemon.domain.standing import Stand, history, label_of, outdated
+from mnemon.domain.standing import Stand, label_of, one_at_a_time, outdated
 from mnemon.errors import Tampered
+from mnemon.language.facts import words_for
 from mnemon.ports.index import Hit
 
 Found = tuple[SealedLine, Hit]
@@ -64,47 +65,30 @@ def _outdating(
     latest = {stand.source: stand.said for stand in sorted(stands, key=lambda stand: stand.when)}
     old = outdated(stands)
     for stand in stands:
-        if stand.said in found and stand.source in old and _is_asked(stand, stands, terms):
+        if stand.said in found and stand.source in old and _is_asked(stand, terms):
             now = latest[old[stand.source]]
             if now != stand.said:
                 yield shown[stand.said], shown[now]
 
 
 def _stands(desk: Desk, owner: str, found: Collection[str]) -> dict[str, list[Stand]]:
-    """What the peer's own cards are made of, by namespace, as far as it contends with what these say.
+    """The facts of the peer's own cards, by namespace, of the labels that these messages state a value of.
 
     Of cards that can't be read, nothing: a search does without.
     """
     try:
-        contests = worked_out(desk, owner, owner, (_contests,), _contests)
-        messages = {message for one in found for contest in contests.get(one, ()) for message in contest}
-        stands = stands_of(desk, owner, owner) if messages else {}
+        known = stands_of(desk, owner, owner)
     except Tampered:
         return {}
+    stated = {label_of(one.text) for some in known.values() for one in some if one.said in found}
+    labels = set(filter(one_at_a_time, stated))
     return {
-        namespace: [stand for stand in some if stand.denies or stand.said in messages]
-        for namespace, some in stands.items()
+        namespace: [stand for stand in stands if label_of(stand.text) in labels]
+        for namespace, stands in known.items()
     }
 
 
-def _contests(stands: Collection[Stand]) -> Mapping[str, Collection[Collection[str]]]:
-    """For each message that another may outdate, or once did: those that contend, one way or another."""
-    parties: dict[str, set[str]] = {}
-    for one, other in chain(outdated(stands).items(), history(stands)):
-        fewer, more = sorted((parties.get(one, {one}), parties.get(other, {other})), key=len)
-        more |= fewer
-        parties.update(dict.fromkeys((*fewer, one, other), more))
-    contests: dict[int, set[str]] = defaultdict(set)
-    found: dict[str, dict[int, set[str]]] = defaultdict(dict)
-    for stand in stands:
-        if stand.source in parties:
-            number = id(parties[stand.source])
-            contests[number].add(stand.said)
-            found[stand.said][number] = contests[number]
-    return {message: tuple(some.values()) for message, some in found.items()}
-
-
-def _is_asked(stand: Stand, stands: Sequence[Stand], terms: Collection[str]) -> bool:
-    """Whether that is asked about, or is all that the message tells."""
-    alone = all(other.source == stand.source for other in stands if other.said == stand.said)
-    return alone or not words.terms(label_of(stand.text)).keys().isdisjoint(terms)
+def _is_asked(stand: Stand, terms: Collection[str]) -> bool:
+    """Whether the question has a word in which such facts are stated."""
+    label = stand.text.partition(": ")[0]
+    return not words.terms(f"{label} {words_for(label)}").keys().isdisjoint(terms)

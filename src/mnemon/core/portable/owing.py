@@ -11,11 +11,11 @@ from mnemon.core.desk import Desk
 from mnemon.core.portable.shape import errand_of
 from mnemon.domain import names
 from mnemon.domain.portable import Owed
-from mnemon.domain.tasks import DERIVE, DREAM, IDLE, REASONING, SUMMARISE, Errand
+from mnemon.domain.tasks import DERIVE, DREAM, REASONING, SUMMARISE, Errand
 from mnemon.errors import InvalidInput, NamespaceDenied
 from mnemon.ports.book import Turns
 
-PORTABLE = (*REASONING, IDLE)
+PORTABLE = REASONING
 """The kinds of work that go along; what webhooks have not been told is for the store that it happened in."""
 _AT_ONCE = 500
 
@@ -48,7 +48,6 @@ def _check(desk: Desk, owed: Owed) -> None:
         DERIVE: (owed.session, owed.peer),
         SUMMARISE: (owed.session, told.long),
         DREAM: (owed.peer, told.observer),
-        IDLE: (owed.peer,),
     }
     if None in wanted[owed.kind]:
         raise InvalidInput(f"what is owed does not say what to {owed.kind}")

@@ -1,0 +1,1 @@
+"""Language: the code that knows words of a human language."""

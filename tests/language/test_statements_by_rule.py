@@ -1,0 +1,69 @@
+"""By rule a message gives its author's plain statements word for word, and few facts for a card."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemon.domain.standing import LABELS
+from mnemon.language.facts import card_lines
+from mnemon.language.lexicon import lexicons
+from mnemon.language.statements import MOST_STATEMENTS, begins_play, plain_statements
+from mnemon.testing.reasoner_contract import HOSTILE
+
+EXAMPLES = tomllib.loads((Path(__file__).parent / "examples.toml").read_text("utf-8"))["example"]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["said"])
+def test_only_a_plain_statement_of_oneself_gives_a_line_of_the_card(example):
+    found = [line for one in plain_statements(example["said"]) for line in one.lines]
+    assert sorted(found) == sorted(example["card"])
+
+
+@pytest.mark.parametrize(
+    ("said", "stated"),
+    [
+        ("I went to Porto with my mum. It was hot!", ["I went to Porto with my mum."]),
+        ("- I play the cello\n- I run every day\n- more soon", ["I play the cello", "I run every day"]),
+        ("Ich war gestern im Kino. Schön!", ["Ich war gestern im Kino."]),
+        ("I saw Dr. Li today, I like her.", ["I saw Dr. Li today, I like her."]),
+        ("I'm fine", []),
+        ("Should I tell my boss? Remind me to call him.", []),
+        ("Я живу в Києві.", []),
+        ("", []),
+    ],
+)
+def test_what_somebody_says_of_themself_stands_word_for_word(said, stated):
+    assert [one.text for one in plain_statements(said)] == stated
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_text_breaks_it(text):
+    assert len(plain_statements(text)) <= MOST_STATEMENTS
+
+
+@given(st.text())
+def test_every_statement_is_a_part_of_the_message_and_every_value_a_part_of_the_statement(text):
+    for statement in plain_statements(f"I live in {text}\nMy name is {text}. {text}"):
+        assert statement.text in f"I live in {text}\nMy name is {text}. {text}"
+        for line in statement.lines:
+            label, _, value = line.partition(": ")
+            assert label in LABELS
+            assert value in statement.text
+
+
+def test_a_role_play_is_known_by_its_beginning():
+    assert begins_play("Let's role play: you are my drill sergeant")
+    assert not begins_play("I play the cello")
+
+
+def test_every_form_of_every_language_can_be_read():
+    for lexicon in lexicons():
+        assert set(lexicon.facts) == set(LABELS)
+        for forms in lexicon.facts.values():
+            assert all(form.count("[") == form.count("]") <= 1 for form in forms)
+        assert card_lines("", lexicon) == []
