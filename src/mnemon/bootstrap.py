@@ -47,9 +47,9 @@ from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
 from mnemon.ports.book import Book
 from mnemon.ports.clock import Clock
+from mnemon.ports.embedder import Embedder
 from mnemon.ports.model import Model
 from mnemon.ports.observer import Observer
-from mnemon.ports.reasoner import Reasoner
 from mnemon.ports.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -191,6 +191,10 @@ class House(Struct, frozen=True, eq=False):
         """Let other programs on this machine find the server of this folder meanwhile."""
         return announce(self.settings.home, url)
 
+    def hurry(self) -> None:
+        """Have a model read now what waits until its session is quiet. Raises: Unavailable."""
+        self.workshop.hurry()
+
     def settle(self, seconds: float) -> None:
         """Wait up to that long for the work that is due to be done."""
         clock, rest = SystemClock(), threading.Event()
@@ -260,6 +264,7 @@ def _furnished(
     book, carrier = _with_objects(settings, store, vault, rebuilding=rebuilding)
     tokenizer, reasoner = TokensWhenAsked(), Extractive()
     index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
+    meaning = _meaning(settings, clock, patience)
     tools = Tools(
         vault=vault,
         index=index,
@@ -271,8 +276,8 @@ def _furnished(
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
         spelling=PackagedSpelling(tokenizer),
-        model=_model(settings, reasoner, tokenizer, clock),
-        meaning=_meaning(settings, clock, patience),
+        model=_model(settings, tokenizer, clock, meaning.embedder),
+        meaning=meaning,
         zone=WallClock(settings.zone),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
@@ -298,8 +303,7 @@ def _furnished(
         )
 
     later = Later(workshop), Later(reception)
-    meaning, model = tools.meaning, tools.model
-    return House(gate, owner_cap, settings, made, index, bell, *later, store, meaning, model, mender)
+    return House(gate, owner_cap, settings, made, index, bell, *later, store, meaning, tools.model, mender)
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
@@ -370,7 +374,7 @@ def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
     return made, keyring, book
 
 
-def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: Clock) -> Model | None:
+def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Embedder | None) -> Model | None:
     """The model, if one is configured; only then what speaks to it is loaded.
 
     Raises: Misconfigured.
@@ -395,10 +399,11 @@ def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: 
     return ModelReasoner(
         {task: made[one] for task, one in asked.endpoints.items()},
         Purse(settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now),
-        reasoner,
         count=tokenizer.count,
         window=asked.context_tokens,
         report=_report,
+        quiet_seconds=asked.quiet_seconds,
+        embed=None if embedder is None else embedder.passages,
     )
 
 

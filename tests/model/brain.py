@@ -9,13 +9,13 @@ from mnemon.adapters.reason.stems import content_stems
 from mnemon.ports.reasoner import Turn
 from model.stand_in import Asked
 
-_NAME = re.compile(r"whose name is \"(.*?)\"\.")
+_NAME = re.compile(r"The people are: \"(.*?)\"")
 _QUESTION = re.compile(r"The question: \"(.*)\"$", re.MULTILINE)
 
 
 def honest(asked: Asked):
     """What a model that invents nothing would say."""
-    if asked.system.startswith("You read lines"):
+    if asked.system.startswith("You keep what is known"):
         return _facts(asked)
     if asked.system.startswith("You summarise"):
         return _summary(asked)
@@ -26,9 +26,7 @@ def _facts(asked: Asked):
     about = _NAME.search(asked.system)[1]
     turns = [Turn(row["id"], row["by"], row["text"], 0) for row in asked.quoted[-1]]
     found = Extractive().derive(turns, about)
-    return {
-        "facts": [{"text": fact.text, "sources": list(fact.sources), "card": fact.trait} for fact in found]
-    }
+    return {"add": [{"text": fact.text, "sources": list(fact.sources)} for fact in found]}
 
 
 def _summary(asked: Asked):

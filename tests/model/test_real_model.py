@@ -12,9 +12,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from mnemon.adapters.model.support import supports
 
 from environments import client_program
-from mnemon.adapters.model.support import supports
 from mnemon.gate.workshop import MOST_UNUSABLE
 from model.world import Thinker
 

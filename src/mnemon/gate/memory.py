@@ -156,7 +156,7 @@ def status(case: Case, request: m.Status) -> Outcome:
         namespaces=rooms,
         audit_rows=desk.tx.audit.tree(desk.scope.workspace).size if everything else None,
         scrub_pending=case.book.scrub_pending(),
-        reasoner=desk.tools.reasoner_of(desk.scope.workspace).name,
+        reasoner=(desk.tools.model or desk.tools.reasoner).name,
         model=_model(desk, whole=everything),
         embedder=meaning.description,
         waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,

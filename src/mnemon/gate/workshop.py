@@ -17,7 +17,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from mnemon.core.conversation import hooks
+from mnemon.core.conversation import hooks, revise
 from mnemon.core.conversation.derive import (
     Passage,
     by_peer,
@@ -38,18 +38,21 @@ from mnemon.domain.policy import Scope
 from mnemon.domain.register import WEBHOOK
 from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import DELIVER, DERIVE, DREAM, IDLE, REASONING, SUMMARISE, Task
-from mnemon.errors import MnemonError, ModelUnavailable, ModelUnusable, Unavailable
+from mnemon.errors import MnemonError, ModelBudgetSpent, ModelUnavailable, ModelUnusable, Unavailable
 from mnemon.gate.lull import Lull
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.courier import Parcel, Undelivered
+from mnemon.ports.model import Dialectic
 from mnemon.ports.observer import WORK, Observer
-from mnemon.ports.reasoner import Fact, Reasoner
+from mnemon.ports.reasoner import Fact
 
 LEASE_MS = 30 * 1000
 MODEL_LEASE_MS = 10 * LEASE_MS
 """For how long work is claimed where a model thinks about it."""
 MOST_AT_ONCE = 50
+MOST_IN_A_STRETCH = 500
+"""How many errands of a session are claimed together where a model reads them."""
 MOST_TRIES = 8
 MOST_UNUSABLE = 3
 """How often a model is asked about one piece that it answers with what can't be used."""
@@ -95,6 +98,7 @@ class Workshop:
         self._secret = secret
         self._report = report
         self._lease = LEASE_MS if tools.model is None else MODEL_LEASE_MS
+        self._most = MOST_AT_ONCE if tools.model_for(DERIVE) is None else MOST_IN_A_STRETCH
         self._name = tools.entropy.take(8).hex()
         self._after = ""
         """The workspace that work was last done for: the others come first."""
@@ -160,7 +164,7 @@ class Workshop:
                 return tidied
         until, after = now + self._lease, self._after
         with self._book.claim() as tx:
-            tasks = tx.work.claim(self._name, now=now, until=until, most=MOST_AT_ONCE, after=after)
+            tasks = tx.work.claim(self._name, now=now, until=until, most=self._most, after=after)
         if not tasks:
             return False
         self._after = tasks[0].workspace
@@ -169,6 +173,20 @@ class Workshop:
         else:
             self._attempt(tasks)
         return True
+
+    def hurry(self) -> None:
+        """Have every stretch of a session read now, as if it were quiet long enough.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        if self._tools.model_for(DERIVE) is None:
+            return
+        with self._book.read() as tx:
+            workspaces = tx.workspaces()
+        for workspace in workspaces:
+            with self._book.write(workspace) as tx:
+                tx.work.defer(workspace, None, DERIVE, self._clock.now())
+        self.bell.set()
 
     def tidy(self) -> bool:
         """Do a little for what lines are found by: new tokens first, then vectors; whether there was any.
@@ -225,13 +243,23 @@ class Workshop:
                     self._deliver(task)
 
     def _derive(self, tasks: Sequence[Task]) -> None:
+        with self._book.read(tasks[0].workspace) as tx:
+            desk = self._desk(tx, tasks[0])
+            stretch = None if desk.tools.model_for(DERIVE) is None else revise.read_stretch(desk, tasks)
+        if stretch is not None:
+            found = self._by_model(tasks[0], lambda model: model.revise(stretch.reading))
+            if found is not None:
+                self._finish(tasks, lambda desk: revise.keep_revisions(desk, stretch, found))
+                return
+        self._derive_by_rule(tasks)
+
+    def _derive_by_rule(self, tasks: Sequence[Task]) -> None:
         session = tasks[0].session or ""
         thought: list[tuple[Passage, list[Fact]]] = []
         for about, own in by_peer(tasks).items():
             with self._book.read(tasks[0].workspace) as tx:
                 passage = read_passage(self._desk(tx, tasks[0]), own, session, about)
-            facts = self._thought(tasks[0], partial(facts_of, passage=passage, local=self._tools.local))
-            thought.append((passage, facts))
+            thought.append((passage, facts_of(self._tools.reasoner, passage, self._tools.local)))
 
         def keep(desk: Desk) -> Changes:
             changes = Changes()
@@ -247,25 +275,31 @@ class Workshop:
         if stretch is None:
             self._finish([task], lambda desk: Changes())
             return
-        count = self._tools.tokenizer.count
-        text = self._thought(
-            task,
-            lambda reasoner: reasoner.summarise(stretch.earlier, stretch.turns, stretch.most_tokens, count),
-        )
+        told = stretch.earlier, stretch.turns, stretch.most_tokens, self._tools.tokenizer.count
+        text = None
+        if stretch.turns and self._tools.model_for(SUMMARISE) is not None:
+            text = self._by_model(task, lambda model: model.summarise(*told))
+        if text is None:
+            text = self._tools.reasoner.summarise(*told)
         self._finish([task], lambda desk: keep_summary(desk, stretch, text))
 
-    def _thought(self, task: Task, think: Callable[[Reasoner], _Found]) -> _Found:
-        """What came of thinking: by the model, or by rule where the model's replies can't be used for long.
+    def _by_model(self, task: Task, think: Callable[[Dialectic], _Found]) -> _Found | None:
+        """What the model says; None where its budget is spent, or its replies can't be used for long.
 
         Raises: Unavailable.
         """
+        model = self._tools.model_for(task.kind)
+        if model is None:
+            return None
         try:
-            return think(self._tools.reasoner_of(task.workspace))
+            return think(model.engaged(task.workspace))
+        except ModelBudgetSpent:
+            return None
         except ModelUnusable as error:
             if task.attempts < MOST_UNUSABLE:
                 raise
             self._report(f"{task.kind} without the model, after {task.attempts} tries: {error.detail}")
-            return think(self._tools.reasoner)
+            return None
 
     def _dream(self, task: Task) -> None:
         """Think again, by rule, of what the conclusions that stand say for the card."""

@@ -186,7 +186,7 @@ def add_news(
     changes: Changes,
     *,
     makes_card: bool,
-    unmet: Sequence[str],
+    unmet: Sequence[str] = (),
 ) -> None:
     """Note what was said for traits and, where cards are made, let the reasoner fit it into the card.
 

@@ -18,7 +18,7 @@ from mnemon.domain.audit import Row
 from mnemon.domain.content import check_text
 from mnemon.domain.question import asks
 from mnemon.domain.relayed import relayed, taken_apart
-from mnemon.errors import InvalidInput, Unsupported
+from mnemon.errors import InvalidInput, ModelUnavailable, Unsupported
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
@@ -124,9 +124,22 @@ def _by_model(case: Case, request: Ask, model: Model) -> Outcome:
     )
     dialectic = model.engaged(case.desk.scope.workspace)
 
+    def by_rule(lacking: str) -> Told:
+        reasoner = case.desk.tools.reasoner
+        told = reasoner.answer(
+            inquiry.question, statements, inquiry.about, inquiry.effort, inquiry.search, inquiry.asked_at
+        )
+        return replace(told, by=reasoner.name, lacking=lacking)
+
     def pieces() -> Iterator[str | a.Told]:
-        telling = dialectic.tell(inquiry)
-        told = yield from telling
+        try:
+            told = yield from dialectic.tell(inquiry)
+        except ModelUnavailable as error:
+            if shape is not None:
+                raise
+            told = by_rule(error.code)
+            if told.text:
+                yield told.text
         evidence = _evidence(request, gathered, told)
         yield a.Told(told.text or None, evidence, told.by or dialectic.name, told.lacking or None)
 

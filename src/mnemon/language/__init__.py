@@ -1,0 +1,1 @@
+"""What knows words of human languages."""
