@@ -148,7 +148,7 @@ class Ground:
         return max(_cosine(first, other) for other in others) >= NEAR
 
     def _said(self, text: str) -> list[str]:
-        return [word for word in _content(text) if word not in self._about]
+        return [word for word in _content(text) if word.partition("'")[0] not in self._about]
 
     def _has_word(self, word: str) -> bool:
         if word not in self._known:
