@@ -1,4 +1,4 @@
-"""What a model says of a stretch changes what is known: added, replaced, retired and kept, with its sources."""
+"""What a model says of a stretch changes what is known: it adds, replaces, retires and keeps."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_what_reads_like_orders_is_not_even_shown(says, endpoint):
 
 
 def test_forgetting_a_message_takes_what_was_concluded_from_it(surgery, says, owner, stage):
-    [said] = says("no wait, it was the 20th", replace=[on(SURGERY, ["t2"], text=MOVED)])
+    says("no wait, it was the 20th", replace=[on(SURGERY, ["t2"], text=MOVED)])
     owner.told("DELETE", f"/sessions/s/messages/{surgery['id']}")
     stage.rest()
     assert owner.held() == []

@@ -1,4 +1,4 @@
-"""A model reads a finished stretch of a session in one call: never one per message, and nobody waits forever."""
+"""A model reads a finished stretch of a session in one call, and nobody waits forever for that."""
 
 from __future__ import annotations
 

@@ -30,5 +30,15 @@ _TENS = {
     100: "hundred hundert cent cien cento cem honderd hundra сто sto yüz",
 }
 
+_SURE_LETTERS = 5
+
 NUMERALS = {word: value for value, row in (*enumerate(_SMALL), *_TENS.items()) for word in row.split()}
 """The number that each word stands for."""
+
+COUNTS = {
+    word: value
+    for value, row in (*enumerate(_SMALL[2:], 2), *_TENS.items())
+    for place, word in enumerate(row.split())
+    if place == 0 or len(word) >= _SURE_LETTERS
+}
+"""Those that mean a number in whatever language they stand: the English ones, and long ones."""

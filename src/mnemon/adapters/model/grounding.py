@@ -25,9 +25,10 @@ from mnemon.domain import when, words
 from mnemon.domain.moments import to_datetime
 from mnemon.domain.pattern import pattern
 from mnemon.errors import MnemonError
-from mnemon.language.numerals import NUMERALS
+from mnemon.language.doubt import denies, supposes
+from mnemon.language.numerals import COUNTS, NUMERALS
 
-SHARE = 0.4
+SHARE = 0.33
 """The share of a statement that must be found in its sources."""
 _LITTLE = 0.2
 """The share that is enough where the statement is near to a source by meaning."""
@@ -60,13 +61,6 @@ _NOUNS_HAVE_CAPITALS = pattern(
     r"\b(?:der|die|das|und|ist|hat|mit|eine[nmrs]?|seit|nicht|dem|von|zum|zur|sich|auf|bei|für|ich)\b"
 )
 """German: a capital tells no name there."""
-_DENIES = pattern(
-    r"n['’]t\b|\b(?:not?|nope|nah|never|none|nobody|nothing|neither|nor|without|cannot|dont|doesnt|didnt|isnt"
-    r"|cant|wont|nein|nee|nicht|nie|kein(?:e[nmrs]?)?|ohne|nunca|jamás|sin|não|sem|ne|pas|jamais|sans|non"
-    r"|senza|mai|niet|geen|nooit|zonder|inte|ikke|не|нет|никогда|без|değil|yok|لا|ليس|לא|नहीं)\b"
-    r"|[不没沒]|ません|ない|なかった|않|없|아니|못",
-    re.IGNORECASE,
-)
 _REACH = 4
 """How many words before what it denies such a word may stand; behind it, one."""
 
@@ -91,8 +85,9 @@ class Ground:
         embed: Embed | None = None,
         asked: str = "",
         counts: int = 0,
+        context: str = "",
     ) -> None:
-        """Numbers up to `counts` may be counted."""
+        """Numbers up to `counts` may be counted; words, but no names, may be those of a context."""
         self._sources = list(sources)
         texts, also = [source.text for source in self._sources], f"{about} {asked}"
         self._embed = embed
@@ -103,6 +98,7 @@ class Ground:
             word for text in (*texts, also) for word in (*words.words(text), *_signs(text))
         )
         self._stems = frozenset(term for text in (*texts, also) for term in words.terms(text))
+        self._nearby = frozenset((*words.words(context), *_signs(context), *words.terms(context)))
         self._numbers = frozenset(number for text in (*texts, also) for number in _numbers(text))
         self._told = [span for source in self._sources for span in _times(source)]
         self._whole = "\n".join([*texts, also]).casefold()
@@ -110,7 +106,7 @@ class Ground:
 
     def bears(self, statement: str) -> bool:
         """Whether the statement rests on the texts."""
-        if not self.names_all(statement) or self.denied(statement):
+        if not self.names_all(statement) or self.denied(statement) or self._supposed(statement):
             return False
         share = self.share(statement)
         return share >= SHARE or (share >= _LITTLE and self.is_near(statement))
@@ -120,8 +116,13 @@ class Ground:
         if not all(found[0].casefold() in self._whole for found in _ADDRESS.finditer(statement)):
             return False
         rest, _ = self._without_dates(_ADDRESS.sub(" ", statement))
-        return all(map(self._has_name, self._names(rest))) and all(
-            self._has_number(number) for number in _NUMBER.findall(rest)
+        names, numbers = self._names(rest), _NUMBER.findall(rest)
+        listed = {len(names), len(numbers)}
+        counted = {COUNTS[word] for word in _LETTERS.findall(rest.lower()) if word in COUNTS} - listed
+        return (
+            all(map(self._has_name, names))
+            and all(map(self._has_number, numbers))
+            and self._numbers.issuperset(map(str, counted))
         )
 
     def share(self, statement: str) -> float:
@@ -135,6 +136,13 @@ class Ground:
     def found(self, statement: str) -> list[str]:
         """The words of the statement that the texts have."""
         return [word for word in self._said(statement) if self._has_word(word)]
+
+    def has_all(self, said: Iterable[str]) -> bool:
+        return all(map(self._has_word, said))
+
+    def has_part(self, statement: str) -> bool:
+        """Whether a word, a number or a date of the statement is found."""
+        return self.share(statement) > 0
 
     def is_near(self, statement: str) -> bool:
         """Whether it comes near to a text, or a sentence of one, by meaning."""
@@ -152,7 +160,7 @@ class Ground:
 
     def _has_word(self, word: str) -> bool:
         if word not in self._known:
-            self._known[word] = _has(word, self._words, self._stems)
+            self._known[word] = _has(word, self._words, self._stems) or _has(word, self._nearby, self._nearby)
         return self._known[word]
 
     def _names(self, text: str) -> list[str]:
@@ -208,6 +216,16 @@ class Ground:
             return away < _YEAR_MS
         return not self._told and not _DIGITS.search(self._whole) and away < _WEEK_MS
 
+    def _supposed(self, statement: str) -> bool:
+        """Whether the sentence that has most of its words only supposes what it says to be so."""
+        if supposes(statement):
+            return False
+        said = self._said(statement)
+        told = [one for source in self._sources for one in sentences(source.text)]
+        best = max(told, key=lambda one: sum(map(_forms(one), said)), default="")
+        before = takewhile(lambda word: not any(map(_forms(word), said)), best.split())
+        return supposes(" ".join(before))
+
     def denied(self, statement: str) -> bool:
         """Whether the clauses that have its words deny what it says, or say what it denies."""
         said = self._said(statement)
@@ -216,11 +234,6 @@ class Ground:
         told = [clause for source in self._sources for clause in clauses(source.text)]
         alike = [denied for clause in told if (denied := _denies_in(clause, said)) is not None]
         return bool(alike) and denies(statement) not in alike
-
-
-def denies(text: str) -> bool:
-    """Whether a text has a word by which something is said not to be so."""
-    return _DENIES.search(text) is not None
 
 
 def sentences(text: str) -> list[str]:
@@ -239,7 +252,7 @@ def _denies_in(clause: str, said: Sequence[str]) -> bool | None:
     at = [place for place, one in enumerate(told) if any(map(_forms(one), said))]
     if not at or not all(any(_forms(one)(word) for one in told) for word in said):
         return None
-    near = told[max(0, at[0] - _REACH) : at[-1] + 1 + 1]
+    near = told[max(0, at[0] - _REACH) : at[-1] + 2]
     return denies(" ".join(near))
 
 

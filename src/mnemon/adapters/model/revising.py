@@ -8,11 +8,12 @@ from typing import Any
 from msgspec import Struct
 
 from mnemon.adapters.model.asking import Asking
-from mnemon.adapters.model.grounding import SHARE, Embed, Ground, Source, denies
+from mnemon.adapters.model.grounding import SHARE, Embed, Ground, Source
 from mnemon.adapters.model.prompting import day, fenced, prompt, quote
 from mnemon.adapters.model.readings import CUT_OFF, visible
 from mnemon.adapters.model.wire import Prompt
 from mnemon.errors import ModelUnusable
+from mnemon.language.doubt import denies
 from mnemon.ports.model import Kind, Known, Person, Reading, Revision
 from mnemon.ports.reasoner import Turn
 
@@ -251,16 +252,18 @@ class _Checking:
             return None
         if kind == "replace" and (known is None or known.by_hand):
             return None
-        alone = [line for line in own if self._ground([line], about).bears(text)]
         heard = self._heard(own, named, text)
-        needed: list[Turn] = []
-        needs_known = False
-        if not alone and not self._ground(heard, about).bears(text):
-            needed = self._needed(heard, own, text)
-            needs_known = known is not None and not needed
-            if not self._ground([*needed, *heard], about, known if needs_known else None).bears(text):
-                return None
-        sources = alone or [*needed, *own]
+        needed = self._needed(heard, own, text)
+        ground = self._ground(heard, about, needed)
+        needs_known = known is not None and (
+            not ground.bears(text) or not ground.has_all(self._ground((), about, known=known).found(text))
+        )
+        if needs_known:
+            ground = self._ground(heard, about, needed, known)
+        if not ground.bears(text):
+            return None
+        alone = [line for line in own if self._ground([line], about).bears(text)]
+        sources = [*needed, *own] if needed or needs_known else alone or own
         return Revision(
             kind,
             about,
@@ -268,7 +271,7 @@ class _Checking:
             text,
             self._card(item.card, text, named, about),
             None if known is None else known.id,
-            together=not alone and len(sources) > 1,
+            together=sources is not alone and len(sources) > 1,
             needs_known=needs_known,
         )
 
@@ -310,20 +313,26 @@ class _Checking:
         return not before.issuperset(self._ground([reply], reply.peer).found(text))
 
     def _needed(self, heard: Sequence[Turn], own: Sequence[Turn], text: str) -> list[Turn]:
-        """The person's lines shortly before that have words of the text which the named ones lack."""
-        order = list(self._shown.lines.values())
-        place = order.index(own[0])
-        near = [one for one in order[:place] if self._is_own(one, own[0].peer) and one not in heard]
-        found = set(self._ground(heard, own[0].peer).found(text))
+        """The person's lines shortly before that have words of the text which the named ones lack.
+
+        A line of their own must have something of the text, too: 'no wait, it was the 10th' has the day.
+        """
+        order, about = list(self._shown.lines.values()), own[0].peer
+        if not self._ground(own, about).has_part(text):
+            return []
+        near = [one for one in order[: order.index(own[0])] if self._is_own(one, about) and one not in heard]
+        found = set(self._ground(heard, about).found(text))
         return [
-            one for one in near[-_NEARBY:] if not found.issuperset(self._ground([one], one.peer).found(text))
+            one for one in near[-_NEARBY:] if not found.issuperset(self._ground([one], about).found(text))
         ]
 
-    def _ground(self, lines: Iterable[Turn], about: str, known: Known | None = None) -> Ground:
+    def _ground(
+        self, lines: Iterable[Turn], about: str, context: Iterable[Turn] = (), known: Known | None = None
+    ) -> Ground:
         sources = [Source(line.text, line.said_at) for line in lines]
         if known is not None:
             sources.append(Source(known.text, known.at))
-        return Ground(sources, about, self._embed)
+        return Ground(sources, about, self._embed, context=" ".join(line.text for line in context))
 
     def _card(self, card: str | None, text: str, lines: Sequence[Turn], about: str) -> str | None:
         """The line of a card, if its label is one of ours and its value is in the statement or the lines."""
