@@ -18,7 +18,6 @@ from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
 from mnemon.adapters.embed.choice import choose, describe, load
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, secret_of, write_private
 from mnemon.adapters.late_file import LateFile
-from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.serving import announce
 from mnemon.adapters.spelling import PackagedSpelling
 from mnemon.adapters.sql.book import SqlBook
@@ -47,9 +46,9 @@ from mnemon.gate.caps import owner_claims
 from mnemon.gate.gate import Gate
 from mnemon.ports.book import Book
 from mnemon.ports.clock import Clock
+from mnemon.ports.embedder import Embedder
 from mnemon.ports.model import Model
 from mnemon.ports.observer import Observer
-from mnemon.ports.reasoner import Reasoner
 from mnemon.ports.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -191,6 +190,10 @@ class House(Struct, frozen=True, eq=False):
         """Let other programs on this machine find the server of this folder meanwhile."""
         return announce(self.settings.home, url)
 
+    def hurry(self) -> None:
+        """Have a model read now what waits until its session is quiet. Raises: Unavailable."""
+        self.workshop.hurry()
+
     def settle(self, seconds: float) -> None:
         """Wait up to that long for the work that is due to be done."""
         clock, rest = SystemClock(), threading.Event()
@@ -258,21 +261,21 @@ def _furnished(
     clock = SystemClock()
     vault = Vault(keyring, entropy)
     book, carrier = _with_objects(settings, store, vault, rebuilding=rebuilding)
-    tokenizer, reasoner = TokensWhenAsked(), Extractive()
+    tokenizer = TokensWhenAsked()
     index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
+    meaning = _meaning(settings, clock, patience)
     tools = Tools(
         vault=vault,
         index=index,
         entropy=entropy,
         tokenizer=tokenizer,
-        reasoner=reasoner,
         reader=ReaderWhenAsked(),
         courier=CourierWhenAsked(allow_private=settings.webhook_private),
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
         spelling=PackagedSpelling(tokenizer),
-        model=_model(settings, reasoner, tokenizer, clock),
-        meaning=_meaning(settings, clock, patience),
+        model=_model(settings, tokenizer, clock, meaning.embedder),
+        meaning=meaning,
         zone=WallClock(settings.zone),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
@@ -298,8 +301,7 @@ def _furnished(
         )
 
     later = Later(workshop), Later(reception)
-    meaning, model = tools.meaning, tools.model
-    return House(gate, owner_cap, settings, made, index, bell, *later, store, meaning, model, mender)
+    return House(gate, owner_cap, settings, made, index, bell, *later, store, meaning, tools.model, mender)
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
@@ -370,7 +372,7 @@ def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
     return made, keyring, book
 
 
-def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: Clock) -> Model | None:
+def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Embedder | None) -> Model | None:
     """The model, if one is configured; only then what speaks to it is loaded.
 
     Raises: Misconfigured.
@@ -395,10 +397,11 @@ def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: 
     return ModelReasoner(
         {task: made[one] for task, one in asked.endpoints.items()},
         Purse(settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now),
-        reasoner,
         count=tokenizer.count,
         window=asked.context_tokens,
         report=_report,
+        quiet_seconds=asked.quiet_seconds,
+        embed=None if embedder is None else embedder.passages,
     )
 
 

@@ -40,6 +40,7 @@ _MODEL = (
     *(f"MNEMON_MODEL_WORKSPACE_{name.upper()}" for name in _ALLOWANCES),
     "MNEMON_MODEL_TIMEOUT_SECONDS",
     "MNEMON_MODEL_CONTEXT_TOKENS",
+    "MNEMON_MODEL_QUIET_SECONDS",
 )
 _EMBEDDER = (
     "MNEMON_EMBEDDER",
@@ -103,6 +104,8 @@ class ModelSettings(Struct, frozen=True):
     timeout_seconds: int = 120
     context_tokens: int = 8192
     """How much a model reads and writes at once."""
+    quiet_seconds: int = 60
+    """How long a session must be quiet before a model reads what is new in it."""
 
 
 class Settings(Struct, frozen=True):
@@ -247,7 +250,9 @@ def model_settings(environment: Mapping[str, str]) -> ModelSettings:
     """Raises: Misconfigured."""
     given = ModelSettings()
     whole = _allowance(environment, "MNEMON_MODEL_", given.whole)
-    timeout, context = "MNEMON_MODEL_TIMEOUT_SECONDS", "MNEMON_MODEL_CONTEXT_TOKENS"
+    timeout, context, quiet = (
+        f"MNEMON_MODEL_{name}" for name in ("TIMEOUT_SECONDS", "CONTEXT_TOKENS", "QUIET_SECONDS")
+    )
     endpoints = {task: _endpoint(environment, task) for task in TASKS}
     return ModelSettings(
         {task: endpoint for task, endpoint in endpoints.items() if endpoint is not None},
@@ -255,6 +260,7 @@ def model_settings(environment: Mapping[str, str]) -> ModelSettings:
         _allowance(environment, "MNEMON_MODEL_WORKSPACE_", whole),
         _positive(timeout, environment.get(timeout, str(given.timeout_seconds))),
         _positive(context, environment.get(context, str(given.context_tokens))),
+        _positive(quiet, environment.get(quiet, str(given.quiet_seconds))),
     )
 
 

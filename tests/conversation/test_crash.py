@@ -18,7 +18,6 @@ from mnemon.adapters.courier import HttpCourier
 from mnemon.adapters.crypto.keyfiles import KeyFiles
 from mnemon.adapters.documents import Documents
 from mnemon.adapters.index.ranked import RankedIndex
-from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.system import SystemClock, SystemEntropy
 from mnemon.adapters.tokens import Tokens
 from mnemon.core.desk import Tools
@@ -46,7 +45,6 @@ def worker_on(home):
         index=RankedIndex(),
         entropy=entropy,
         tokenizer=Tokens(),
-        reasoner=Extractive(),
         reader=Documents(),
         courier=HttpCourier(),
     )
@@ -186,17 +184,6 @@ def test_two_workers_share_the_work_and_do_nothing_twice(stage, owner):
         **{(f"I own {number} bikes.", 1): 1 for number in range(10)},
     }
     assert stage.outcomes().count(("work.derive", "ok")) == 10
-
-
-def test_a_message_deleted_while_its_session_is_summed_up_is_not_in_the_summary(stage, owner):
-    said = owner.say("s", *(f"line {number}" for number in range(19)), "the last")
-    stage.reasoner.on_summarise = lambda: owner.told("DELETE", f"/sessions/s/messages/{said[3]['id']}")
-    stage.workshop.work_once()
-    stage.workshop.work_once()
-    stage.reasoner.on_summarise = lambda: None
-    stage.rest()
-    told = [one["content"] for one in owner.summaries("s") if one is not None]
-    assert not any("line 3\n" in text for text in told)
 
 
 def test_the_messages_and_the_work_they_call_for_are_stored_together_or_not_at_all(stage, owner):

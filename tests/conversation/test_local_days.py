@@ -7,7 +7,6 @@ from datetime import timedelta, timezone
 import pytest
 
 from conversation.world import staged
-from mnemon.adapters.reason.extractive import Extractive
 from mnemon.adapters.system import WallClock
 
 WEST = WallClock(timezone(timedelta(hours=-7)))
@@ -17,7 +16,7 @@ DENTIST = "I have a dentist appointment tomorrow"
 
 @pytest.fixture
 def stage():
-    with staged(reasoner=Extractive(), zone=WEST) as stage:
+    with staged(zone=WEST) as stage:
         yield stage
 
 

@@ -113,17 +113,6 @@ def test_a_short_summary_keeps_to_its_thousand_tokens(stage, owner):
     assert owner.summaries("s")[0]["token_count"] <= 1000
 
 
-def test_an_outage_of_the_reasoner_only_delays_a_summary(stage, owner):
-    talk(owner, 1, 20)
-    stage.reasoner.down = True
-    stage.rest()
-    stage.reasoner.down = False
-    assert owner.summaries("s") == (None, None)
-    stage.clock.advance(seconds=300)
-    stage.rest()
-    assert owner.summaries("s")[0] is not None
-
-
 def test_after_a_message_is_deleted_the_next_summary_tells_nothing_of_it(stage, owner):
     said = talk(owner, 1, 20)
     stage.rest()

@@ -152,7 +152,6 @@ def test_what_is_reasoned_further_is_reasoned_from_what_was_said():
 
 @pytest.fixture
 def stage():
-    """A stage whose reasoner concludes whatever it hears."""
     with staged() as stage:
         yield stage
 

@@ -16,7 +16,6 @@ from conversation.world import Pigeon, Stage
 from gate.world import CountingEntropy, World
 from mnemon.errors import MnemonError
 from mnemon.gate.conversation import operations as o
-from parrot import Parrot
 
 COMMON = "mine tame"
 """What finds every sentence without naming its word."""
@@ -47,7 +46,7 @@ class Twin:
 
     def copied(self):
         """A world in which the same has happened."""
-        world = self.stage.world.copied(reasoner=Parrot(), courier=Pigeon())
+        world = self.stage.world.copied(courier=Pigeon())
         twin = copy(self)
         twin.stage = Stage(world)
         twin.owner = twin.stage.owner_cap
@@ -280,7 +279,7 @@ def two_worlds(bobs_space="work"):
 def _furnished(bobs_space):
     """Furnished once: to copy them takes much less."""
     alice, bob = {"alice": "travel"}, {"bob": bobs_space}
-    stages = [Stage(World(entropy=CountingEntropy(), reasoner=Parrot(), courier=Pigeon())) for _ in range(2)]
+    stages = [Stage(World(entropy=CountingEntropy(), courier=Pigeon())) for _ in range(2)]
     return [Twin(stage, people) for stage, people in zip(stages, (alice, alice | bob), strict=True)]
 
 

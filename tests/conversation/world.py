@@ -1,4 +1,4 @@
-"""The Honcho door on a gate whose clock, reasoner, courier and worker are in the test's hands.
+"""The Honcho door on a gate whose clock, courier and worker are in the test's hands.
 
 Requests are plain HTTP, answered by the very application that a server runs, in this process.
 """
@@ -18,7 +18,6 @@ from mnemon.domain.tasks import DELIVER
 from mnemon.gate.workshop import Workshop
 from mnemon.ports.courier import Undelivered
 from mnemon.surfaces.http.app import make_app
-from parrot import Parrot
 from processes import PATIENCE_SECONDS
 
 SECRET = b"the webhooks' secret"
@@ -219,7 +218,6 @@ class Stage:
     def __init__(self, world, *, trusted=None):
         self.world = world
         self.clock = world.clock
-        self.reasoner = world.tools.reasoner
         self.courier = world.tools.courier
         self.tokenizer = world.tools.tokenizer
         self.complaints = []
@@ -292,7 +290,7 @@ class Stage:
 @contextmanager
 def staged(folder=None, *, trusted=False, **options) -> Iterator[Stage]:
     """A stage on the reference parts or, given a folder, on a real file and the index of a house."""
-    options = {"reasoner": Parrot(), "courier": Pigeon(), **options}
+    options = {"courier": Pigeon(), **options}
     world = World(**options) if folder is None else on_sqlite(folder / "book.db", **options)
     stage = Stage(world, trusted=world.operator().token if trusted else None)
     try:

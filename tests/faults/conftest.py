@@ -22,7 +22,6 @@ from mnemon.adapters.tokens import Tokens
 from mnemon.core.desk import Tools
 from mnemon.core.vault import Vault
 from mnemon.gate.gate import Gate
-from parrot import Parrot
 from surfaces.door import mnemon
 
 NOBODY = 65534
@@ -69,7 +68,6 @@ class CappedBook:
             index=ReferenceIndex(),
             entropy=entropy,
             tokenizer=Tokens(),
-            reasoner=Parrot(),
             reader=Documents(),
             courier=HttpCourier(),
         )

@@ -44,7 +44,6 @@ from mnemon.gate.gate import Gate
 from mnemon.ports.clock import UniversalTime
 from mnemon.ports.spelling import NoSpelling
 from mnemon.ports.thesaurus import NoThesaurus
-from parrot import Parrot
 
 INSTANCE = "urn:mnemon:test"
 START = 1_750_000_000_000
@@ -183,7 +182,6 @@ class World:
         limits=None,
         seed=1,
         entropy=None,
-        reasoner=None,
         tokenizer=None,
         courier=None,
         embedder=None,
@@ -200,7 +198,6 @@ class World:
             index=index or ReferenceIndex(),
             entropy=self.entropy,
             tokenizer=tokenizer or TOKENS,
-            reasoner=reasoner or Parrot(),
             reader=Documents(),
             courier=courier or HttpCourier(),
             limits=limits or Limits(),

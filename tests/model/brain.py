@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 
-from mnemon.adapters.reason.extractive import Extractive
-from mnemon.adapters.reason.stems import content_stems
-from mnemon.ports.reasoner import Turn
+from mnemon.domain.words import terms
 from model.stand_in import Asked
 
-_NAME = re.compile(r"whose name is \"(.*?)\"\.")
 _QUESTION = re.compile(r"The question: \"(.*)\"$", re.MULTILINE)
 
 
 def honest(asked: Asked):
     """What a model that invents nothing would say."""
-    if asked.system.startswith("You read lines"):
+    if asked.system.startswith("You keep what is known"):
         return _facts(asked)
     if asked.system.startswith("You summarise"):
         return _summary(asked)
@@ -23,12 +20,18 @@ def honest(asked: Asked):
 
 
 def _facts(asked: Asked):
-    about = _NAME.search(asked.system)[1]
-    turns = [Turn(row["id"], row["by"], row["text"], 0) for row in asked.quoted[-1]]
-    found = Extractive().derive(turns, about)
+    """Every line of a person, in the third person."""
+    people = re.findall(r'"(.*?)"', asked.system.partition("The people are: ")[2].partition(". Note")[0])
+    own = [row for row in asked.quoted[-1] if row["by"] in people]
     return {
-        "facts": [{"text": fact.text, "sources": list(fact.sources), "card": fact.trait} for fact in found]
+        "add": [
+            {"about": row["by"], "text": _of(row["by"], row["text"]), "sources": [row["id"]]} for row in own
+        ]
     }
+
+
+def _of(who: str, text: str) -> str:
+    return re.sub(r"\b(I live|I work)\b", lambda found: f"{who} {found[0][2:]}s", text).rstrip(".")
 
 
 def _summary(asked: Asked):
@@ -37,8 +40,8 @@ def _summary(asked: Asked):
 
 
 def _answer(asked: Asked):
-    wanted = set(content_stems(_QUESTION.search(asked.text)[1]))
+    wanted = set(terms(_QUESTION.search(asked.text)[1]))
     for row in (row for rows in asked.quoted for row in rows):
-        if wanted & set(content_stems(row.get("text", ""))):
+        if wanted & set(terms(row.get("text", ""))):
             return f"{row['text'].rstrip('.')} [{row['id']}]."
     return "NOTHING KNOWN"

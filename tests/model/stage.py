@@ -9,13 +9,12 @@ from msgspec.structs import replace
 
 from conversation.world import Pigeon, Stage
 from gate.world import on_sqlite
-from mnemon.adapters.reason.extractive import Extractive
 from mnemon.gate.gate import Gate
 
 
 @contextmanager
 def thinking_stage(folder, thinker) -> Iterator[Stage]:
-    world = on_sqlite(folder / "book.db", reasoner=Extractive(), courier=Pigeon(), clock=thinker.clock)
+    world = on_sqlite(folder / "book.db", courier=Pigeon(), clock=thinker.clock)
     world.tools = replace(world.tools, model=thinker.model)
     world.gate = Gate(book=world.book, keyring=world.keyring, clock=world.clock, tools=world.tools)
     stage = Stage(world)

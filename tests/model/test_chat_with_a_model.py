@@ -17,7 +17,12 @@ CHAT = "/peers/alice/chat"
 def derived(asked):
     """What a model would make of people who say what they play."""
     rows = asked.quoted[-1]
-    return facts(*(fact(row["text"].replace("I play", f"{row['by']} plays"), row["id"]) for row in rows))
+    return facts(
+        *(
+            fact(row["text"].replace("I play", f"{row['by']} plays"), row["id"], about=row["by"])
+            for row in rows
+        )
+    )
 
 
 @pytest.fixture(autouse=True)

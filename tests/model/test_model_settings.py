@@ -79,7 +79,7 @@ def test_a_wrong_setting_is_told(wrong):
 
 
 def test_every_setting_of_a_model_is_known():
-    assert sum(name.startswith("MNEMON_MODEL_") for name in VARIABLES) == 22
+    assert sum(name.startswith("MNEMON_MODEL_") for name in VARIABLES) == 23
     with pytest.raises(Misconfigured):
         settings_from({"MNEMON_MODEL_NAMES": "one"})
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gate.world import FakeClock
 from mnemon.adapters.model.purse import Purse
 from mnemon.domain.spending import Allowance, Spent, seconds_left
-from mnemon.errors import ModelBudgetSpent
+from mnemon.errors import ModelBudgetSpent, ModelUnavailable
 from model.stand_in import Fails, Says
 from model.world import NOON, Thinker, fact, facts, inquiry
 
@@ -21,7 +21,7 @@ HOUR = 3_600_000
 MANY = Allowance()
 SAID = "Evenings mean sewing, quilts mostly."
 GOOD = facts(fact("ann sews quilts", "t1"))
-BY_RULE = "ann lives in Lisbon"
+KNOWN = "ann lives in Lisbon"
 
 
 def a_purse(folder, whole=MANY, each=MANY, clock=None):
@@ -137,7 +137,8 @@ def test_a_file_that_can_not_be_read_means_that_nothing_is_spent(endpoint, tmp_p
     thinker = Thinker(endpoint, tmp_path)
     thinker.spend.write_text(content)
     thinker.spend.chmod(0o600)
-    assert thinker.derived("I live in Lisbon.") == [BY_RULE]
+    with pytest.raises(ModelBudgetSpent):
+        thinker.noted(SAID)
     assert endpoint.asked == []
     assert "can't be read" in thinker.model.standing("w").trouble
 
@@ -146,7 +147,8 @@ def test_a_file_that_others_could_have_written_is_not_believed(endpoint, tmp_pat
     thinker = Thinker(endpoint, tmp_path)
     thinker.spend.write_text("{}")
     thinker.spend.chmod(0o666)
-    thinker.derived("I live in Lisbon.")
+    with pytest.raises(ModelBudgetSpent):
+        thinker.noted(SAID)
     assert endpoint.asked == []
 
 
@@ -167,34 +169,36 @@ def test_accounts_that_nobody_used_today_are_not_kept(tmp_path):
 
 
 class TestTheModelWithinItsBudget:
-    def test_over_budget_it_is_not_asked_and_rules_answer_loudly(self, endpoint, tmp_path):
+    def test_over_budget_it_is_not_asked_and_says_so_once(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path, whole=Allowance(calls_per_hour=1))
         endpoint.plays(GOOD)
-        assert "ann sews quilts" in thinker.derived(SAID)
+        assert "ann sews quilts" in thinker.noted(SAID)
         for _ in range(3):
-            assert thinker.derived("I live in Lisbon.") == [BY_RULE]
+            with pytest.raises(ModelBudgetSpent):
+                thinker.noted(SAID)
         assert len(endpoint.asked) == 1
         assert len(thinker.complaints) == 1
         assert "calls per hour" in thinker.complaints[0]
         assert "calls per hour" in thinker.model.standing("w").trouble
         thinker.clock.advance(seconds=3600)
-        assert "ann sews quilts" in thinker.derived(SAID)
+        assert "ann sews quilts" in thinker.noted(SAID)
 
-    def test_a_summary_and_an_answer_go_by_rule_too(self, endpoint, tmp_path):
+    def test_a_summary_and_an_answer_cost_too_much_too(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path, whole=Allowance(tokens_per_day=10))
-        assert "Lisbon" in thinker.summary("I live in Lisbon.")
-        _, told = thinker.told("Where does ann live?", BY_RULE)
-        assert "Lisbon" in told.text
-        assert (told.by, told.lacking) == ("extractive", "model_budget_spent")
+        with pytest.raises(ModelBudgetSpent):
+            thinker.summary("I live in Lisbon.")
+        with pytest.raises(ModelBudgetSpent):
+            thinker.told("Where does ann live?", KNOWN)
         assert endpoint.asked == []
 
     def test_one_workspace_can_not_spend_what_is_anothers(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path, each=Allowance(calls_per_hour=1))
         endpoint.plays(GOOD)
-        thinker.derived(SAID)
-        assert "ann sews quilts" not in thinker.derived(SAID)
+        thinker.noted(SAID)
+        with pytest.raises(ModelBudgetSpent):
+            thinker.noted(SAID)
         thinker.engaged = thinker.model.engaged("another")
-        assert "ann sews quilts" in thinker.derived(SAID)
+        assert "ann sews quilts" in thinker.noted(SAID)
 
     def test_a_call_is_counted_before_it_is_made(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path)
@@ -202,34 +206,35 @@ class TestTheModelWithinItsBudget:
 
         def reply(asked):
             seen.append(thinker.purse.spent("w")[0])
-            return Says('{"facts": []}', usage=33)
+            return Says('{"add": []}', usage=33)
 
         endpoint.plays(reply)
-        thinker.derived(SAID)
+        thinker.noted(SAID)
         assert seen[0].calls_today == 1
         assert seen[0].tokens_today > 1200
         assert thinker.purse.spent("w")[0].tokens_today == 33
 
     def test_an_endpoint_that_does_not_say_what_it_cost_is_counted_by_us(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path)
-        endpoint.plays(Says('{"facts": []}', usage=None))
-        thinker.derived(SAID)
-        assert 100 < thinker.purse.spent("w")[0].tokens_today < 1200
+        endpoint.plays(Says('{"add": []}', usage=None))
+        thinker.noted(SAID)
+        assert 100 < thinker.purse.spent("w")[0].tokens_today < 2000
 
     def test_failures_use_up_the_budget(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path, whole=Allowance(calls_per_hour=3))
         endpoint.plays(Fails(500))
         for _ in range(3):
-            thinker.told("Where does ann live?", BY_RULE)
+            with pytest.raises(ModelUnavailable):
+                thinker.told("Where does ann live?", KNOWN)
             thinker.clock.advance(seconds=60)
-        _, told = thinker.told("Where does ann live?", BY_RULE)
-        assert told.lacking == "model_budget_spent"
+        with pytest.raises(ModelBudgetSpent):
+            thinker.told("Where does ann live?", KNOWN)
         assert len(endpoint.asked) == 3
 
     def test_an_answer_that_nobody_reads_to_its_end_stays_counted(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path)
         endpoint.plays(Says(pieces=("ann lives in a house ", "in Lisbon ", "[s1]")))
-        telling = thinker.engaged.tell(inquiry("Where?", BY_RULE, streamed=True))
+        telling = thinker.engaged.tell(inquiry("Where?", KNOWN, streamed=True))
         next(telling)
         telling.close()
         spent = thinker.purse.spent("w")[0]

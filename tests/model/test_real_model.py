@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from environments import client_program
-from mnemon.adapters.model.support import supports
+from mnemon.adapters.model.grounding import Ground, Source
 from mnemon.gate.workshop import MOST_UNUSABLE
-from model.world import Thinker
+from model.world import NOON, Thinker
 
 SERVER = Path(__file__).with_name("llama_server.py")
 SAID = "I live in Lisbon and I work as a nurse."
@@ -75,11 +75,9 @@ def test_what_a_real_model_derives_is_true(thinker, stage, owner, spent):
     worked(stage)
     assert 1 <= spent() <= 2 * MOST_UNUSABLE
     assert thinker.endpoint.dialect.json == "schema"
-    held = owner.conclusions()
-    assert "alice lives in Lisbon" in [one["content"] for one in held]
-    for one in held:
+    for one in owner.conclusions():
         assert one["source_ids"] == [said["id"]]
-        assert supports([SAID], one["content"], "alice"), one
+        assert Ground([Source(SAID, NOON)], "alice").bears(one["content"]), one
 
 
 def test_what_a_real_model_summarises_was_said(stage, owner, spent):

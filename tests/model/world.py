@@ -1,4 +1,4 @@
-"""A reasoner on a stand-in for a model: its clock, its purse and its complaints are in the test's hands."""
+"""The model on a stand-in for an endpoint, with its clock, purse and complaints in the test's hands."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from gate.world import TOKENS, FakeClock
 from mnemon.adapters.model.endpoint import Endpoint
 from mnemon.adapters.model.purse import Purse
 from mnemon.adapters.model.reasoner import ModelReasoner
-from mnemon.adapters.reason.extractive import Extractive
 from mnemon.domain.spending import Allowance
-from mnemon.ports.model import TASKS, Effort, Inquiry
-from mnemon.ports.reasoner import Statement, Turn
+from mnemon.ports.model import TASKS, Effort, Inquiry, Known, Person, Reading, Statement, Turn
 from model.stand_in import NAME
 
 NOON = 1_794_744_000_000
@@ -18,7 +16,7 @@ DAY = 86_400_000
 
 
 class Thinker:
-    """The model as a reasoner, engaged for the workspace 'w'."""
+    """The model, engaged for the workspace 'w'."""
 
     def __init__(
         self,
@@ -32,6 +30,8 @@ class Thinker:
         timeout=20.0,
         clock=None,
         key="a key",
+        quiet_seconds=0,
+        embed=None,
     ):
         self.clock = clock or FakeClock(NOON)
         self.complaints = []
@@ -43,19 +43,30 @@ class Thinker:
         self.model = ModelReasoner(
             dict.fromkeys(tasks, self.endpoint),
             self.purse,
-            Extractive(),
             count=TOKENS.count,
             window=window,
             report=self.complaints.append,
+            quiet_seconds=quiet_seconds,
+            embed=embed,
         )
         self.engaged = self.model.engaged("w")
 
-    def derived(self, *said, about="ann", before=(), wishes=""):
-        """The texts of the facts of turns, each a text of ann's or a pair of peer and text."""
-        return [fact.text for fact in self.facts(*said, about=about, before=before, wishes=wishes)]
+    def noted(self, *said, **more):
+        """What is added or replaced after turns, each a text of ann's or a pair of peer and text."""
+        return [one.text for one in self.revisions(*said, **more) if one.text]
 
-    def facts(self, *said, about="ann", before=(), wishes=""):
-        return self.engaged.derive(turns(*said), about, turns(*before, start=100), wishes)
+    def revisions(self, *said, about="ann", before=(), wishes="", known=(), card=()):
+        lines = turns(*said)
+        kept = [Known(f"known{at}", text, NOON - DAY) for at, text in enumerate(known, 1)]
+        fresh = frozenset(line.id for line in lines if line.peer == about)
+        reading = Reading(
+            [Person(about, card, kept)],
+            lines,
+            turns(*before, start=100),
+            fresh,
+            wishes=dict.fromkeys(fresh, wishes),
+        )
+        return self.engaged.revise(reading)
 
     def summary(self, *said, earlier=None, most=200):
         return self.engaged.summarise(earlier, turns(*said), most, TOKENS.count)
@@ -87,9 +98,10 @@ def whole(telling):
             return pieces, end.value
 
 
-def fact(text, *sources, card=None):
-    return {"text": text, "sources": list(sources), "card": card}
+def fact(text, *sources, **more):
+    return {"text": text, "sources": list(sources), **more}
 
 
-def facts(*found):
-    return {"facts": list(found)}
+def facts(*added, **more):
+    """What a model replies that adds these; `replace`, `retire` and `keep` as they are."""
+    return {"add": list(added), **more}

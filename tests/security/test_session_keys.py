@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import staged
-from mnemon.adapters.reason.extractive import Extractive
 from mnemon.gate import messages as m
 from mnemon.gate import operations as o
 
@@ -16,7 +15,7 @@ BERLIN = "I moved to Berlin"
 @pytest.fixture
 def stage(tmp_path):
     """Bob lives in Paris and is not in the session 's', where alice is."""
-    with staged(tmp_path, reasoner=Extractive()) as stage:
+    with staged(tmp_path) as stage:
         stage.owner.say("home", "I live in Paris", peer="bob")
         stage.owner.say("s", "I like tea")
         stage.rest()

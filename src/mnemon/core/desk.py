@@ -22,7 +22,6 @@ from mnemon.ports.courier import Courier
 from mnemon.ports.index import Index
 from mnemon.ports.model import Model
 from mnemon.ports.reader import Reader
-from mnemon.ports.reasoner import Reasoner
 from mnemon.ports.spelling import NoSpelling, Spelling
 from mnemon.ports.thesaurus import NoThesaurus, Thesaurus
 from mnemon.ports.tokenizer import Tokenizer
@@ -48,7 +47,6 @@ class Tools(Struct, frozen=True):
     index: Index
     entropy: Entropy
     tokenizer: Tokenizer
-    reasoner: Reasoner
     reader: Reader
     courier: Courier
     limits: Limits = field(default_factory=Limits)
@@ -59,7 +57,7 @@ class Tools(Struct, frozen=True):
     """Where people live whose days are spoken of."""
     memo: Memo = field(default_factory=Memo)
     model: Model | None = None
-    """Who reasons in the reasoner's place, if a model is configured."""
+    """What reads, summarises and answers, if a model is configured."""
     carry: Callable[[], None] | None = None
     """Takes what waits for the bucket there, if one is configured. Raises: Unavailable."""
 
@@ -67,9 +65,9 @@ class Tools(Struct, frozen=True):
         """The moment as clocks on the wall show it, in milliseconds as if that were UTC."""
         return at + self.zone.offset(at)
 
-    def reasoner_of(self, workspace: str) -> Reasoner:
-        """Who thinks for that workspace."""
-        return self.reasoner if self.model is None else self.model.engaged(workspace)
+    def model_for(self, task: str) -> Model | None:
+        """The model that does that task; None if rules do it."""
+        return self.model if self.model is not None and task in self.model.tasks else None
 
 
 class Desk(Struct, frozen=True, gc=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mnemon.core.browse import class_of, list_lines, read_line, snapshot
+from mnemon.core.conversation.chat import QUOTES
 from mnemon.core.conversation.dream import stock
 from mnemon.core.correct import correct
 from mnemon.core.desk import Desk, Trace
@@ -156,7 +157,7 @@ def status(case: Case, request: m.Status) -> Outcome:
         namespaces=rooms,
         audit_rows=desk.tx.audit.tree(desk.scope.workspace).size if everything else None,
         scrub_pending=case.book.scrub_pending(),
-        reasoner=desk.tools.reasoner_of(desk.scope.workspace).name,
+        reasoner=QUOTES if desk.tools.model is None else desk.tools.model.name,
         model=_model(desk, whole=everything),
         embedder=meaning.description,
         waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,

@@ -17,18 +17,11 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from mnemon.core.conversation import hooks
-from mnemon.core.conversation.derive import (
-    Passage,
-    by_peer,
-    facts_of,
-    keep_facts,
-    keep_statements,
-    read_passage,
-)
+from mnemon.core.conversation import hooks, revise
+from mnemon.core.conversation.derive import by_peer, keep_statements, read_passage
 from mnemon.core.conversation.dream import dream
 from mnemon.core.conversation.place import Changes
-from mnemon.core.conversation.summarise import Stretch, by_quotes, keep_summary, read_stretch
+from mnemon.core.conversation.summarise import by_quotes, keep_summary, read_stretch
 from mnemon.core.desk import Desk, Tools
 from mnemon.core.embedding import ACTOR, embed_some
 from mnemon.core.finding import reading
@@ -44,14 +37,15 @@ from mnemon.gate.lull import Lull
 from mnemon.ports.book import Book, Transaction
 from mnemon.ports.clock import Clock
 from mnemon.ports.courier import Parcel, Undelivered
-from mnemon.ports.model import SUMMARISE as SUMMARISE_BY_MODEL
+from mnemon.ports.model import Dialectic
 from mnemon.ports.observer import WORK, Observer
-from mnemon.ports.reasoner import Reasoner
 
 LEASE_MS = 30 * 1000
 MODEL_LEASE_MS = 10 * LEASE_MS
 """For how long work is claimed where a model thinks about it."""
 MOST_AT_ONCE = 50
+MOST_IN_A_STRETCH = 500
+"""How many errands of a session are claimed together where a model reads them."""
 MOST_TRIES = 8
 MOST_UNUSABLE = 3
 """How often a model is asked about one piece that it answers with what can't be used."""
@@ -97,6 +91,7 @@ class Workshop:
         self._secret = secret
         self._report = report
         self._lease = LEASE_MS if tools.model is None else MODEL_LEASE_MS
+        self._most = MOST_AT_ONCE if tools.model_for(DERIVE) is None else MOST_IN_A_STRETCH
         self._name = tools.entropy.take(8).hex()
         self._after = ""
         """The workspace that work was last done for: the others come first."""
@@ -162,7 +157,7 @@ class Workshop:
                 return tidied
         until, after = now + self._lease, self._after
         with self._book.claim() as tx:
-            tasks = tx.work.claim(self._name, now=now, until=until, most=MOST_AT_ONCE, after=after)
+            tasks = tx.work.claim(self._name, now=now, until=until, most=self._most, after=after)
         if not tasks:
             return False
         self._after = tasks[0].workspace
@@ -171,6 +166,20 @@ class Workshop:
         else:
             self._attempt(tasks)
         return True
+
+    def hurry(self) -> None:
+        """Have every stretch of a session read now, as if it were quiet long enough.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        if self._tools.model_for(DERIVE) is None:
+            return
+        with self._book.read() as tx:
+            workspaces = tx.workspaces()
+        for workspace in workspaces:
+            with self._book.write(workspace) as tx:
+                tx.work.defer(workspace, None, DERIVE, self._clock.now())
+        self.bell.set()
 
     def tidy(self) -> bool:
         """Do a little for what lines are found by: new tokens first, then vectors; whether there was any.
@@ -224,28 +233,30 @@ class Workshop:
                     self._deliver(task)
 
     def _derive(self, tasks: Sequence[Task]) -> None:
+        with self._book.read(tasks[0].workspace) as tx:
+            desk = self._desk(tx, tasks[0])
+            stretch = None if desk.tools.model_for(DERIVE) is None else revise.read_stretch(desk, tasks)
+        if stretch is not None:
+            found = self._by_model(tasks[0], lambda model: model.revise(stretch.reading))
+            if found is not None:
+                self._finish(tasks, lambda desk: revise.keep_revisions(desk, stretch, found))
+                return
+        self._derive_by_rule(tasks)
+
+    def _derive_by_rule(self, tasks: Sequence[Task]) -> None:
         session = tasks[0].session or ""
-        found: list[Callable[[Desk], Changes]] = []
+        passages = []
         for about, own in by_peer(tasks).items():
             with self._book.read(tasks[0].workspace) as tx:
-                passage = read_passage(self._desk(tx, tasks[0]), own, session, about)
-            found.append(self._concluded(tasks[0], passage))
+                passages.append(read_passage(self._desk(tx, tasks[0]), own, session, about))
 
         def keep(desk: Desk) -> Changes:
             changes = Changes()
-            for store in found:
-                changes.join(store(desk))
+            for passage in passages:
+                changes.join(keep_statements(desk, passage))
             return changes
 
         self._finish(tasks, keep)
-
-    def _concluded(self, task: Task, passage: Passage) -> Callable[[Desk], Changes]:
-        """What stores what follows from the passage: by the model or, where none derives, by rule."""
-        model = self._tools.model
-        if model is None or DERIVE not in model.tasks:
-            return partial(keep_statements, passage=passage)
-        facts = self._thought(task, partial(facts_of, passage=passage, local=self._tools.local))
-        return partial(keep_facts, passage=passage, facts=facts)
 
     def _summarise(self, task: Task) -> None:
         with self._book.read(task.workspace) as tx:
@@ -253,36 +264,30 @@ class Workshop:
         if stretch is None:
             self._finish([task], lambda desk: Changes())
             return
-        text = self._summary(task, stretch)
-        self._finish([task], lambda desk: keep_summary(desk, stretch, text))
+        told = stretch.earlier, stretch.turns, stretch.most_tokens, self._tools.tokenizer.count
+        text = None
+        if stretch.turns and self._tools.model_for(SUMMARISE) is not None:
+            text = self._by_model(task, lambda model: model.summarise(*told))
+        summary = text or by_quotes(*told)
+        self._finish([task], lambda desk: keep_summary(desk, stretch, summary))
 
-    def _summary(self, task: Task, stretch: Stretch) -> str:
-        """The model's summary, or quotations where no model summarises. Raises: Unavailable."""
-        given = stretch.earlier, stretch.turns, stretch.most_tokens, self._tools.tokenizer.count
-        model, text = self._tools.model, ""
-        if model is not None and SUMMARISE_BY_MODEL in model.tasks and stretch.turns:
-            try:
-                text = model.engaged(task.workspace).summarise(*given)
-            except ModelBudgetSpent:
-                pass
-            except ModelUnusable as error:
-                if task.attempts < MOST_UNUSABLE:
-                    raise
-                self._report(f"{task.kind} without the model, after {task.attempts} tries: {error.detail}")
-        return text or by_quotes(*given)
-
-    def _thought(self, task: Task, think: Callable[[Reasoner], _Found]) -> _Found:
-        """What came of thinking: by the model, or by rule where the model's replies can't be used for long.
+    def _by_model(self, task: Task, think: Callable[[Dialectic], _Found]) -> _Found | None:
+        """What the model says; None where its budget is spent, or its replies can't be used for long.
 
         Raises: Unavailable.
         """
+        model = self._tools.model_for(task.kind)
+        if model is None:
+            return None
         try:
-            return think(self._tools.reasoner_of(task.workspace))
+            return think(model.engaged(task.workspace))
+        except ModelBudgetSpent:
+            return None
         except ModelUnusable as error:
             if task.attempts < MOST_UNUSABLE:
                 raise
             self._report(f"{task.kind} without the model, after {task.attempts} tries: {error.detail}")
-            return think(self._tools.reasoner)
+            return None
 
     def _dream(self, task: Task) -> None:
         told = msgspec.json.decode(task.payload, type=settled(_Dream))

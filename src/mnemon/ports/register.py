@@ -100,12 +100,13 @@ class Work(Protocol):
     def add(self, errand: Errand, due: int) -> None: ...
 
     def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
-        """Take the errand due longest that nobody holds (or held too long), and those right behind it, of the
-        next workspace behind `after` that has any; behind the last one comes the first.
+        """Take the errand due longest that nobody holds (or held too long), and those of its kind behind it,
+        of the next workspace behind `after` that has any; behind the last one comes the first.
 
         All are of one workspace, session and kind, in order. An errand of a session waits for every earlier
-        one of that session, whatever its kind; errands without a session wait for none, and come one at a
-        time. The tasks come back with `holder` and `until` set and `attempts` increased.
+        one of that session, unless it goes along with one of its kind; errands without a session wait for
+        none, and come one at a time. The tasks come back with `holder` and `until` set and `attempts`
+        increased.
         """
         ...
 
@@ -116,6 +117,11 @@ class Work(Protocol):
 
     def postpone(self, task: Task, due: int) -> bool:
         """Put the task back, not to be claimed before `due`; False as `finish`."""
+        ...
+
+    def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
+        """Have the errands of that kind of the session, or of every session, fall due then, sooner or later,
+        as far as nobody holds or tried them; the first turn among them, None if there are none."""
         ...
 
     def is_due(self, now: int) -> bool:

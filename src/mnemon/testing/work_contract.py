@@ -145,16 +145,42 @@ class ClaimsContract:
         assert claimed(book, most=0) == []
         assert claimed(book, most=1) == [0]
 
-    def test_an_errand_of_another_kind_ends_what_comes_together(self, book: Book) -> None:
-        kinds = (DERIVE, DERIVE, DREAM, DERIVE)
+    def test_errands_of_another_kind_are_left_out_of_what_comes_together(self, book: Book) -> None:
+        kinds = (DERIVE, DERIVE, DREAM, DERIVE, DREAM)
         add(book, *(errand(n, kind=kind) for n, kind in enumerate(kinds)))
         found = []
-        for _ in kinds:
+        for _ in range(3):
             with book.write() as tx:
                 tasks = claim(tx)
                 found.append([task.first for task in tasks])
+                assert claim(tx, "i") == []
                 assert all(tx.work.finish(task) for task in tasks)
-        assert found == [[0, 1], [2], [3], []]
+        assert found == [[0, 1, 3], [2, 4], []]
+
+    def test_errands_of_a_kind_fall_due_together_when_they_are_deferred(self, book: Book) -> None:
+        add(book, errand(3), errand(4), errand(5, kind=SUMMARISE), errand(6, "t"))
+        with book.write() as tx:
+            assert tx.work.defer(HOME, "s", DERIVE, NOW + 50) == 3
+            assert tx.work.defer(HOME, "nowhere", DERIVE, NOW + 50) is None
+            assert tx.work.next_due() == NOW
+        assert [claimed(book), claimed(book), claimed(book, now=NOW + 50)] == [[6], [], [3, 4]]
+
+    def test_what_is_deferred_can_be_made_due_at_once_in_every_session(self, book: Book) -> None:
+        add(book, errand(1), errand(2, "t"), errand(3, workspace="other"), due=NOW + 50)
+        with book.write() as tx:
+            assert tx.work.defer(HOME, None, DERIVE, NOW) == 1
+            assert tx.work.next_due() == NOW
+        assert [claimed(book) for _ in range(3)] == [[1], [2], []]
+
+    def test_what_is_held_or_was_tried_is_not_deferred(self, book: Book) -> None:
+        add(book, errand(1), errand(2, "t"))
+        with book.write() as tx:
+            [held] = claim(tx)
+            [tried] = claim(tx, "i")
+            assert tx.work.postpone(tried, NOW + 10)
+            assert tx.work.defer(HOME, None, DERIVE, NOW) is None
+            assert tx.work.next_due() == NOW + 10
+            assert tx.work.finish(held)
 
     def test_errands_of_other_sessions_and_workspaces_are_left_for_other_claims(self, book: Book) -> None:
         for n, (session, workspace) in enumerate((("s", HOME), ("t", HOME), ("s", "other"), ("s", HOME))):

@@ -28,7 +28,7 @@ class MemoryWork:
         if not ready or most < 1:
             return []
         head = min(ready, key=lambda task: (task.workspace <= after, task.workspace, task.due, task.seq))
-        taken = takewhile(lambda task: task.kind == head.kind and free(task), self._from(head))
+        taken = takewhile(free, self._from(head))
         claimed = [
             replace(task, holder=holder, until=until, attempts=task.attempts + 1)
             for task in list(taken)[:most]
@@ -45,10 +45,11 @@ class MemoryWork:
         ]
 
     def _from(self, head: Task) -> list[Task]:
-        """The task, and those of its session behind it."""
+        """The task, and those of its session and kind behind it."""
         if head.session is None:
             return [head]
-        return sorted(self._beside(head), key=lambda task: task.seq)
+        alike = (task for task in self._beside(head) if task.kind == head.kind)
+        return sorted(alike, key=lambda task: task.seq)
 
     def _beside(self, one: Task) -> list[Task]:
         return [
@@ -78,6 +79,17 @@ class MemoryWork:
         if found is None or found.holder is None:
             return None
         return found if (found.workspace, found.holder) == (task.workspace, task.holder) else None
+
+    def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
+        waiting = [
+            task
+            for task in self._state.tasks.values()
+            if (task.workspace, task.kind, task.attempts) == (workspace, kind, 0)
+            and task.holder is None
+            and session in (None, task.session)
+        ]
+        self._state.tasks.update({task.seq: replace(task, due=due) for task in waiting})
+        return min((task.first for task in waiting), default=None)
 
     def is_due(self, now: int) -> bool:
         due = self.next_due()

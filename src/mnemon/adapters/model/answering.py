@@ -10,16 +10,14 @@ from msgspec import Struct
 
 from mnemon.adapters.model import shape
 from mnemon.adapters.model.asking import Asking
-from mnemon.adapters.model.holding import Evidence
+from mnemon.adapters.model.grounding import Embed, Ground, Source, clauses
 from mnemon.adapters.model.marks import Marks
-from mnemon.adapters.model.prompting import fenced, prompt, quote
-from mnemon.adapters.model.readings import in_words, is_refusal, parsed, visible
-from mnemon.adapters.model.support import Ground, day, days
+from mnemon.adapters.model.prompting import day, fenced, prompt, quote
+from mnemon.adapters.model.readings import in_words, is_data, is_refusal, parsed, visible
 from mnemon.adapters.model.wire import Call, Message, Prompt, Reply
 from mnemon.domain.shapes import settled
 from mnemon.errors import ModelUnusable
-from mnemon.ports.model import Inquiry, Telling
-from mnemon.ports.reasoner import Statement, Told
+from mnemon.ports.model import Inquiry, Statement, Telling, Told
 
 SEARCH = "search_memory"
 UNSUPPORTED = "unsupported"
@@ -30,8 +28,10 @@ _LONGEST_SEARCH = 300
 _MOST_FOUND = 20
 _FEW_TOKENS = 64
 _SHARED = 2
-"""With how many content words an answer must share in a statement to rest on it unmarked."""
+"""How many words a statement must have in common with an answer that rests on it unmarked."""
 _HALF = 0.5
+_OWN_WORDS = 0.35
+"""The share of an answer's words that must be found in what it cites: the rest is how it puts it."""
 _TOOL: Mapping[str, Any] = {
     "type": "function",
     "function": {
@@ -94,26 +94,35 @@ class Desk:
         found = (said.get(label) or noted.get(label) for label in labels)
         return tuple(dict.fromkeys(one for one in found if one is not None))
 
-    def said(self, cited: Sequence[str], labels: Sequence[str]) -> list[str]:
-        """The texts of what is cited, and of the marked lines of the card."""
-        known = [one.text for one in self.known.values() if one.id in cited]
-        return [*known, *(one.text for label, one in self.card.items() if label in labels)]
+    def sources(
+        self, asked_at: int, cited: Sequence[str] | None = None, *, outdated: bool = True
+    ) -> list[Source]:
+        """All statements, those that are cited or those that are so now, and the lines of the card."""
+        known = [
+            one
+            for one in self.known.values()
+            if (cited is None or one.id in cited) and (outdated or one.outdated_by is None)
+        ]
+        card = [Source(one.text, asked_at) for one in self.card.values()]
+        return [*card, *(Source(f"{one.peer or ''} {one.text}", one.said_at) for one in known)]
 
     def unmarked(self, text: str) -> tuple[str, ...]:
         """The statements that a text without marks plainly rests on."""
-        ground = Ground([text])
+        ground = Ground([Source(text, 0)], self._about)
         return tuple(
             one.id
             for one in self.known.values()
-            if ground.shared(one.text, self._about) >= _SHARED or ground.share(one.text, self._about) >= _HALF
+            if (found := ground.found(one.text))
+            and (len(found) >= _SHARED or ground.share(one.text) >= _HALF)
         )
 
 
 class Answering:
     """One question, thought about."""
 
-    def __init__(self, asking: Asking, inquiry: Inquiry, name: str) -> None:
+    def __init__(self, asking: Asking, inquiry: Inquiry, name: str, embed: Embed | None) -> None:
         self._asking = asking
+        self._embed = embed
         self._inquiry = inquiry
         self._name = name
         self._desk = Desk(inquiry, asking)
@@ -228,19 +237,24 @@ class Answering:
         cited = self._desk.cited(labels)
         if not cited and not from_card:
             cited = self._desk.unmarked(text)
-        if (cited or from_card) and self._evidence_at_hand().holds(text, self._desk.said(cited, labels)):
+        if (cited or from_card) and self._holds(text, cited):
             return self._told(text, cited)
         if not self._inquiry.streamed:
             raise ModelUnusable("the model's answer rests on nothing")
         return self._told(text, cited, lacking=UNSUPPORTED)
 
-    def _evidence_at_hand(self) -> Evidence:
-        known = self._desk.known.values()
-        names = " ".join(one.peer or "" for one in known)
-        moments = [self._inquiry.asked_at, *(one.said_at for one in known)]
-        card = [one.text for one in self._desk.card.values()]
-        about = self._inquiry.about or ""
-        return Evidence(known, card, self._inquiry.question, about, f"{names} {days(moments)}")
+    def _holds(self, text: str, cited: Sequence[str]) -> bool:
+        """Whether the answer names nothing that no statement has, and says what those say that it cites."""
+        inquiry, desk, about = self._inquiry, self._desk, self._inquiry.about or ""
+        asked_at, asked, counts = inquiry.asked_at, inquiry.question, len(desk.known)
+        every = Ground([Source("", asked_at), *desk.sources(asked_at)], about, None, asked, counts)
+        if is_data(text) or not every.names_all(text):
+            return False
+        now = Ground(desk.sources(asked_at, outdated=False), about)
+        if any(now.denied(clause) for clause in clauses(text)):
+            return False
+        ground = Ground(desk.sources(asked_at, cited), about, self._embed, asked, counts)
+        return ground.share(text) >= _OWN_WORDS or ground.is_near(text)
 
     def _told(self, text: str, cited: tuple[str, ...], lacking: str = "") -> Told:
         return Told(text, cited, by=self._name, searched=tuple(self._searched), lacking=lacking)

@@ -16,6 +16,8 @@ from typing import Any
 
 import msgspec
 
+from mnemon.domain.moments import to_datetime
+
 _FOLDER = "prompts"
 _ESCAPED = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029", "\u0085": "\\u0085"}
@@ -51,6 +53,14 @@ def quote(value: Any) -> str:
         if mark in text:
             text = text.replace(mark, mark.replace("[", "\\u005b"))
     return text
+
+
+def day(moment: int) -> str:
+    """The day of a moment as a line of a prompt shows it; nothing for one that no calendar has."""
+    try:
+        return to_datetime(moment).strftime("%Y-%m-%d (%A)")
+    except (OverflowError, ValueError):
+        return ""
 
 
 def _storable(value: Any) -> Any:

@@ -21,6 +21,7 @@ _REFUSAL = pattern(
     r"|as an ai\b)",
     re.IGNORECASE,
 )
+_FENCE = pattern(r"\A```\w*\n?|\n?```\Z")
 _UNSEEN = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that turn the direction of what follows."""
 _T = TypeVar("_T")
@@ -60,6 +61,18 @@ def in_words(reply: Reply) -> str:
 
 def is_refusal(text: str) -> bool:
     return _REFUSAL.match(text.replace("’", "'")[:200]) is not None
+
+
+def is_data(text: str) -> bool:
+    """Whether it is JSON, as a whole or in a block of code."""
+    plain = _FENCE.sub("", text.strip()).strip()
+    if not plain.startswith(("{", "[")):
+        return False
+    try:
+        msgspec.json.decode(plain)
+    except (msgspec.DecodeError, RecursionError):
+        return plain.startswith(('{"', "[{"))
+    return True
 
 
 def parsed(reply: Reply, kind: type[_T]) -> _T:

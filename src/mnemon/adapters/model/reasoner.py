@@ -1,37 +1,53 @@
-"""The model as a reasoner: each task to its endpoint, within the budget, and by rule where that ends."""
+"""The model: each task to its endpoint, within the budget."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import Lock
+from typing import TypeVar
 
-from mnemon.adapters.model import deriving, summarising
+from mnemon.adapters.model import revising, summarising
 from mnemon.adapters.model.answering import Answering
 from mnemon.adapters.model.asking import Asking
 from mnemon.adapters.model.endpoint import Endpoint
+from mnemon.adapters.model.grounding import Embed
 from mnemon.adapters.model.purse import Purse
 from mnemon.domain.spending import Spent
 from mnemon.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable
-from mnemon.ports.model import ANSWER, DERIVE, SUMMARISE, Inquiry, Standing, Telling
+from mnemon.ports.model import (
+    ANSWER,
+    DERIVE,
+    SUMMARISE,
+    Inquiry,
+    Pace,
+    Reading,
+    Revision,
+    Standing,
+    Telling,
+    Told,
+    Turn,
+)
 from mnemon.ports.observer import MODEL, Observer
-from mnemon.ports.reasoner import Fact, Reasoner, Told, Turn
+
+_T = TypeVar("_T")
 
 BROKEN_OFF = " … (the model broke off here)"
 
 
 class ModelReasoner:
-    """A `Model`. What it can't do for want of budget or of an endpoint, `plain` does."""
+    """A `Model`."""
 
     def __init__(
         self,
         endpoints: Mapping[str, Endpoint],
         purse: Purse,
-        plain: Reasoner,
         *,
         count: Callable[[str], int],
         window: int,
         report: Callable[[str], None],
+        quiet_seconds: int = 60,
+        embed: Embed | None = None,
     ) -> None:
         self._endpoints = endpoints
         self._purse = purse
@@ -42,7 +58,8 @@ class ModelReasoner:
         self._told: dict[str, str] = {}
         self._unusable: dict[str, str] = {}
         self._observer: Observer | None = None
-        self.plain = plain
+        self.embed = embed
+        self.pace = Pace(quiet_seconds * 1000, window // 2)
         self.tasks: Mapping[str, str] = {task: one.model for task, one in endpoints.items()}
         self.name = "model " + ", ".join(dict.fromkeys(self.tasks.values()))
 
@@ -110,72 +127,65 @@ class ModelReasoner:
 class Engaged:
     """A `Dialectic`: the model on one workspace's account."""
 
-    deterministic = False
-
     def __init__(self, model: ModelReasoner, workspace: str) -> None:
         self._model = model
         self._workspace = workspace
         self.name = model.name
-        self.structured = ANSWER in model.tasks
 
-    def derive(
-        self, turns: Sequence[Turn], about: str, before: Sequence[Turn] = (), wishes: str = ""
-    ) -> list[Fact]:
-        """Raises: ModelUnavailable, ModelUnusable."""
-        by_rule = self._model.plain.derive(turns, about, before)
-        asking = self._model.asking(DERIVE, self._workspace)
-        if asking is None:
-            return by_rule
-        try:
-            found = deriving.derive(asking, turns, about, before, wishes)
-        except ModelBudgetSpent as error:
-            self._model.note(DERIVE, error)
-            return by_rule
-        except ModelUnavailable as error:
-            self._model.failed(DERIVE, error)
-            raise
-        self._model.well(DERIVE)
-        return deriving.joined(found, by_rule, about, wished=bool(wishes.strip()))
+    def revise(self, reading: Reading) -> list[Revision]:
+        """Raises: ModelUnavailable."""
+        return self._done(DERIVE, lambda asking: revising.revise(asking, reading, self._model.embed))
 
     def summarise(
         self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
     ) -> str:
-        """Raises: ModelUnavailable, ModelUnusable."""
-        asking = self._model.asking(SUMMARISE, self._workspace)
-        if asking is None or not turns:
-            return ""
+        """Raises: ModelUnavailable."""
+        return self._done(
+            SUMMARISE,
+            lambda asking: summarising.summarise(
+                asking, earlier, turns, most_tokens, count, self._model.embed
+            ),
+        )
+
+    def _done(self, task: str, work: Callable[[Asking], _T]) -> _T:
         try:
-            summary = summarising.summarise(asking, earlier, turns, most_tokens, count)
-        except ModelUnavailable as error:
-            if isinstance(error, ModelBudgetSpent):
-                self._model.note(SUMMARISE, error)
-            self._model.failed(SUMMARISE, error)
+            found = work(self._asking(task))
+        except ModelBudgetSpent as error:
+            self._model.note(task, error)
             raise
-        if not summary:
-            self._model.note(SUMMARISE, ModelUnusable("the model's summary is longer than it may be"))
-            return ""
-        self._model.well(SUMMARISE)
-        return summary
+        except ModelUnavailable as error:
+            self._model.failed(task, error)
+            raise
+        self._model.well(task)
+        return found
+
+    def _asking(self, task: str) -> Asking:
+        asking = self._model.asking(task, self._workspace)
+        if asking is None:
+            raise ModelUnavailable(f"no model is configured for {task}")
+        return asking
 
     def tell(self, inquiry: Inquiry) -> Telling:
         """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises."""
-        asking = self._model.asking(ANSWER, self._workspace)
-        if asking is None or not (inquiry.statements or inquiry.card):
-            return Told("", ())
-        telling = Answering(asking, inquiry, self.name).tell()
-        said = ""
+        if not inquiry.statements and not inquiry.card:
+            return Told("", (), by=self.name)
+        telling = Answering(self._asking(ANSWER), inquiry, self.name, self._model.embed).tell()
+        said: list[str] = []
         while True:
             try:
                 piece = next(telling)
             except StopIteration as end:
                 self._model.well(ANSWER)
                 told: Told = end.value
+                if said and not inquiry.streamed:
+                    yield "".join(said)
                 return told
             except ModelUnavailable as error:
                 self._model.note(ANSWER, error)
-                if inquiry.shape is not None or not (said and inquiry.streamed):
+                if not said or not inquiry.streamed:
                     raise
                 yield BROKEN_OFF
-                return Told(said + BROKEN_OFF, (), by=self.name, lacking=error.code)
-            said += piece
-            yield piece
+                return Told("".join(said) + BROKEN_OFF, (), by=self.name, lacking=error.code)
+            said.append(piece)
+            if inquiry.streamed:
+                yield piece

@@ -31,7 +31,7 @@ _FREE = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NULL AND d
     ORDER BY due, seq LIMIT 1"""
 _EXPIRED = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
     ORDER BY due, seq LIMIT 1"""
-_BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND seq > ? ORDER BY seq LIMIT ?"""
+_BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?"""
 _HOLD = """UPDATE work SET holder = ?, until = ?, attempts = attempts + 1
     WHERE workspace = ? AND seq = ?"""
 _HELD = "workspace = ? AND seq = ? AND holder = ?"
@@ -94,9 +94,9 @@ class SqlWork:
 
         def goes_along(task: Task) -> bool:
             free = task.holder is None or task.until is None or task.until <= now
-            return task.kind == head.kind and task.due <= now and free
+            return task.due <= now and free
 
-        asked = (head.workspace, head.session, head.seq, most)
+        asked = (head.workspace, head.session, head.kind, head.seq, most)
         order = [row[_SEQ] for row in self._session.rows(_BEHIND, asked)]
         taken = [Task(*row) for row in self._session.rows(_BEHIND + self._session.taking, asked)]
         in_order = takewhile(lambda pair: pair[0] == pair[1].seq, zip(order, taken, strict=False))
@@ -123,6 +123,19 @@ class SqlWork:
         if back:
             self._agenda.reckon(task.workspace)
         return back
+
+    def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
+        where, values = "workspace = ? AND kind = ? AND holder IS NULL AND attempts = 0", [workspace, kind]
+        if session is not None:
+            where += " AND session = ?"
+            values.append(session)
+        row = self._session.row(f"SELECT MIN(first_turn) FROM work WHERE {where}", values)
+        if row is None or row[0] is None:
+            return None
+        self._session.run(f"UPDATE work SET due = ? WHERE {where}", (due, *values))
+        self._agenda.reckon(workspace)
+        first: int = row[0]
+        return first
 
     def is_due(self, now: int) -> bool:
         return self._agenda.is_due(now)

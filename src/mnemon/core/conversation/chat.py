@@ -22,8 +22,9 @@ from mnemon.domain.content import decode_metadata
 from mnemon.domain.habits import uses_cards
 from mnemon.domain.line import CONCLUSIONS
 from mnemon.domain.relevance import SPEAKER, WEIGHTS
+from mnemon.domain.standing import Entry
 from mnemon.domain.trust import Trust
-from mnemon.ports.reasoner import Effort, Entry, Statement
+from mnemon.ports.model import Effort, Statement
 
 QUOTES = "quotes"
 """What an answer says that it was made by, where no model made it."""

@@ -129,6 +129,7 @@ def conclude(
     likeness: bytes | None,
     kind: str,
     metadata: str,
+    supersedes: str | None = None,
 ) -> SealedLine:
     """Store one conclusion."""
     keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
@@ -144,6 +145,7 @@ def conclude(
         metadata=metadata,
         tokens=desk.tools.tokenizer.count(text),
         likeness=likeness,
+        supersedes=supersedes,
     )
 
 

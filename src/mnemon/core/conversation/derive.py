@@ -1,21 +1,20 @@
 """Derive: conclusions and cards from what was said, for everyone who observes the speaker.
 
 By rule a peer's own plain statements become conclusions, word for word, and the facts among them go on the
-card. With a model, `facts_of` asks it outside any transaction, and `keep_facts` stores what it found.
+card. Where a model reads what was said, `revise` stores what it found instead.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.cards import add_news
-from mnemon.core.conversation.conclusions import TOGETHER, conclude, likeness
+from mnemon.core.conversation.conclusions import conclude, likeness
 from mnemon.core.conversation.directory import Stay, was_there
 from mnemon.core.conversation.messages import said_at
 from mnemon.core.conversation.place import Changes, Opener, room_of
@@ -23,7 +22,7 @@ from mnemon.core.desk import Desk
 from mnemon.domain import habits as h
 from mnemon.domain import trust
 from mnemon.domain.content import decode_metadata
-from mnemon.domain.line import CONCLUSIONS, SealedLine
+from mnemon.domain.line import SealedLine
 from mnemon.domain.register import PEER
 from mnemon.domain.shapes import settled
 from mnemon.domain.standing import Stand
@@ -32,7 +31,7 @@ from mnemon.domain.trust import Trust
 from mnemon.errors import Tampered
 from mnemon.language.statements import begins_play, plain_statements
 from mnemon.ports.book import Turns
-from mnemon.ports.reasoner import Fact, Reasoner, Turn
+from mnemon.ports.model import Turn
 
 _CONTEXT_TURNS = 24
 """How many turns before a passage are read with it, and for how many a role play may go on."""
@@ -100,37 +99,6 @@ def _turn(line: SealedLine, opener: Opener) -> Turn:
     return Turn(line.id, line.room.owner, opener.text(line), said_at(line))
 
 
-def facts_of(reasoner: Reasoner, passage: Passage, local: Callable[[int], int]) -> list[Fact]:
-    """What follows from what the peer said, what it only carried, and what reads like orders, each by itself.
-
-    So whatever is written in a document has no part in what is concluded of the peer's own words. What
-    others said is context, if it is of no lower class. What is wished of some messages is not of others.
-    `local` tells what clocks on the wall showed: a day is one of those.
-
-    Raises: Unavailable.
-    """
-    found: list[Fact] = []
-    ways = {(passage.trusts[message], passage.wishes[message]) for message in passage.numbers}
-    for kind, wishes in sorted(ways, reverse=True):
-        turns = [
-            replace(turn, said_at=local(turn.said_at))
-            for turn in passage.turns
-            if _is_heard(passage, turn, kind) and passage.wishes.get(turn.id, wishes) == wishes
-        ]
-        before = [
-            replace(turn, said_at=local(turn.said_at))
-            for turn in passage.before
-            if _is_heard(passage, turn, kind)
-        ]
-        found.extend(reasoner.derive(turns, passage.about, before, wishes))
-    return found
-
-
-def _is_heard(passage: Passage, turn: Turn, kind: Trust) -> bool:
-    own = passage.trusts[turn.id]
-    return own == kind if turn.peer == passage.about else own >= max(kind, Trust.QUOTED)
-
-
 def observers_of(desk: Desk, session: str, about: str) -> dict[str, list[Stay]]:
     """Who forms a view of that peer in the session, and when each was there: itself, and who observes."""
     ties = directory.stays(desk, session)
@@ -174,26 +142,6 @@ def _stated(passage: Passage) -> Iterator[_Found]:
         elif turn.id in passage.numbers and passage.trusts[turn.id] is Trust.SAID:
             for one in plain_statements(turn.text):
                 yield _Found(one.text, (turn.id,), trust.KINDS[Trust.SAID], one.lines)
-
-
-def keep_facts(desk: Desk, passage: Passage, facts: Sequence[Fact]) -> Changes:
-    """Store each fact that a model found for those who heard it.
-
-    It rests on what the peer itself said: a question that was answered is no ground.
-    """
-    said = {turn.id: turn.text for turn in passage.turns}
-    found: list[_Found] = []
-    for fact in facts:
-        own = {source for source in fact.sources if source in passage.numbers}
-        sources = tuple(sorted(own, key=passage.numbers.__getitem__))
-        read = [(passage.trusts[source], said[source]) for source in sources]
-        least = trust.of_fact(f"{fact.text} {fact.trait or ''}", read)
-        if not sources or (fact.together and least != Trust.SAID):
-            continue
-        kind = CONCLUSIONS["deductive"] if fact.together else trust.KINDS[least]
-        lines = (fact.trait,) if fact.trait and least == Trust.SAID else ()
-        found.append(_Found(fact.text, sources, kind, lines, TOGETHER if fact.together else "{}"))
-    return _keep(desk, passage, found)
 
 
 def _keep(desk: Desk, passage: Passage, found: Sequence[_Found]) -> Changes:

@@ -199,7 +199,21 @@ def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> Non
                 ),
                 desk.now,
             )
+    _wait_for_quiet(desk, session, last)
     owe_summaries(desk, entry, first, last)
+
+
+def _wait_for_quiet(desk: Desk, session: str, last: int) -> None:
+    """Where a model derives, let it read what is new in one call, when the session is quiet or has grown."""
+    model = desk.tools.model_for(DERIVE)
+    if model is None:
+        return
+    workspace, pace = desk.scope.workspace, model.pace
+    first = desk.tx.work.defer(workspace, session, DERIVE, desk.now + pace.quiet_ms)
+    if first is not None:
+        lines = desk.tx.lines.turns(Turns(workspace, session, first=first, last=last))
+        if sum(line.tokens or 0 for line in lines) >= pace.tokens:
+            desk.tx.work.defer(workspace, session, DERIVE, desk.now)
 
 
 def owe_summaries(desk: Desk, entry: Entry, first: int, last: int) -> None:

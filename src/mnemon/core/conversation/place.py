@@ -87,6 +87,7 @@ def write_line(
     metadata: str = "{}",
     tokens: int | None = None,
     likeness: bytes | None = None,
+    supersedes: str | None = None,
 ) -> SealedLine:
     """Store a line in the room of these keys, as part of the request or the work at this desk."""
     line = Line(
@@ -97,7 +98,7 @@ def write_line(
         session=session,
         created_at=desk.now,
         occurred_at=said_at,
-        supersedes=None,
+        supersedes=supersedes,
         cap=desk.cap,
         turn=turn,
         about=about,
@@ -122,6 +123,8 @@ class Changes(Struct):
     """The namespaces in which everything of the owner or of the workspace is gone; '*' for all."""
     epoch: int = 0
     """The newest epoch of keys that are gone with them."""
+    replaced: list[tuple[str, str, str, str]] = field(default_factory=list)
+    """Owner and namespace of lines that were replaced, with their ids and those of what replaced them."""
 
     def add(self, line: SealedLine) -> None:
         self.put.append(line)
@@ -136,6 +139,7 @@ class Changes(Struct):
         self.put.extend(other.put)
         self.gone.update(other.gone)
         self.namespaces.update(other.namespaces)
+        self.replaced.extend(other.replaced)
 
     def trace(self, **facts: object) -> Trace:
         detail: dict[str, object] = dict(facts)
@@ -153,6 +157,8 @@ class Changes(Struct):
             detail["gone_in"] = self.gone_in
         if self.epoch:
             detail["epoch"] = self.epoch
+        if self.replaced:
+            detail["replaced"] = self.replaced
         told = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
         return Trace(sorted(self.namespaces), [line.id for line in self.put], told)
 

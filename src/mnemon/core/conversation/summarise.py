@@ -23,7 +23,7 @@ from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import Errand, Task
 from mnemon.domain.trust import Trust
 from mnemon.ports.book import Turns
-from mnemon.ports.reasoner import Turn
+from mnemon.ports.model import Turn
 
 SHORT_TOKENS = 1000
 LONG_TOKENS = 4000

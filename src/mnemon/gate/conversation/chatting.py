@@ -25,8 +25,7 @@ from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import shown
 from mnemon.gate.conversation.views import sessions_asked
-from mnemon.ports.model import ANSWER, Inquiry, Model
-from mnemon.ports.reasoner import Statement
+from mnemon.ports.model import ANSWER, Inquiry, Model, Statement
 
 Ask = q.AskPeer | q.AskWorkspace
 

@@ -441,7 +441,17 @@ SESSIONS_OF_SCOPE = _operation(
     "scopes.sessions", "list", q.SessionsOfScope, a.SessionPage, places.sessions_of_scope, _whole
 )
 SCOPE_STATUS = _operation("scopes.status", "list", q.OfScope, a.ScopeStatus, places.scope_status, _whole)
-QUEUE_STATUS = _operation("queue.status", "list", q.QueueStatus, a.Queue, views.queue_status, _queue)
+QUEUE_STATUS = _operation(
+    "queue.status",
+    "list",
+    q.QueueStatus,
+    a.Queue,
+    views.hurried_queue,
+    _queue,
+    writes=True,
+    rings=True,
+    peek=views.settled_queue,
+)
 SCHEDULE_DREAM = _operation(
     "dreams.schedule", "put", q.ScheduleDream, a.Done, views.schedule_dream, _whole, writes=True, rings=True
 )

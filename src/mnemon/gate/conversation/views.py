@@ -17,14 +17,14 @@ from mnemon.domain.filters import equals, predicate
 from mnemon.domain.habits import dreams
 from mnemon.domain.line import SealedLine
 from mnemon.domain.register import MEMBER, PEER, SESSION
-from mnemon.domain.tasks import DREAM, REASONING, Errand
+from mnemon.domain.standing import Entry
+from mnemon.domain.tasks import DERIVE, DREAM, REASONING, Errand
 from mnemon.errors import CapOpMismatch, CapScopeMismatch, Disabled, InvalidInput, NotFound
 from mnemon.gate.case import Case, Outcome
 from mnemon.gate.conversation import answers as a
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import shown
 from mnemon.gate.conversation.speech import moment_ms
-from mnemon.ports.reasoner import Entry
 
 
 def represent(case: Case, request: q.Represent) -> Outcome:
@@ -234,6 +234,21 @@ def delete_conclusion(case: Case, request: q.OfConclusion) -> Outcome:
     case.rights.holds(line.room.owner, line.about or "")
     changes = erase.erase_conclusion(case.desk, request.conclusion_id)
     return shown.erased(case, changes, a.Done())
+
+
+def settled_queue(case: Case, request: q.QueueStatus) -> Outcome | None:
+    """The status, unless work waits for its session to be quiet: then whoever asks does not wait for that."""
+    found = queue_status(case, request)
+    assert isinstance(found.answer, a.Queue)  # noqa: S101 - it is what the status is
+    waits = found.answer.pending_work_units and case.desk.tools.model_for(DERIVE) is not None
+    return None if waits else found
+
+
+def hurried_queue(case: Case, request: q.QueueStatus) -> Outcome:
+    """The status, once what it counts is due."""
+    desk = case.desk
+    desk.tx.work.defer(desk.scope.workspace, request.session_id, DERIVE, desk.now)
+    return queue_status(case, request)
 
 
 def queue_status(case: Case, request: q.QueueStatus) -> Outcome:

@@ -1,1 +1,0 @@
-"""Reasoners: what follows from what was said."""
