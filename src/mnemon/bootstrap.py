@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -53,6 +53,8 @@ from mnemon.ports.reasoner import Reasoner
 from mnemon.ports.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    import httpx
+
     from mnemon.gate.carrier import Carrier
     from mnemon.gate.mended import Mended
     from mnemon.gate.mending import Mender
@@ -70,6 +72,15 @@ _CARRYING_SECONDS = 60.0
 _NO_VECTORS = "none: search is by words alone (MNEMON_VECTORS=none)"
 
 
+class HostProgram(Struct, frozen=True):
+    """The program that a store is opened in, whose turns go before background work."""
+
+    paused: Callable[[], bool]
+    """While this is true, no work is begun."""
+    transport: httpx.BaseTransport | None = None
+    """Carries what is asked of a model in place of the network."""
+
+
 class House(Struct, frozen=True, eq=False):
     """An open data folder: its gate, and the cap of its owner."""
 
@@ -85,6 +96,8 @@ class House(Struct, frozen=True, eq=False):
     _meaning: Meaning
     _model: Model | None = None
     _mender: Mender | None = None
+    _in_background: bool = False
+    """Whether work waits for a lull, so that nobody may wait for it."""
 
     @contextmanager
     def working(self, after: float = 0.0) -> Iterator[None]:
@@ -200,7 +213,8 @@ class House(Struct, frozen=True, eq=False):
                 due = tx.work.next_due()
             waits = due is not None and due <= clock.now()
             busy = (workshop := self._workshop.made) is not None and workshop.busy
-            if not waits and not busy and not self._meaning.behind:
+            works = not self._in_background and (waits or busy)
+            if not works and not self._meaning.behind:
                 return
             rest.wait(_SETTLING_STEP_SECONDS)
 
@@ -219,12 +233,14 @@ def open_house(
     make: bool = True,
     rebuilding: bool = False,
     rebind: bool = False,
+    host: HostProgram | None = None,
 ) -> House:
     """Open the data folder, and make whatever of it is missing; without `make`, only if it was set up.
 
     The first question waits up to `patience` seconds until the embedder is loaded. `rebuilding` says that an
     empty book is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
-    store of the settings from now on, whatever it belonged to.
+    store of the settings from now on, whatever it belonged to. `host` is the program that it is opened
+    in, if its turns go before the work.
 
     Raises: MnemonError; NotSetUp, StoreMismatch.
     """
@@ -237,7 +253,14 @@ def open_house(
         otherwise.callback(store.close)
         folder.claim(store, keyring.instance)
         house = _furnished(
-            settings, made, keyring, store, renew=renew_owner_cap, patience=patience, rebuilding=rebuilding
+            settings,
+            made,
+            keyring,
+            store,
+            renew=renew_owner_cap,
+            patience=patience,
+            rebuilding=rebuilding,
+            host=host,
         )
         otherwise.pop_all()
     return house
@@ -252,6 +275,7 @@ def _furnished(
     renew: bool,
     patience: float,
     rebuilding: bool,
+    host: HostProgram | None,
 ) -> House:
     """Raises: MnemonError."""
     entropy = SystemEntropy()
@@ -271,7 +295,7 @@ def _furnished(
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
         spelling=PackagedSpelling(tokenizer),
-        model=_model(settings, reasoner, tokenizer, clock),
+        model=_model(settings, reasoner, tokenizer, clock, host),
         meaning=_meaning(settings, clock, patience),
         zone=WallClock(settings.zone),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
@@ -293,13 +317,18 @@ def _furnished(
         from mnemon.gate.workshop import Workshop
 
         secret = partial(_webhook_secret, settings)
-        return Workshop(
+        made = Workshop(
             book=book, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, lull=gate.lull
         )
+        if host is not None:
+            made.paused = host.paused
+        return made
 
     later = Later(workshop), Later(reception)
     meaning, model = tools.meaning, tools.model
-    return House(gate, owner_cap, settings, made, index, bell, *later, store, meaning, model, mender)
+    return House(
+        gate, owner_cap, settings, made, index, bell, *later, store, meaning, model, mender, host is not None
+    )
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
@@ -370,7 +399,9 @@ def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
     return made, keyring, book
 
 
-def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: Clock) -> Model | None:
+def _model(
+    settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: Clock, host: HostProgram | None
+) -> Model | None:
     """The model, if one is configured; only then what speaks to it is loaded.
 
     Raises: Misconfigured.
@@ -391,7 +422,14 @@ def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: 
     for one in asked.endpoints.values():
         if one not in made:
             key = None if one.key is None else secret_of(one.key)
-            made[one] = Endpoint(one.url, one.name, key=key, timeout=asked.timeout_seconds, now=clock.now)
+            made[one] = Endpoint(
+                one.url,
+                one.name,
+                key=key,
+                timeout=asked.timeout_seconds,
+                now=clock.now,
+                transport=host.transport if host is not None else None,
+            )
     return ModelReasoner(
         {task: made[one] for task, one in asked.endpoints.items()},
         Purse(settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now),

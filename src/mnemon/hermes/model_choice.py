@@ -1,0 +1,27 @@
+"""Which model reads what was said in a profile, if any does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from mnemon.hermes.configuration import Configuration
+
+Choice = Literal["server", "environment", "hermes", "declined", "not asked"]
+
+TASK = "mnemon"
+"""What Hermes books the cost of its model under, and what config.yaml calls it: `auxiliary.mnemon`."""
+TOKENS_PER_CONVERSATION = 5_000
+"""About what one call costs: the instructions, what is known so far, some forty messages, and the reply."""
+
+
+def model_choice(configuration: Configuration, environment: Mapping[str, str]) -> Choice:
+    """A server has a model of its own. An endpoint of the environment comes before Hermes' model."""
+    if configuration.url is not None:
+        return "server"
+    derives = environment.get("MNEMON_MODEL_DERIVE_BASE_URL") or environment.get("MNEMON_MODEL_BASE_URL")
+    if derives not in (None, "", "off"):
+        return "environment"
+    if configuration.host_model is None:
+        return "not asked"
+    return "hermes" if configuration.host_model else "declined"
