@@ -55,6 +55,13 @@ class Host:
         return self
 
 
+def worked_off(stage):
+    """Whether nothing is left to be thought about."""
+    with stage.gate() as ask:
+        left = ask(o.QUEUE_STATUS, q.QueueStatus(workspace_id=WORKSPACE))
+    return left.completed_work_units == left.total_work_units
+
+
 class HostStage(Stage):
     """A stage on which time can be put forward, so that a lull comes at once."""
 
@@ -78,12 +85,6 @@ class HostStage(Stage):
         provider.on_turn_start(1, user)
         provider.prefetch(user)
         self.tell(provider, user, assistant)
-
-    def worked_off(self):
-        """Whether nothing is left to be thought about."""
-        with self.gate() as ask:
-            left = ask(o.QUEUE_STATUS, q.QueueStatus(workspace_id=WORKSPACE))
-        return left.completed_work_units == left.total_work_units
 
     def concluded(self):
         with self.gate() as ask:

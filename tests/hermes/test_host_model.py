@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from hermes.honcho_fake import eventually
-from hermes.host_fake import PAYS, TOKENS, Host, HostStage
+from hermes.host_fake import PAYS, TOKENS, Host, HostStage, worked_off
 from mnemon import ways
 from mnemon.hermes.setup.model_status import model_status, model_words
 from model.stand_in import a_stand_in
@@ -33,14 +33,10 @@ def status(stage):
     return f"{model_words(found)}; {found.trouble}"
 
 
-def worked_off(stage):
-    return eventually(stage.worked_off)
-
-
 def test_conclusions_appear_once_nobody_has_said_anything_for_a_while(stage, host):
     stage.turn(stage.provider(), TOLD)
     stage.lull()
-    assert worked_off(stage)
+    assert eventually(lambda: worked_off(stage))
     assert any("Rome" in text for text in stage.concluded())
     assert TOLD in host.asked[0].text
     assert f"1 of 40 calls and {TOKENS} of 100,000 tokens spent today" in status(stage)
@@ -61,7 +57,7 @@ def test_no_call_is_made_on_a_turn_s_thread_or_before_a_turn_has_its_answer(stag
     assert not host.asked, "it ended only just now"
     stage.flush()
     stage.lull()
-    assert worked_off(stage)
+    assert eventually(lambda: worked_off(stage))
     assert host.calls
     assert {call.thread for call in host.calls} == {"mnemon-host-model"}
     assert not any(call.busy for call in host.calls)
@@ -74,7 +70,7 @@ def test_hermes_books_a_call_for_the_session_of_the_latest_turn_under_a_task_of_
     PAYS.reset(token)
     stage.tell(provider, TOLD)
     stage.lull()
-    assert worked_off(stage)
+    assert eventually(lambda: worked_off(stage))
     assert {(call.task, call.pays) for call in host.calls} == {("mnemon", "session s1")}
 
 
@@ -82,7 +78,7 @@ def test_the_model_is_never_asked_about_the_agent(stage, host):
     stage.turn(stage.provider(), "Who are you?", "I am Hermes. I live in Berlin and I love chess.")
     stage.turn(stage.provider(), TOLD, "I live in a data centre.")
     stage.lull()
-    assert worked_off(stage)
+    assert eventually(lambda: worked_off(stage))
     assert all('"hermes"' not in asked.system for asked in host.asked)
     assert not any("data centre" in text for text in stage.concluded())
 
@@ -92,7 +88,7 @@ def test_without_a_yes_the_model_is_not_asked_and_what_was_said_is_still_found(t
     stage = HostStage(tmp_path, host, **answer)
     stage.turn(stage.provider(), TOLD)
     stage.lull()
-    assert worked_off(stage)
+    assert eventually(lambda: worked_off(stage))
     assert "Rome" in stage.recall(stage.provider("s2"), "Where do I live?")
     assert not host.asked
     assert "quotes only" in status(stage)
@@ -104,7 +100,7 @@ def test_a_budget_that_is_spent_leaves_quotes_and_status_says_so(tmp_path, host)
     for session, text in (("s1", TOLD), ("s2", NEW)):
         stage.turn(stage.provider(session), text)
         stage.lull()
-        assert worked_off(stage)
+        assert eventually(lambda: worked_off(stage))
     assert len(host.asked) == 1
     assert "Oslo" in stage.recall(stage.provider("s3"), "Where did I move to, Oslo?")
     assert "today's budget is spent; quotes only until midnight UTC (1 of 1 calls" in status(stage)
@@ -121,7 +117,7 @@ def test_a_host_that_offers_no_model_keeps_memory_and_status_says_so(tmp_path, m
         Host().offer(monkeypatch, offers)
     stage = HostStage(tmp_path, Host(), hostModel=True)
     stage.turn(stage.provider(), TOLD)
-    assert worked_off(stage)
+    assert eventually(lambda: worked_off(stage))
     assert "Rome" in stage.recall(stage.provider("s2"), "Where do I live?")
     assert "this Hermes offers its model to no plugin" in status(stage)
     stage.close()
@@ -153,7 +149,7 @@ def test_a_model_that_fails_loses_nothing_and_status_says_why(stage, host, error
     host.reply = good
     stage.anew()
     stage.provider("s3")
-    assert worked_off(stage)
+    assert eventually(lambda: worked_off(stage))
     assert any("Rome" in text for text in stage.concluded())
     assert told not in status(stage)
 
@@ -177,7 +173,7 @@ def test_the_end_of_a_process_waits_for_no_call_and_the_next_one_makes_it_again(
     host.reply = good
     stage.anew()
     stage.provider("s2")
-    assert worked_off(stage)
+    assert eventually(lambda: worked_off(stage))
     assert any("Rome" in text for text in stage.concluded())
     held.set()
 
@@ -190,7 +186,7 @@ def test_an_endpoint_of_the_environment_comes_before_hermes_and_answers_no_quest
         provider = stage.provider()
         stage.turn(provider, TOLD)
         stage.lull()
-        assert worked_off(stage)
+        assert eventually(lambda: worked_off(stage))
         read = len(endpoint.asked)
         provider.handle_tool_call("mnemon_reasoning", {"query": "Where do I live?"})
         assert (len(endpoint.asked), len(host.asked)) == (read, 0)
