@@ -96,8 +96,7 @@ class House(Struct, frozen=True, eq=False):
     _meaning: Meaning
     _model: Model | None = None
     _mender: Mender | None = None
-    _in_background: bool = False
-    """Whether work waits for a lull, so that nobody may wait for it."""
+    _host: HostProgram | None = None
 
     @contextmanager
     def working(self, after: float = 0.0) -> Iterator[None]:
@@ -116,6 +115,8 @@ class House(Struct, frozen=True, eq=False):
             self._bell.wait(after)
             if not stopped.is_set():
                 self.workshop.hears = hears
+                if self._host is not None:
+                    self.workshop.paused = self._host.paused
                 self.workshop.run(stopped)
 
         workers = [threading.Thread(target=work, name="mnemon-workshop", daemon=True)]
@@ -205,7 +206,7 @@ class House(Struct, frozen=True, eq=False):
         return announce(self.settings.home, url)
 
     def settle(self, seconds: float) -> None:
-        """Wait up to that long for the work that is due to be done."""
+        """Wait up to that long for the work that is due to be done, unless it waits for a host's turns."""
         clock, rest = SystemClock(), threading.Event()
         deadline = clock.now() + round(seconds * 1000)
         while clock.now() < deadline:
@@ -213,7 +214,7 @@ class House(Struct, frozen=True, eq=False):
                 due = tx.work.next_due()
             waits = due is not None and due <= clock.now()
             busy = (workshop := self._workshop.made) is not None and workshop.busy
-            works = not self._in_background and (waits or busy)
+            works = self._host is None and (waits or busy)
             if not works and not self._meaning.behind:
                 return
             rest.wait(_SETTLING_STEP_SECONDS)
@@ -317,18 +318,13 @@ def _furnished(
         from mnemon.gate.workshop import Workshop
 
         secret = partial(_webhook_secret, settings)
-        made = Workshop(
+        return Workshop(
             book=book, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, lull=gate.lull
         )
-        if host is not None:
-            made.paused = host.paused
-        return made
 
     later = Later(workshop), Later(reception)
     meaning, model = tools.meaning, tools.model
-    return House(
-        gate, owner_cap, settings, made, index, bell, *later, store, meaning, model, mender, host is not None
-    )
+    return House(gate, owner_cap, settings, made, index, bell, *later, store, meaning, model, mender, host)
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
