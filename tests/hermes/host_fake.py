@@ -47,7 +47,8 @@ class Host:
         return SimpleNamespace(choices=[choice], usage=SimpleNamespace(total_tokens=TOKENS))
 
     def offer(self, monkeypatch, call=None):
-        """Be the host of this process."""
+        """Be the host of this process, in which a session is soon quiet long enough to be read."""
+        monkeypatch.setenv("MNEMON_MODEL_QUIET_SECONDS", "1")
         module = ModuleType("agent.auxiliary_client")
         module.call_llm = call or self.call_llm
         monkeypatch.setitem(sys.modules, "agent", ModuleType("agent"))

@@ -40,8 +40,9 @@ def model():
 
 @pytest.fixture
 def agreed(folder, model):
-    """A host whose user said yes, and set nothing else."""
+    """A host whose user said yes, and set nothing else; a session is soon quiet long enough to be read."""
     host = a_host(folder, model)
+    (host.home / ".env").write_text("MNEMON_MODEL_QUIET_SECONDS=1\n")
     ran = host.run("mnemon", "setup", "--yes", "--host-model")
     assert ran.exit_code == 0, ran.err
     return host
