@@ -185,7 +185,7 @@ class TestHermesOwnModel:
         run(person := Person())
         [question] = [prompt for prompt in person.asked if "model" in prompt]
         assert question == "Use Hermes' own model [Y/n]"
-        assert "about 5,000 tokens a conversation, and never more than 100,000 a day" in person.told
+        assert "about 3,000 tokens a conversation, and never more than 100,000 a day" in person.told
 
     @pytest.mark.parametrize(
         ("answers", "given", "chosen"),

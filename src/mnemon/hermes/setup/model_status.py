@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from mnemon.hermes.configuration import Configuration
-from mnemon.hermes.model_choice import TOKENS_PER_CONVERSATION, Choice, model_choice
+from mnemon.hermes.model_choice import Choice, model_choice
 from mnemon.hermes.setup.inspection import Findings
+
+_LEAST_TOKENS = 5_000
+"""With less left no call is made: each is booked with the longest reply that it may get."""
 
 
 class ModelStatus(Struct, frozen=True, kw_only=True):
@@ -56,7 +59,7 @@ def model_words(found: ModelStatus) -> str:
         f"{found.tokens_today:,} of {found.tokens_per_day:,} tokens spent today"
     )
     left = found.tokens_per_day - found.tokens_today
-    if found.calls_today >= found.calls_per_day or left < TOKENS_PER_CONVERSATION:
+    if found.calls_today >= found.calls_per_day or left < _LEAST_TOKENS:
         return f"on: Hermes' own, but today's budget is spent; quotes only until midnight UTC ({spent})"
     calls = found.calls_per_day - found.calls_today
     return f"on: Hermes' own, in the background; {spent}, {calls:,} calls and {left:,} tokens left"
