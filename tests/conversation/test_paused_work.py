@@ -1,4 +1,4 @@
-"""Work that waits for a lull is neither begun nor lost."""
+"""Work that waits for turns is neither begun nor lost."""
 
 from __future__ import annotations
 

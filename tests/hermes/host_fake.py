@@ -12,7 +12,7 @@ import msgspec
 from hermes.stage import WORKSPACE, Stage
 from mnemon.gate.conversation import asks as q
 from mnemon.gate.conversation import operations as o
-from mnemon.hermes.turns_under_way import LULL_SECONDS
+from mnemon.hermes.turns_under_way import QUIET_SECONDS
 from model.brain import honest
 from model.stand_in import Asked
 
@@ -64,7 +64,7 @@ def worked_off(stage):
 
 
 class HostStage(Stage):
-    """A stage on which time can be put forward, so that a lull comes at once."""
+    """A stage on which time can be put forward, so that it is quiet at once."""
 
     def __init__(self, folder, host, **settings):
         self.ahead = 0.0
@@ -78,9 +78,9 @@ class HostStage(Stage):
             station.turns._now = lambda: now() + self.ahead
         return station
 
-    def lull(self):
+    def falls_quiet(self):
         """Nobody says anything for a while."""
-        self.ahead += LULL_SECONDS
+        self.ahead += QUIET_SECONDS
 
     def turn(self, provider, user, assistant="I see."):
         provider.on_turn_start(1, user)

@@ -1,4 +1,4 @@
-"""Hermes' own model reads what was said if somebody agreed: in the background, in a lull, within a budget."""
+"""Hermes' own model reads what was said if somebody agreed: between turns, and within a budget."""
 
 import threading
 
@@ -35,7 +35,7 @@ def status(stage):
 
 def test_conclusions_appear_once_nobody_has_said_anything_for_a_while(stage, host):
     stage.turn(stage.provider(), TOLD)
-    stage.lull()
+    stage.falls_quiet()
     assert eventually(lambda: worked_off(stage))
     assert any("Rome" in text for text in stage.concluded())
     assert TOLD in host.asked[0].text
@@ -46,7 +46,7 @@ def test_no_call_is_made_on_a_turn_s_thread_or_before_a_turn_has_its_answer(stag
     provider = stage.provider()
     stage.turn(provider, TOLD)
     provider.on_turn_start(2, NEW)
-    stage.lull()
+    stage.falls_quiet()
     provider.prefetch(NEW)
     for tool, args in (("reasoning", {"query": "Where do I live?"}), ("context", {}), ("profile", {})):
         provider.handle_tool_call(f"mnemon_{tool}", args)
@@ -56,7 +56,7 @@ def test_no_call_is_made_on_a_turn_s_thread_or_before_a_turn_has_its_answer(stag
     provider.sync_turn(NEW, "I see.", session_id="s1")
     assert not host.asked, "it ended only just now"
     stage.flush()
-    stage.lull()
+    stage.falls_quiet()
     assert eventually(lambda: worked_off(stage))
     assert host.calls
     assert {call.thread for call in host.calls} == {"mnemon-host-model"}
@@ -69,7 +69,7 @@ def test_hermes_books_a_call_for_the_session_of_the_latest_turn_under_a_task_of_
     provider.on_turn_start(1, TOLD)
     PAYS.reset(token)
     stage.tell(provider, TOLD)
-    stage.lull()
+    stage.falls_quiet()
     assert eventually(lambda: worked_off(stage))
     assert {(call.task, call.pays) for call in host.calls} == {("mnemon", "session s1")}
 
@@ -77,7 +77,7 @@ def test_hermes_books_a_call_for_the_session_of_the_latest_turn_under_a_task_of_
 def test_the_model_is_never_asked_about_the_agent(stage, host):
     stage.turn(stage.provider(), "Who are you?", "I am Hermes. I live in Berlin and I love chess.")
     stage.turn(stage.provider(), TOLD, "I live in a data centre.")
-    stage.lull()
+    stage.falls_quiet()
     assert eventually(lambda: worked_off(stage))
     assert all('"hermes"' not in asked.system for asked in host.asked)
     assert not any("data centre" in text for text in stage.concluded())
@@ -87,7 +87,7 @@ def test_the_model_is_never_asked_about_the_agent(stage, host):
 def test_without_a_yes_the_model_is_not_asked_and_what_was_said_is_still_found(tmp_path, host, answer):
     stage = HostStage(tmp_path, host, **answer)
     stage.turn(stage.provider(), TOLD)
-    stage.lull()
+    stage.falls_quiet()
     assert eventually(lambda: worked_off(stage))
     assert "Rome" in stage.recall(stage.provider("s2"), "Where do I live?")
     assert not host.asked
@@ -99,7 +99,7 @@ def test_a_budget_that_is_spent_leaves_quotes_and_status_says_so(tmp_path, host)
     stage = HostStage(tmp_path, host, hostModel=True, hostModelCallsPerDay=1)
     for session, text in (("s1", TOLD), ("s2", NEW)):
         stage.turn(stage.provider(session), text)
-        stage.lull()
+        stage.falls_quiet()
         assert eventually(lambda: worked_off(stage))
     assert len(host.asked) == 1
     assert "Oslo" in stage.recall(stage.provider("s3"), "Where did I move to, Oslo?")
@@ -142,7 +142,7 @@ def test_a_model_that_fails_loses_nothing_and_status_says_why(stage, host, error
 
     good, host.reply = host.reply, fail
     stage.turn(stage.provider(), TOLD)
-    stage.lull()
+    stage.falls_quiet()
     assert eventually(lambda: told in status(stage))
     assert "abcdefghijkl" not in status(stage)
     assert "Rome" in stage.recall(stage.provider("s2"), "Where do I live?")
@@ -165,7 +165,7 @@ def test_the_end_of_a_process_waits_for_no_call_and_the_next_one_makes_it_again(
     good, host.reply = host.reply, hang
     provider = stage.provider()
     stage.turn(provider, TOLD)
-    stage.lull()
+    stage.falls_quiet()
     assert begun.wait(60)
     provider.shutdown()
     stage.close()
@@ -185,7 +185,7 @@ def test_an_endpoint_of_the_environment_comes_before_hermes_and_answers_no_quest
         endpoint.plays(lambda asked: host.reply(asked))
         provider = stage.provider()
         stage.turn(provider, TOLD)
-        stage.lull()
+        stage.falls_quiet()
         assert eventually(lambda: worked_off(stage))
         read = len(endpoint.asked)
         provider.handle_tool_call("mnemon_reasoning", {"query": "Where do I live?"})
@@ -204,7 +204,7 @@ def test_settings_of_an_endpoint_that_can_not_be_used_cost_no_memory(stage, host
 def test_looking_at_memory_asks_no_model(stage, host):
     stage.turn(stage.provider(), TOLD)
     stage.close()
-    stage.lull()
+    stage.falls_quiet()
     configuration, _ = stage.configuration(stage.home, "default")
     for _ in range(3):
         ways.inspect(configuration)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemon.hermes.turns_under_way import LULL_SECONDS, TurnsUnderWay
+from mnemon.hermes.turns_under_way import QUIET_SECONDS, TurnsUnderWay
 
 MINUTE = 60.0
 
@@ -28,7 +28,7 @@ def test_a_turn_is_waited_for_until_a_while_after_its_end(watch):
     assert watch.turns.busy()
     watch.turns.end("a")
     assert watch.turns.busy()
-    watch.now += LULL_SECONDS
+    watch.now += QUIET_SECONDS
     assert not watch.turns.busy()
 
 
@@ -60,5 +60,5 @@ def test_where_somebody_always_talks_the_work_is_done_all_the_same(watch):
     assert not watch.turns.busy()
     watch.turns.end("last")
     watch.now += MINUTE
-    watch.turns.begin("after a lull")
+    watch.turns.begin("after a while")
     assert watch.turns.busy()

@@ -45,7 +45,7 @@ def offered() -> Call | None:
 
 
 class HostModel(httpx.BaseTransport):
-    """Carries requests to Hermes' model. Each call has a thread of its own and waits for a lull."""
+    """Carries requests to Hermes' model, each on a thread of its own, while no turn is under way."""
 
     def __init__(self, call: Call, turns: TurnsUnderWay, note: Callable[[str], None]) -> None:
         """`note` is told of every trouble, and of nothing once a call succeeds."""
@@ -59,7 +59,7 @@ class HostModel(httpx.BaseTransport):
         """Raises: httpx.TransportError."""
         asked = msgspec.json.decode(request.read(), type=dict[str, Any])
         seconds = float(request.extensions["timeout"]["read"])
-        self._wait_for_a_lull(seconds)
+        self._wait_for_turns(seconds)
         answer: Future[Any] = Future()
         context = (self._turns.context or copy_context()).copy()
         work = (context.run, answer, self._call, _arguments(asked, seconds))
@@ -78,7 +78,7 @@ class HostModel(httpx.BaseTransport):
             if not self._stopped.done():
                 self._stopped.set_result(None)
 
-    def _wait_for_a_lull(self, seconds: float) -> None:
+    def _wait_for_turns(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while self._turns.busy():
             wait((self._stopped,), _STEP_SECONDS)

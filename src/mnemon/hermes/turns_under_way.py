@@ -1,4 +1,4 @@
-"""Which turns are under way in this process, so that background work with a model can wait for a lull."""
+"""Which turns are under way in this process, so that background work with a model can wait for them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from contextvars import Context, copy_context
 
-LULL_SECONDS = 5.0
-"""A lull begins this long after the last turn ended."""
+QUIET_SECONDS = 5.0
+"""This long after the last turn ended, it is quiet."""
 _LONGEST_TURN_SECONDS = 600.0
 """The host says nothing when a turn is interrupted. After this time a turn counts as over."""
 _LONGEST_WAIT_SECONDS = 900.0
@@ -22,7 +22,7 @@ class TurnsUnderWay:
         self._now = now
         self._lock = threading.Lock()
         self._begun: dict[object, float] = {}
-        self._ended = now() - LULL_SECONDS
+        self._ended = now() - QUIET_SECONDS
         self._busy_since = now()
         self.context: Context | None = None
         """The latest turn's context: by it the host knows its model and the session that pays."""
@@ -50,7 +50,7 @@ class TurnsUnderWay:
             return not self._is_quiet(now) and now - self._busy_since < _LONGEST_WAIT_SECONDS
 
     def _is_quiet(self, now: float) -> bool:
-        return now - self._ended >= LULL_SECONDS and not any(_runs(at, now) for at in self._begun.values())
+        return now - self._ended >= QUIET_SECONDS and not any(_runs(at, now) for at in self._begun.values())
 
 
 def _runs(began: float, now: float) -> bool:
