@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -53,8 +53,6 @@ from mnemon.ports.reasoner import Reasoner
 from mnemon.ports.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    import httpx
-
     from mnemon.gate.carrier import Carrier
     from mnemon.gate.mended import Mended
     from mnemon.gate.mending import Mender
@@ -72,15 +70,6 @@ _CARRYING_SECONDS = 60.0
 _NO_VECTORS = "none: search is by words alone (MNEMON_VECTORS=none)"
 
 
-class HostProgram(Struct, frozen=True):
-    """The program that a store is opened in, whose turns go before background work."""
-
-    paused: Callable[[], bool]
-    """While this is true, no work is begun."""
-    transport: httpx.BaseTransport | None = None
-    """Carries what is asked of a model in place of the network."""
-
-
 class House(Struct, frozen=True, eq=False):
     """An open data folder: its gate, and the cap of its owner."""
 
@@ -96,7 +85,6 @@ class House(Struct, frozen=True, eq=False):
     _meaning: Meaning
     _model: Model | None = None
     _mender: Mender | None = None
-    _host: HostProgram | None = None
 
     @contextmanager
     def working(self, after: float = 0.0) -> Iterator[None]:
@@ -115,8 +103,8 @@ class House(Struct, frozen=True, eq=False):
             self._bell.wait(after)
             if not stopped.is_set():
                 self.workshop.hears = hears
-                if self._host is not None:
-                    self.workshop.paused = self._host.paused
+                if self.settings.host is not None:
+                    self.workshop.paused = self.settings.host.paused
                 self.workshop.run(stopped)
 
         workers = [threading.Thread(target=work, name="mnemon-workshop", daemon=True)]
@@ -214,7 +202,7 @@ class House(Struct, frozen=True, eq=False):
                 due = tx.work.next_due()
             waits = due is not None and due <= clock.now()
             busy = (workshop := self._workshop.made) is not None and workshop.busy
-            works = self._host is None and (waits or busy)
+            works = self.settings.host is None and (waits or busy)
             if not works and not self._meaning.behind:
                 return
             rest.wait(_SETTLING_STEP_SECONDS)
@@ -234,14 +222,12 @@ def open_house(
     make: bool = True,
     rebuilding: bool = False,
     rebind: bool = False,
-    host: HostProgram | None = None,
 ) -> House:
     """Open the data folder, and make whatever of it is missing; without `make`, only if it was set up.
 
     The first question waits up to `patience` seconds until the embedder is loaded. `rebuilding` says that an
     empty book is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
-    store of the settings from now on, whatever it belonged to. `host` is the program that it is opened
-    in, if its turns go before the work.
+    store of the settings from now on, whatever it belonged to.
 
     Raises: MnemonError; NotSetUp, StoreMismatch.
     """
@@ -254,14 +240,7 @@ def open_house(
         otherwise.callback(store.close)
         folder.claim(store, keyring.instance)
         house = _furnished(
-            settings,
-            made,
-            keyring,
-            store,
-            renew=renew_owner_cap,
-            patience=patience,
-            rebuilding=rebuilding,
-            host=host,
+            settings, made, keyring, store, renew=renew_owner_cap, patience=patience, rebuilding=rebuilding
         )
         otherwise.pop_all()
     return house
@@ -276,7 +255,6 @@ def _furnished(
     renew: bool,
     patience: float,
     rebuilding: bool,
-    host: HostProgram | None,
 ) -> House:
     """Raises: MnemonError."""
     entropy = SystemEntropy()
@@ -296,7 +274,7 @@ def _furnished(
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
         spelling=PackagedSpelling(tokenizer),
-        model=_model(settings, reasoner, tokenizer, clock, host),
+        model=_model(settings, reasoner, tokenizer, clock),
         meaning=_meaning(settings, clock, patience),
         zone=WallClock(settings.zone),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
@@ -324,7 +302,7 @@ def _furnished(
 
     later = Later(workshop), Later(reception)
     meaning, model = tools.meaning, tools.model
-    return House(gate, owner_cap, settings, made, index, bell, *later, store, meaning, model, mender, host)
+    return House(gate, owner_cap, settings, made, index, bell, *later, store, meaning, model, mender)
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
@@ -395,9 +373,7 @@ def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlBook]:
     return made, keyring, book
 
 
-def _model(
-    settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: Clock, host: HostProgram | None
-) -> Model | None:
+def _model(settings: Settings, reasoner: Reasoner, tokenizer: Tokenizer, clock: Clock) -> Model | None:
     """The model, if one is configured; only then what speaks to it is loaded.
 
     Raises: Misconfigured.
@@ -424,7 +400,7 @@ def _model(
                 key=key,
                 timeout=asked.timeout_seconds,
                 now=clock.now,
-                transport=host.transport if host is not None else None,
+                transport=settings.host.transport if settings.host is not None else None,
             )
     return ModelReasoner(
         {task: made[one] for task, one in asked.endpoints.items()},

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from mnemon.config import ModelEndpoint, Settings, model_settings
+from mnemon.config import HostProgram, ModelEndpoint, Settings, model_settings
 from mnemon.domain.spending import Allowance, Spent
 from mnemon.errors import Misconfigured, MnemonError, NotFound, ServerUnreachable, Unsupported
 from mnemon.hermes import hostclock
@@ -26,7 +26,6 @@ from mnemon.hermes.turns_under_way import TurnsUnderWay
 from mnemon.ports.model import ANSWER, DERIVE
 
 if TYPE_CHECKING:
-    from mnemon.bootstrap import HostProgram
     from mnemon.hermes.oauth import Upkeep
     from mnemon.hermes.setup.inspection import Findings
     from mnemon.hermes.setup.renaming import Carried
@@ -109,41 +108,38 @@ def open_way(
         way = _remote(url, lambda: owner_cap, configuration.timeout)
         way.found = True
         return way
-    return _embedded(*_with_model(configuration, settings, turns))
+    return _embedded(_with_model(configuration, settings, turns))
 
 
-def _with_model(
-    configuration: Configuration, settings: Settings, turns: TurnsUnderWay | None
-) -> tuple[Settings, HostProgram | None]:
+def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUnderWay | None) -> Settings:
     """The settings with the model that works in the background, and the turns that go before its work.
 
     A model never answers a question here: a turn would wait for it.
     """
     chosen = model_choice(configuration, os.environ)
     if chosen not in ("environment", "hermes"):
-        return settings, None
-    from mnemon.bootstrap import HostProgram
-
+        return settings
     if turns is None:
-        return settings, HostProgram(lambda: True)
+        return replace(settings, host=HostProgram(lambda: True))
     note = notebook_of(configuration).note_model_trouble
     try:
         given = model_settings(os.environ)
     except Misconfigured as error:
         note(error.detail)
-        return settings, None
+        return settings
     if chosen == "environment":
         endpoints = {task: one for task, one in given.endpoints.items() if task != ANSWER}
-        return replace(settings, model=replace(given, endpoints=endpoints)), HostProgram(turns.busy)
+        return replace(settings, model=replace(given, endpoints=endpoints), host=HostProgram(turns.busy))
     from mnemon.hermes.host_model import MISSING, NAME, URL, HostModel, offered
 
     call = offered()
     if call is None:
         note(MISSING)
-        return settings, None
+        return settings
     budget = budget_of(configuration)
     asked = replace(given, endpoints={DERIVE: ModelEndpoint(URL, NAME)}, whole=budget, each=budget)
-    return replace(settings, model=asked), HostProgram(turns.busy, HostModel(call, turns, note))
+    host = HostProgram(turns.busy, HostModel(call, turns, note))
+    return replace(settings, model=asked, host=host)
 
 
 def budget_of(configuration: Configuration) -> Allowance:
@@ -315,11 +311,11 @@ def _remote(url: str, token: Callable[[], str], timeout: float) -> Way:
     return _way(gate, token, url, far=gate, close=gate.close)
 
 
-def _embedded(settings: Settings, host: HostProgram | None) -> Way:
+def _embedded(settings: Settings) -> Way:
     from mnemon.bootstrap import open_house
 
     _close_to_others(settings.home)
-    house = open_house(settings, patience=0.0, host=host)
+    house = open_house(settings, patience=0.0)
     stack = ExitStack()
     stack.callback(house.close)
     stack.enter_context(house.working(after=_FIRST_QUESTION_SECONDS))
@@ -327,7 +323,7 @@ def _embedded(settings: Settings, host: HostProgram | None) -> Way:
         house.gate,
         lambda: house.owner_cap,
         str(settings.home),
-        reads_agent=host is None,
+        reads_agent=settings.host is None,
         together=house.gate.call_all,
         settle=house.settle,
         close=stack.close,
