@@ -18,7 +18,8 @@ host's agent, as every host has, and what the host's own start takes.
 
 peer: an unmodified Hermes as API server, a conversation of four turns over it, once with the bundled
 Honcho plugin and once with Mnemon, both with the same `honcho.json`: a `mnemon serve` behind a proxy that
-adds the latency to every call; and with Mnemon's embedded store. Each turn asks for something that was
+adds the latency to every call; and with Mnemon's embedded store, without a model and with the host's own in
+the background. Each turn asks for something that was
 told once, long ago: whether the captured request to the model holds it is what counts. A turn is saved if
 its message is in the store ten seconds after the last one. Once with a quick model and once with a slow one.
 

@@ -29,11 +29,14 @@ class Side(NamedTuple):
     name: str
     provider: str
     remote: bool = False
+    host_model: bool = False
+    """Whether it asks the host's own model in the background."""
 
 
 THEIRS = Side("Honcho's plugin, server", "honcho", remote=True)
 OURS_REMOTE = Side("mnemon, server", "mnemon", remote=True)
 OURS = Side("mnemon, embedded", "mnemon")
+OURS_READ = Side("mnemon, host's model", "mnemon", host_model=True)
 NOBODY = Side("no provider", "")
 
 
@@ -101,7 +104,7 @@ def a_gateway(
     """A host in a home of its own whose memory is a copy of the store; it has answered once, to be warm."""
     with ExitStack() as stack:
         model = stack.enter_context(a_model())
-        host, far = Host(environment, folder, model, OWNER), None
+        host, far = Host(environment, folder, model, {**OWNER, "hostModel": side.host_model}), None
         _choose(host, side)
         if side.remote:
             server = Server()

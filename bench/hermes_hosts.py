@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from hermes_figures import Verdict, figure, ms
-from hermes_gateway import NOBODY, OURS, OURS_REMOTE, THEIRS, Gateway, Held, Side, a_gateway
+from hermes_gateway import NOBODY, OURS, OURS_READ, OURS_REMOTE, THEIRS, Gateway, Held, Side, a_gateway
 from hermes_store import TURNS, kept, told
 from honcho_chat import message
 
-SIDES = (NOBODY, THEIRS, OURS_REMOTE, OURS)
+SIDES = (NOBODY, THEIRS, OURS_REMOTE, OURS, OURS_READ)
 THREADS_MOST = FILES_MOST = 3.0
 """In a thousand requests, after the warm-up: a count sways by as much from one moment to the next."""
 MEMORY_MOST_MB = 10.0

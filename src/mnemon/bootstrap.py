@@ -102,6 +102,8 @@ class House(Struct, frozen=True, eq=False):
             self._bell.wait(after)
             if not stopped.is_set():
                 self.workshop.hears = hears
+                if self.settings.host is not None:
+                    self.workshop.paused = self.settings.host.paused
                 self.workshop.run(stopped)
 
         workers = [threading.Thread(target=work, name="mnemon-workshop", daemon=True)]
@@ -195,7 +197,7 @@ class House(Struct, frozen=True, eq=False):
         self.workshop.hurry()
 
     def settle(self, seconds: float) -> None:
-        """Wait up to that long for the work that is due to be done."""
+        """Wait up to that long for the work that is due to be done, unless it waits for a host's turns."""
         clock, rest = SystemClock(), threading.Event()
         deadline = clock.now() + round(seconds * 1000)
         while clock.now() < deadline:
@@ -203,7 +205,8 @@ class House(Struct, frozen=True, eq=False):
                 due = tx.work.next_due()
             waits = due is not None and due <= clock.now()
             busy = (workshop := self._workshop.made) is not None and workshop.busy
-            if not waits and not busy and not self._meaning.behind:
+            works = self.settings.host is None and (waits or busy)
+            if not works and not self._meaning.behind:
                 return
             rest.wait(_SETTLING_STEP_SECONDS)
 
@@ -393,7 +396,14 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
     for one in asked.endpoints.values():
         if one not in made:
             key = None if one.key is None else secret_of(one.key)
-            made[one] = Endpoint(one.url, one.name, key=key, timeout=asked.timeout_seconds, now=clock.now)
+            made[one] = Endpoint(
+                one.url,
+                one.name,
+                key=key,
+                timeout=asked.timeout_seconds,
+                now=clock.now,
+                transport=settings.host.transport if settings.host is not None else None,
+            )
     return ModelReasoner(
         {task: made[one] for task, one in asked.endpoints.items()},
         Purse(settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Struct, ValidationError, convert, field
@@ -21,6 +21,9 @@ from mnemon.domain.spending import Allowance
 from mnemon.domain.upstream import WHEN_STORE_IS_DOWN, ChatSettings, Upstream, is_address
 from mnemon.errors import InvalidInput, Misconfigured
 from mnemon.ports.model import TASKS
+
+if TYPE_CHECKING:
+    import httpx
 
 _LIMITS = {
     "MNEMON_BODY_BYTES": "body_bytes",
@@ -108,6 +111,15 @@ class ModelSettings(Struct, frozen=True):
     """How long a session must be quiet before a model reads what is new in it."""
 
 
+class HostProgram(Struct, frozen=True):
+    """The program that a store is opened in, whose turns go before background work."""
+
+    paused: Callable[[], bool]
+    """While this is true, no work is begun."""
+    transport: httpx.BaseTransport | None = None
+    """Carries what is asked of a model in place of the network."""
+
+
 class Settings(Struct, frozen=True):
     home: Path
     limits: Limits = field(default_factory=Limits)
@@ -131,6 +143,8 @@ class Settings(Struct, frozen=True):
     """How much of the search index a process keeps in memory."""
     zone: tzinfo | None = None
     """Where people live whose days are spoken of; None for where this machine is, as `TZ` tells."""
+    host: HostProgram | None = None
+    """The program that this runs in; None for one that has no turns."""
 
     @property
     def where(self) -> str:

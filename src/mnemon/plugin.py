@@ -17,6 +17,7 @@ with undisturbed():
     from mnemon.hermes.configuration import Configuration
     from mnemon.hermes.files import Configurations
     from mnemon.hermes.interpretation import Complaint
+    from mnemon.hermes.model_choice import TASK
     from mnemon.hermes.provider import Provider, Surroundings
     from mnemon.hermes.station import Station
     from mnemon.ways import inspect, notebook_of, station_of
@@ -29,6 +30,13 @@ _LAST_FLUSH_ELSEWHERE = 0.3
 def register(ctx: Any) -> None:
     """What the host calls for a new agent."""
     ctx.register_memory_provider(provider())
+    offer_task = getattr(ctx, "register_auxiliary_task", None)
+    if offer_task is not None:  # Hermes 0.20 and newer lets people choose another model for it.
+        offer_task(
+            TASK,
+            display_name="Mnemon memory",
+            description="Reads finished conversations and notes what they tell about you.",
+        )
     if "hermes_cli.memory_oauth" in sys.modules:  # The host's web server, which lets a desktop sign in.
         from mnemon.hermes.signin.desktop import offer
 
@@ -90,7 +98,15 @@ class Stations:
         # A sign-in changes its token by itself; what it was given for stays.
         kept = configuration.oauth or {}
         key = (kept.get("tokenEndpoint"), kept.get("signedInAt")) if kept else configuration.api_key
-        kind = (configuration.store, configuration.url, key, configuration.timeout)
+        kind = (
+            configuration.store,
+            configuration.url,
+            key,
+            configuration.timeout,
+            configuration.host_model,
+            configuration.host_model_calls_per_day,
+            configuration.host_model_tokens_per_day,
+        )
         with self._lock:
             found = self._open.get(configuration.home)
             if found is not None and found[0] == kind:

@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from mnemon.config import Settings
+from mnemon.config import HostProgram, ModelEndpoint, Settings, model_settings
+from mnemon.domain.spending import Allowance, Spent
 from mnemon.errors import Misconfigured, MnemonError, NotFound, ServerUnreachable, Unsupported
 from mnemon.hermes import hostclock
 from mnemon.hermes.configuration import Configuration
 from mnemon.hermes.interpretation import HOST_VARIABLE
+from mnemon.hermes.model_choice import model_choice
 from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.station import CALLS_AT_ONCE, Station, Way
+from mnemon.hermes.turns_under_way import TurnsUnderWay
+from mnemon.ports.model import ANSWER, DERIVE
 
 if TYPE_CHECKING:
     from mnemon.hermes.oauth import Upkeep
@@ -46,17 +50,18 @@ def notebook_of(configuration: Configuration) -> Notebook:
     return Notebook(configuration.store if configuration.url is None else _folder_of(configuration))
 
 
-def station_of(configuration: Configuration) -> Station:
+def station_of(configuration: Configuration, *, asks_model: bool = True) -> Station:
     from mnemon.adapters.outbox import SealedOutbox
     from mnemon.adapters.system import SystemClock
 
     _close_to_others(_folder_of(configuration) / "outbox")
-    token = cache(lambda: _token(configuration))
+    token, turns = cache(lambda: _token(configuration)), TurnsUnderWay()
     return Station(
-        open_way=lambda: open_way(configuration, lambda: token()()),
+        open_way=lambda: open_way(configuration, lambda: token()(), turns if asks_model else None),
         outbox=SealedOutbox(_folder_of(configuration) / "outbox"),
         now=SystemClock().now,
         notebook=notebook_of(configuration),
+        turns=turns,
         load=lambda: _load(configuration),
     )
 
@@ -72,10 +77,15 @@ def _load(configuration: Configuration) -> None:
         import mnemon.surfaces.http.client  # noqa: F401
 
 
-def open_way(configuration: Configuration, token: Callable[[], str] | None = None) -> Way:
+def open_way(
+    configuration: Configuration,
+    token: Callable[[], str] | None = None,
+    turns: TurnsUnderWay | None = None,
+) -> Way:
     """The way to the configured server, to the server of the store's folder if one runs, or into the store.
 
-    `token` gives what a configured server is shown, if not what the configuration says.
+    `token` gives what a configured server is shown, if not what the configuration says. With `turns` the
+    model of the configuration works in the background of a store; without, that work is left to others.
     Raises: MnemonError.
     """
     from mnemon.adapters.serving import served_at
@@ -98,7 +108,44 @@ def open_way(configuration: Configuration, token: Callable[[], str] | None = Non
         way = _remote(url, lambda: owner_cap, configuration.timeout)
         way.found = True
         return way
-    return _embedded(settings)
+    return _embedded(_with_model(configuration, settings, turns))
+
+
+def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUnderWay | None) -> Settings:
+    """The settings with the model that works in the background, and the turns that go before its work.
+
+    A model never answers a question here: a turn would wait for it.
+    """
+    chosen = model_choice(configuration, os.environ)
+    if chosen not in ("environment", "hermes"):
+        return settings
+    if turns is None:
+        return replace(settings, host=HostProgram(lambda: True))
+    note = notebook_of(configuration).note_model_trouble
+    try:
+        given = model_settings(os.environ)
+    except Misconfigured as error:
+        note(error.detail)
+        return settings
+    if chosen == "environment":
+        endpoints = {task: one for task, one in given.endpoints.items() if task != ANSWER}
+        return replace(settings, model=replace(given, endpoints=endpoints), host=HostProgram(turns.busy))
+    from mnemon.hermes.host_model import MISSING, NAME, URL, HostModel, offered
+
+    call = offered()
+    if call is None:
+        note(MISSING)
+        return settings
+    budget = budget_of(configuration)
+    asked = replace(given, endpoints={DERIVE: ModelEndpoint(URL, NAME)}, whole=budget, each=budget)
+    host = HostProgram(turns.busy, HostModel(call, turns, note))
+    return replace(settings, model=asked, host=host)
+
+
+def budget_of(configuration: Configuration) -> Allowance:
+    """What Hermes' own model may cost."""
+    calls, tokens = configuration.host_model_calls_per_day, configuration.host_model_tokens_per_day
+    return Allowance(calls, calls, tokens, tokens)
 
 
 def inspect(configuration: Configuration) -> Findings:
@@ -117,6 +164,7 @@ def inspect(configuration: Configuration) -> Findings:
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
     reachable, told = _looked_at(configuration, upkeep.token if upkeep else None)
     notebook = notebook_of(configuration)
+    spent, trouble = _spent(configuration)
     return Findings(
         reachable=reachable,
         told=told,
@@ -125,7 +173,23 @@ def inspect(configuration: Configuration) -> Findings:
         delay=notebook.delay(),
         unwritable=unwritable,
         sign_in=upkeep.trouble if upkeep else "",
+        spent=spent,
+        model_trouble=trouble or notebook.model_trouble(),
     )
+
+
+def _spent(configuration: Configuration) -> tuple[Spent, str]:
+    """What a model cost today, or why nobody can tell."""
+    from mnemon.adapters.model.purse import Purse
+    from mnemon.adapters.system import SystemClock
+
+    budget = budget_of(configuration)
+    file = Settings(configuration.store).model_spend
+    purse = Purse(file, whole=budget, each=budget, now=SystemClock().now)
+    try:
+        return purse.spent(configuration.workspace)[0], ""
+    except MnemonError as error:
+        return Spent(), error.detail
 
 
 def carry(configuration: Configuration, old: str, new: str) -> Carried:
@@ -139,7 +203,8 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     kept = (Settings(configuration.store).book, _folder_of(configuration) / "outbox")
     if configuration.url is None and not any(path.exists() for path in kept):
         return Carried(old, new, 0)
-    station = station_of(replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS)))
+    patient = replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
+    station = station_of(patient, asks_model=False)
     try:
         station.flush(_CARRY_SECONDS)
         way, workspace = station.way(), configuration.workspace
@@ -258,16 +323,17 @@ def _embedded(settings: Settings) -> Way:
         house.gate,
         lambda: house.owner_cap,
         str(settings.home),
+        reads_agent=settings.host is None,
         together=house.gate.call_all,
         settle=house.settle,
         close=stack.close,
     )
 
 
-def _way(gate: Any, token: Callable[[], str], where: str, **more: Any) -> Way:
+def _way(gate: Any, token: Callable[[], str], where: str, *, reads_agent: bool = True, **more: Any) -> Way:
     from mnemon.adapters.system import SystemClock, SystemEntropy
     from mnemon.hermes.letters import Carrier
     from mnemon.turns.passes import Passes
 
     passes = Passes(token, SystemClock(), SystemEntropy())
-    return Way(gate, passes, Carrier(gate, passes), where, **more)
+    return Way(gate, passes, Carrier(gate, passes, reads_agent=reads_agent), where, **more)

@@ -318,7 +318,7 @@ class TestSetup:
 
     def test_without_a_terminal_is_as_if_nobody_were_asked(self, told, configured, monkeypatch):
         monkeypatch.setattr("sys.stdin", io.StringIO())
-        assert "Nobody is asked" in told("setup")
+        assert "No questions asked" in told("setup")
         assert configured().peer_name == "ann"
 
 
@@ -451,15 +451,47 @@ class TestStatus:
         assert "memory      off" in printed
         assert "is not JSON" in printed
 
-    def test_names_a_model_of_the_environment_that_only_a_server_would_ask(self, told, home, monkeypatch):
+    def test_names_an_embedder_of_the_environment_that_only_a_server_would_use(self, told, home, monkeypatch):
         assert "not read" not in told("status", inspect=ways.inspect)
-        monkeypatch.setenv("MNEMON_MODEL_NAME", "qwen2.5:7b")
         monkeypatch.setenv("MNEMON_EMBEDDER", "words")
         printed = told("status", inspect=ways.inspect)
-        said = f"MNEMON_EMBEDDER, MNEMON_MODEL_NAME: only 'mnemon serve --home {home / 'mnemon'}' does"
+        said = f"MNEMON_EMBEDDER: only 'mnemon serve --home {home / 'mnemon'}' does"
         assert f"  not read    {said}\n" in printed
         write_setting(home, "hermes", {"baseUrl": "http://127.0.0.1:9"})
-        assert "not read" not in told("status", inspect=ways.inspect), "that server may have a model"
+        assert "not read" not in told("status", inspect=ways.inspect), "that server may have one"
+
+    @pytest.mark.parametrize(
+        ("settings", "environment", "said"),
+        [
+            ({}, {}, "off: you were not asked yet, so quotes only (run: hermes memory setup mnemon)"),
+            ({"hostModel": False}, {}, "off: you chose quotes only"),
+            (
+                {"hostModel": True},
+                {},
+                "on: Hermes' own, in the background; 0 of 40 calls and 0 of 100,000 tokens spent today, "
+                "40 calls and 100,000 tokens left",
+            ),
+            (
+                {"hostModel": True, "hostModelTokensPerDay": 10},
+                {},
+                "on: Hermes' own, but today's budget is spent",
+            ),
+            (
+                {"hostModel": True},
+                {"MNEMON_MODEL_BASE_URL": "http://127.0.0.1:9", "MNEMON_MODEL_NAME": "qwen2.5:7b"},
+                "on: the one that MNEMON_MODEL_BASE_URL names, in the background; 0 calls and 0 tokens today",
+            ),
+            ({"baseUrl": "http://127.0.0.1:9"}, {}, "the server's own, if it has one"),
+        ],
+        ids=["not asked", "declined", "on", "spent", "of the environment", "of a server"],
+    )
+    def test_says_in_plain_words_how_it_stands_with_the_model(
+        self, told, home, monkeypatch, settings, environment, said
+    ):
+        write_setting(home, "hermes", settings)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        assert f"  model       {said}" in told("status", inspect=ways.inspect)
 
     def test_of_sessions_by_run_names_none(self, told, home):
         write_setting(home, "hermes", {"sessionStrategy": "per-session"})
@@ -575,7 +607,7 @@ def test_a_stock_hermes_finds_sets_up_and_serves_it(told, home, tmp_path):
         return finished.stdout if exit_code == 0 else finished.stderr
 
     assert "• mnemon" in hermes("memory", "status")
-    assert "Nobody is asked" in hermes("memory", "setup", "mnemon")
+    assert "No questions asked" in hermes("memory", "setup", "mnemon")
     assert "Status:    available ✓" in hermes("memory", "status")
     found = json.loads(hermes("mnemon", "status", "--json"))
     assert found["settings"]["peerName"] == "ann"

@@ -101,6 +101,9 @@ VALUES = {
     "recallWait": [*SECONDS, (0, 0.0)],
     "firstTurnBaseWait": [*SECONDS, (0, 0.0)],
     "firstTurnDialecticWait": [*SECONDS, (0, 0.0)],
+    "hostModel": SWITCH,
+    "hostModelCallsPerDay": [(0, 0), (12, 12), ("7", 7)],
+    "hostModelTokensPerDay": [(0, 0), (50_000, 50_000)],
 }
 """For each setting what may be written, and what it then is; {HOME} is the user's."""
 
@@ -154,6 +157,9 @@ WRONG = {
     "recallWait": [-0.1, "long", 3601],
     "firstTurnBaseWait": [-1, True],
     "firstTurnDialecticWait": ["x", {}],
+    "hostModel": ["perhaps", 2, []],
+    "hostModelCallsPerDay": [-1, 1.5, "many"],
+    "hostModelTokensPerDay": [-1, True],
 }
 """For each setting what it does not take."""
 
@@ -198,7 +204,8 @@ def test_every_setting_of_the_plugin_it_replaces_is_known():
     dialecticMaxChars dialecticMaxInputChars reasoningHeuristic reasoningLevelCap contextTokens
     messageMaxChars contextCadence dialecticCadence injectionFrequency timeout
     firstTurnBaseWait firstTurnDialecticWait"""
-    ours = {"recallWait", "namespaces", "toolNames", "store"}
+    model = {"hostModel", "hostModelCallsPerDay", "hostModelTokensPerDay"}
+    ours = {"recallWait", "namespaces", "toolNames", "store", *model}
     assert set(BY_NAME) == set(plugin.split()) | ours == set(VALUES) == set(WRONG)
 
 

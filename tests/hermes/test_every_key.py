@@ -6,7 +6,8 @@ from itertools import count
 
 import pytest
 
-from hermes.honcho_fake import Honcho
+from hermes.honcho_fake import Honcho, eventually
+from hermes.host_fake import Host, worked_off
 from hermes.stage import Stage
 from mnemon.config import Settings
 from mnemon.hermes.keys import KEYS
@@ -411,6 +412,18 @@ def how_often_it_is_looked_up(scene):
 @shows("dialecticCadence", (1, 4), (2, 2), (3, 2), (9, 1))
 def how_often_it_is_asked(scene):
     return four_turns(scene)[0]["chat"]
+
+
+@shows("hostModel", (True, 1), (False, 0), (None, 0), local=True)
+@shows("hostModelCallsPerDay", (0, 0), (1, 1), local=True, hostModel=True)
+@shows("hostModelTokensPerDay", (100, 0), (9000, 1), local=True, hostModel=True)
+def how_often_hermes_own_model_is_asked(scene):
+    with pytest.MonkeyPatch.context() as patch:
+        host = Host().offer(patch)
+        scene.tell()
+        assert eventually(lambda: worked_off(scene.stage))
+        scene.stage.close()
+    return len(host.asked)
 
 
 @shows("injectionFrequency", ("every-turn", [True] * 4), ("first-turn", [True, False, False, False]))

@@ -219,6 +219,17 @@ def test_the_entry_point_leads_to_a_provider_of_the_host_s_kind(newer_host, entr
     assert provider.on_delegation("Find the lamp.", "Here.", child_session_id="s2") is None
 
 
+def test_a_host_that_keeps_models_for_tasks_is_told_of_ours(newer_host):
+    tasks = []
+
+    def offer(key, *, display_name, description, defaults=None):
+        tasks.append((key, bool(display_name and description)))
+
+    context = SimpleNamespace(register_memory_provider=lambda provider: None, register_auxiliary_task=offer)
+    plugin.register(context)
+    assert tasks == [("mnemon", True)]
+
+
 def under_another_name(path, name):
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)

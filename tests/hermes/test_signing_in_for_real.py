@@ -325,8 +325,8 @@ def test_whoever_signs_in_as_somebody_else_has_another_way(server, home, environ
 class Visitor(Person):
     """Somebody at the wizard who goes to the page that they are told, in a browser of their own."""
 
-    def __init__(self, server, answers=(), *, decision="allow", **more):
-        super().__init__(answers, **more)
+    def __init__(self, server, script="", *, decision="allow", **more):
+        super().__init__(script, **more)
         self._server = server
         self._decision = decision
 
@@ -350,7 +350,7 @@ class TestWizard:
         return read(home)
 
     def test_the_name_of_the_consent_is_proposed(self, server, home, environment):
-        person = Visitor(server, {"Answer": ["2", "1"], "Its URL": server.url})
+        person = Visitor(server, f"Answer=2|1; Its URL={server.url}")
         after = self.set_up(home, environment, person)
         assert any("Your name [alice]" in one for one in person.asked)
         assert (after.url, after.peer_name, after.workspace) == (server.url, "alice", "hermes")
@@ -359,7 +359,7 @@ class TestWizard:
         works(home)
 
     def test_whoever_leaves_afterwards_has_not_signed_in(self, server, home, environment):
-        person = Visitor(server, {"Answer": ["2", "1"], "Its URL": server.url, "Your name": LEAVES})
+        person = Visitor(server, f"Answer=2|1; Its URL={server.url}; Your name={LEAVES}")
         signed = []
 
         def noted(*arguments, **more):
@@ -372,8 +372,8 @@ class TestWizard:
         assert whoami(server, signed[0].grant.access).json()["error"] == "cap_revoked"
 
     def test_whoever_is_refused_is_asked_again(self, server, home, environment):
-        answers = {"Answer": ["2", "1", "3"], "Its URL": server.url, "Its key": server.owner_cap}
-        person = Visitor(server, answers, decision="deny")
+        script = f"Answer=2|1|3; Its URL={server.url}; Its key={server.owner_cap}"
+        person = Visitor(server, script, decision="deny")
         after = self.set_up(home, environment, person)
         assert "sign_in_denied" in person.told
         assert (after.api_key, after.oauth) == (server.owner_cap, None)

@@ -77,6 +77,10 @@ class Store:
         [found] = [said for said in self.sessions().values() if any(one.peer == peer for one in said)] or [[]]
         return [message.text for message in found]
 
+    def conclusions(self) -> list[str]:
+        """What was concluded, of whomever."""
+        return [one.content for one in self._all(conversation.LIST_CONCLUSIONS, asks.ListConclusions)]
+
     def log(self) -> list[m.AuditRow]:
         """What the gate did for others than this reader."""
         rows = self._call(o.AUDIT, m.AuditList(0, 1000)).rows

@@ -105,6 +105,8 @@ class Workshop:
         """Whether a piece of work is under way."""
         self.observer: Observer | None = None
         """Who is told of each piece of work."""
+        self.paused: Callable[[], bool] = lambda: False
+        """While this is true, no piece of work is begun; lines are still indexed."""
 
     def run(self, stopped: Bell) -> None:
         """Work until stopped; what is under way is finished first."""
@@ -151,6 +153,8 @@ class Workshop:
 
     def _work_once(self) -> bool:
         tidied = self.tidy()
+        if self.paused():
+            return tidied
         now = self._clock.now()
         with self._book.read() as tx:
             if not tx.work.is_due(now):
@@ -190,6 +194,8 @@ class Workshop:
 
     def _rest(self) -> float:
         """For how many seconds there is nothing to do, unless the bell is rung."""
+        if self.paused():
+            return _LOOK_SECONDS
         longest = _HEARING_SECONDS if self.hears and not self._tools.meaning.owes else _LOOK_SECONDS
         try:
             with self._book.read() as tx:

@@ -69,6 +69,10 @@ class Configuration(Struct, frozen=True, kw_only=True):
     """For how many seconds at most a turn waits for its memory, if that was said."""
     namespaces: Namespaces = Namespaces()
     tool_names: ToolNames = "mnemon"
+    host_model: bool | None = None
+    """Whether Hermes' own model may read what was said; None if nobody was asked."""
+    host_model_calls_per_day: int = 40
+    host_model_tokens_per_day: int = 100_000
     store: Path
     """The data folder of the embedded store."""
     token: Token | None = None

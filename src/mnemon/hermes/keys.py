@@ -67,6 +67,7 @@ def find(name: str) -> Key | None:
 
 _CONNECTION, _PEOPLE, _RECALL, _WRITING = "Connection", "People", "Recall", "Writing"
 _SESSIONS, _DIALECTIC, _BUDGETS, _PACE = "Sessions", "Dialectic", "Budgets", "Pace"
+_MODEL = "Hermes' own model"
 
 KEYS: tuple[Key, ...] = (
     Key(
@@ -344,6 +345,26 @@ KEYS: tuple[Key, ...] = (
         default="as recallWait",
         says="How long the first turn waits for the answer about the user. Where memory has told something "
         "and no wait is set, that answer comes with the next turn.",
+    ),
+    Key(
+        name="hostModel",
+        kind=kinds.FLAG,
+        section=_MODEL,
+        default="off until setup has asked",
+        says="Whether Hermes' own model reads finished conversations in the background and notes what they "
+        "tell about you. Off means quotes only. Memory on a server uses the server's model instead.",
+    ),
+    Key(
+        name="hostModelCallsPerDay",
+        kind=kinds.whole(0),
+        section=_MODEL,
+        says="How often Hermes' model is asked in a day, in UTC, at most.",
+    ),
+    Key(
+        name="hostModelTokensPerDay",
+        kind=kinds.whole(0),
+        section=_MODEL,
+        says="How many tokens that may cost in a day, prompts and replies together.",
     ),
 )
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from mnemon.domain.habits import Reasoning
 from mnemon.domain.shapes import settled
 from mnemon.errors import (
     BodyTooLarge,
@@ -103,9 +104,11 @@ def body_of(content: Content) -> dict[str, Any]:
 class Carrier:
     """Takes letters to memory."""
 
-    def __init__(self, gate: Gate, passes: Passes) -> None:
+    def __init__(self, gate: Gate, passes: Passes, *, reads_agent: bool = True) -> None:
+        """Without `reads_agent` nothing is concluded from what the agent says."""
         self._gate = gate
         self._passes = passes
+        self._reads_agent = reads_agent
         self._prepared: set[str] = set()
         self._ids: dict[str, list[str]] = {}
         """The messages that the latest letters brought."""
@@ -154,6 +157,7 @@ class Carrier:
                     peer_id=one.peer,
                     created_at=datetime.fromtimestamp(one.at / 1000, UTC),
                     metadata={_MARK: letter.id},
+                    configuration=self._habits(seat, one.peer),
                 )
                 for one in said
             ],
@@ -165,6 +169,10 @@ class Carrier:
         self._ids[letter.id] = [message.id for message in brought.messages]
         if len(self._ids) > _MOST_NOTED:
             del self._ids[next(iter(self._ids))]
+
+    def _habits(self, seat: Seat, peer: str) -> q.MessageHabits | None:
+        left_out = peer == seat.ai and not self._reads_agent
+        return q.MessageHabits(reasoning=Reasoning(enabled=False)) if left_out else None
 
     def _prepare(self, seat: Seat) -> None:
         """Where the first message can't bring its session's settings along, make the session first."""
@@ -220,6 +228,7 @@ class Carrier:
             filename=page.name,
             media_type="text/plain",
             metadata={_MARK: letter.id, "file": page.name},
+            configuration=self._habits(seat, seat.named(page.peer)),
             namespace=seat.written,
         )
         self._gate.call(o.ADD_FILE, self._passes.of(seat)("speak"), asked)

@@ -39,18 +39,32 @@ class Notebook:
 
     def note_delay(self, told: str) -> None:
         """Leave word of why what is to be written waits; empty once it does not."""
-        try:
-            if told:
-                self._write("delay.txt", told.encode(errors="replace"))
-            else:
-                (self._folder / "delay.txt").unlink(missing_ok=True)
-        except OSError:
-            return
+        self._note_text("delay.txt", told)
 
     def delay(self) -> str:
         """Why what is to be written waited when it was last tried; empty if it did not."""
+        return self._text("delay.txt")
+
+    def note_model_trouble(self, told: str) -> None:
+        """Leave word of why the model did not answer; empty once it does."""
+        self._note_text("model-trouble.txt", told)
+
+    def model_trouble(self) -> str:
+        """Why the model did not answer when it was last asked; empty if it did."""
+        return self._text("model-trouble.txt")
+
+    def _note_text(self, name: str, told: str) -> None:
         try:
-            return (self._folder / "delay.txt").read_text(errors="replace")
+            if told:
+                self._write(name, told.encode(errors="replace"))
+            else:
+                (self._folder / name).unlink(missing_ok=True)
+        except OSError:
+            return
+
+    def _text(self, name: str) -> str:
+        try:
+            return (self._folder / name).read_text(errors="replace")
         except OSError:
             return ""
 

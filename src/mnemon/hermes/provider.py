@@ -86,6 +86,8 @@ class Provider:
         self._turn = 0
         self._author: Mapping[str, Any] | None = None
         """Who wrote the turn under way, if the host says so."""
+        self._turns = object()
+        """What the station knows the turns of this provider by."""
 
     @property
     def name(self) -> str:
@@ -256,6 +258,8 @@ class Provider:
 
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
         self._turn = turn_number
+        if self._remembers:
+            self._station().turns.begin(self._turns)
         self._author = {"id": kwargs.get("author_id"), "is_bot": kwargs.get("author_is_bot")}
 
     def prefetch(self, query: str, *, session_id: str = "", **more: Any) -> str:
@@ -293,6 +297,7 @@ class Provider:
         turn_author: Any = None,
         **more: Any,
     ) -> None:
+        self._end_turn()
         seat, configuration = self._seat_of(turn_author, session_id), self._configured()
         if seat is None or seat.namespaces.write is None or not configuration.save_messages:
             return
@@ -306,6 +311,10 @@ class Provider:
         self._bring_pages(station, seat)
         if said and configuration.write_frequency == "turn":
             station.flush(_TURN_FLUSH_SECONDS)
+
+    def _end_turn(self) -> None:
+        if self._remembers:
+            self._station().turns.end(self._turns)
 
     def _write(self, station: Station, turn: Turn, session_id: str, user: str) -> None:
         frequency, seat = self._configured().write_frequency, turn.seat
@@ -476,6 +485,7 @@ class Provider:
 
     def shutdown(self, **more: Any) -> None:
         """What is not written in time is in the outbox for the next process."""
+        self._end_turn()
         seat = self._seat()
         if seat is None:
             return

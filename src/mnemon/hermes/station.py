@@ -38,6 +38,7 @@ from mnemon.hermes.letters import Carrier, Content, body_of, lane_of
 from mnemon.hermes.live import Live
 from mnemon.hermes.notebook import Notebook
 from mnemon.hermes.postman import Postman
+from mnemon.hermes.turns_under_way import TurnsUnderWay
 from mnemon.hermes.undisturbed import undisturbed
 from mnemon.hermes.watch import Asked, FarGate, Watch, Watched
 from mnemon.ports.outbox import Letter, Outbox, Refused, Standing
@@ -95,6 +96,7 @@ class Station:
         outbox: Outbox,
         now: Callable[[], int],
         notebook: Notebook,
+        turns: TurnsUnderWay,
         load: Callable[[], None],
     ) -> None:
         """`load` loads what it takes to open the way and use it: only the store itself is then waited for."""
@@ -118,6 +120,8 @@ class Station:
         self._answered: set[tuple[str, str]] = set()
         self._closed = False
         self.now = now
+        self.turns = turns
+        """The turns of all its providers: background work with a model waits for their end."""
         self.breaker = Breaker(now, notebook.note, notebook.health())
         self._notebook = notebook
         self._delay: str | None = None

@@ -58,9 +58,19 @@ class Endpoint:
     """Any number of threads may ask it."""
 
     def __init__(
-        self, url: str, model: str, *, key: str | None, timeout: float, now: Callable[[], int]
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str | None,
+        timeout: float,
+        now: Callable[[], int],
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
-        """Raises: Misconfigured if the environment spoils it."""
+        """`transport` carries the requests in place of the network.
+
+        Raises: Misconfigured if the environment spoils it.
+        """
         self.url = url.rstrip("/")
         self.model = model
         self.dialect = Dialect()
@@ -72,7 +82,8 @@ class Endpoint:
         self._trouble = ""
         self._open: set[Any] = set()
         self._stopped = False
-        self._client = _client(self.url, key)
+        self._transport = transport
+        self._client = _client(self.url, key, transport)
 
     @property
     def trouble(self) -> str:
@@ -118,6 +129,8 @@ class Endpoint:
             self._stopped = True
             for one in self._open:
                 _shut(one)
+        if self._transport is not None:
+            self._transport.close()
 
     @contextmanager
     def _asked(self, body: Mapping[str, Any]) -> Iterator[Iterator[bytes]]:
@@ -178,7 +191,7 @@ class Endpoint:
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
-def _client(url: str, key: str | None) -> httpx.Client:
+def _client(url: str, key: str | None, transport: httpx.BaseTransport | None) -> httpx.Client:
     headers = {"user-agent": f"mnemon/{__version__}", "content-type": "application/json"}
     if key is not None:
         headers["authorization"] = f"Bearer {key}"
@@ -191,6 +204,7 @@ def _client(url: str, key: str | None) -> httpx.Client:
             trust_env=not here,
             verify=httpx.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             limits=httpx.Limits(max_keepalive_connections=0),
+            transport=transport,
         )
     except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
         raise Misconfigured(

@@ -114,6 +114,9 @@ def _chosen(profile: Profile) -> str:
     "--dialectic-cadence", type=int, metavar="N", help="Turns between two questions about the user."
 )
 @click.option("--dialectic-depth", type=int, metavar="N", help="Passes for each such question.")
+@click.option(
+    "--host-model/--no-host-model", default=None, help="Let Hermes' own model read finished conversations."
+)
 @click.option("--yes", is_flag=True, help="Ask nothing.")
 @pass_desk
 def setup(desk: Desk, /, yes: bool, **options: Any) -> None:
@@ -146,6 +149,7 @@ def _given(desk: Desk, options: Mapping[str, Any]) -> wizard.Given:
         "context_tokens": "contextTokens",
         "dialectic_cadence": "dialecticCadence",
         "dialectic_depth": "dialecticDepth",
+        "host_model": "hostModel",
     }
     if options["where"] and options["url"]:
         raise click.UsageError(f"--url and --{options['where']} exclude each other")

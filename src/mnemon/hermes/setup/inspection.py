@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from mnemon.domain.spending import Spent
 from mnemon.hermes.breaker import Health
 from mnemon.hermes.configuration import Configuration
 from mnemon.ports.outbox import Standing
@@ -26,6 +27,10 @@ class Findings(Struct, frozen=True, kw_only=True):
     """Why what is said can't be kept until it is written; empty if it can."""
     sign_in: str = ""
     """Why the sign-in could not be renewed; empty if it could, or did not have to be."""
+    spent: Spent = Spent()
+    """What a model cost today in the store on this machine."""
+    model_trouble: str = ""
+    """What was wrong with the model when it was last asked in this profile; empty if all went well."""
 
 
 Inspect = Callable[[Configuration], Findings]

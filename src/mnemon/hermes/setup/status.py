@@ -25,6 +25,7 @@ from mnemon.hermes.setup.blocks import block_name, block_of, root_of
 from mnemon.hermes.setup.hostconfig import provider_in
 from mnemon.hermes.setup.inspection import Findings, Inspect
 from mnemon.hermes.setup.install import is_placed
+from mnemon.hermes.setup.model_status import ModelStatus, is_served, model_status, model_words
 from mnemon.hermes.setup.people import Identity, identity_in
 from mnemon.hermes.setup.profiles import DEFAULT, Installation
 from mnemon.hermes.setup.shown import SECRETS, address, masked, plain, shown, size
@@ -37,7 +38,7 @@ _OTHERS: Mapping[Identity, str] = {
     "per-user": "everybody who writes through a gateway is somebody of their own",
 }
 
-_OF_A_SERVER = ("MNEMON_MODEL_", "MNEMON_EMBEDDER")
+_OF_A_SERVER = "MNEMON_EMBEDDER"
 
 _CONSTANT = {
     one.name: one.default_factory() if one.default is NODEFAULT else one.default
@@ -79,7 +80,8 @@ class Report(Struct, frozen=True, kw_only=True):
     unwritable: str
     """Why there is no outbox that could be used."""
     unread: list[str]
-    """Variables that choose a model or an embedder, where nobody reads them."""
+    """Variables that choose an embedder, where nobody reads them."""
+    model: ModelStatus
     identity: Identity
     session: str | None
     """What is said in this directory belongs to; None if every run has its own."""
@@ -126,6 +128,7 @@ def report(
         delay=findings.delay,
         unwritable=findings.unwritable,
         unread=_unread(configuration, findings, environment),
+        model=model_status(configuration, findings, environment),
         identity=identity_in(configuration),
         session=_session(configuration, directory),
         settings=_settings(configuration),
@@ -170,9 +173,12 @@ def _not_needed(configuration: Configuration) -> list[str]:
 
 
 def _unread(configuration: Configuration, findings: Findings, environment: Mapping[str, str]) -> list[str]:
-    """Only a server reads them: Hermes' own process asks no model, and finds by what is installed."""
-    served = configuration.url is not None or "://" in findings.told
-    return [] if served else sorted(name for name in environment if name.startswith(_OF_A_SERVER))
+    """Only a server reads them: Hermes' own process finds by what is installed."""
+    return (
+        []
+        if is_served(configuration, findings)
+        else sorted(name for name in environment if name.startswith(_OF_A_SERVER))
+    )
 
 
 def _bytes_in(folder: Path) -> int | None:
@@ -242,6 +248,9 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
         yield "answers", found.told
     if found.unread:
         yield "not read", f"{_listed(found.unread)}: only 'mnemon serve --home {found.store}' does"
+    yield "model", model_words(found.model)
+    if found.model.trouble:
+        yield "trouble", found.model.trouble
     if found.url:
         yield "key", found.key
     if found.sign_in:

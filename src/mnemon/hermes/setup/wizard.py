@@ -1,4 +1,4 @@
-"""The wizard: a few questions, each with an answer that fits most, and then memory works."""
+"""The wizard: three questions, or four with a gateway, each with an answer that fits most."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from mnemon.hermes.files import hold_to_be_readable, read_configuration, write_s
 from mnemon.hermes.interpretation import KEY_VARIABLE, Complaint
 from mnemon.hermes.keys import find
 from mnemon.hermes.kinds import NO_LIMIT, peer_name
-from mnemon.hermes.setup.answers import NOTHING, reads, taken, writes
+from mnemon.hermes.model_choice import TOKENS_PER_CONVERSATION
+from mnemon.hermes.setup.answers import taken, writes
 from mnemon.hermes.setup.blocks import old_spellings
-from mnemon.hermes.setup.console import Abandoned, Console, Terminal, answered, chosen
+from mnemon.hermes.setup.console import Abandoned, Console, Terminal, agreed, answered, chosen
 from mnemon.hermes.setup.gateways import gateways
 from mnemon.hermes.setup.hostconfig import PROVIDER, choose_provider, provider_in
 from mnemon.hermes.setup.inspection import Inspect
@@ -26,7 +27,7 @@ from mnemon.hermes.setup.install import is_placed
 from mnemon.hermes.setup.people import Mapped, ask_identity
 from mnemon.hermes.setup.profiles import DEFAULT, Profile, profile_at
 from mnemon.hermes.setup.renaming import is_kept, left_behind, owner_of
-from mnemon.hermes.setup.shown import address, plain, shown
+from mnemon.hermes.setup.shown import address, shown
 from mnemon.hermes.setup.signdesk import SignIn, SignInDesk
 from mnemon.hermes.signin import profile as signin
 from mnemon.hermes.signin.profile import How
@@ -35,15 +36,6 @@ from mnemon.turns.seat import Namespaces
 Connection = Literal["embedded", "server", "cloud"]
 
 _NAME = "mnemon"
-_QUESTIONS = {
-    "recallMode": "How memory reaches the model: hybrid, context or tools",
-    "sessionStrategy": "What one session is here: per-directory, per-repo, per-session or global",
-    "writeFrequency": "When what was said is written: async, turn, session, or a number of turns",
-    "contextTokens": "Tokens of memory in one turn at most (0 for no limit)",
-    "dialecticCadence": "Turns between two questions about the user",
-    "dialecticDepth": "Passes for each such question, 1 to 3",
-}
-
 _NONE = {"baseUrl": "", "apiKey": "", "oauth": {}, "environment": ""}
 """What is written where nothing is wanted, but something would be inherited."""
 
@@ -60,7 +52,7 @@ class Given(Struct, frozen=True, kw_only=True):
     """By the names of the settings."""
     read: tuple[str, ...] | None = None
     write: str | None = None
-    """The namespace, or NOTHING; None if it is to be asked."""
+    """The namespace, or NOTHING; None if it stays as it is."""
     mapped: Mapped = Mapped()
 
 
@@ -86,7 +78,7 @@ def set_up(
     for complaint in complaints:
         console.say(f"warning: {complaint}")
     if not console.interactive:
-        console.say("Nobody is asked: what is not given as an option stays as it is, or is the default.")
+        console.say("No questions asked. Options you leave out keep their values.")
     desk = SignInDesk(console, now, environment, sign_in)
     with desk:
         unused = any(one.key == KEY_VARIABLE for one in complaints)
@@ -162,21 +154,26 @@ def _asked(
 ) -> dict[str, Any]:
     """Every answer, by the name of its setting."""
     wanted = _connection(console, now, given, desk, unused_key=unused_key)
-    known = owner_of(now) if not any(wanted.values()) and is_kept(now) else _user(environment)
+    local = wanted.keys() >= _NONE.keys() and not any(wanted.values())
+    known = owner_of(now) if local and is_kept(now) else _user(environment)
     named = desk.consented.get("peerName") or now.peer_name or known
-    peer = _name(console, "peerName", "Your name", named, given)
-    wanted |= {"peerName": peer, "aiPeer": _ai_peer(console, now, peer, given)}
+    peer = given.settings.get("peerName") or answered(console, "Your name", named, partial(taken, "peerName"))
+    wanted |= {**given.settings, "peerName": peer, "aiPeer": _ai_peer(now, peer, given)}
     wanted |= ask_identity(console, now, peer, gateways(profile, environment), given.mapped)
-    for name, question in _QUESTIONS.items():
-        key = find(name)
-        if name in given.settings:
-            wanted[name] = given.settings[name]
-        elif key is not None:
-            present = getattr(now, key.attribute)
-            default = "0" if present == NO_LIMIT else plain(present)
-            wanted[name] = answered(console, question, default, partial(taken, name))
-    wanted["namespaces"] = _namespaces(console, now, given)
+    if local and console.interactive and "hostModel" not in given.settings:
+        wanted["hostModel"] = _host_model(console, now)
+    write = now.namespaces.write if given.write is None else writes(given.write)
+    wanted["namespaces"] = Namespaces(now.namespaces.read if given.read is None else given.read, write)
     return wanted
+
+
+def _host_model(console: Console, now: Configuration) -> bool:
+    console.say(
+        "\nHermes' own model can read finished conversations in the background and note what they tell about "
+        f"you.\nThat costs about {TOKENS_PER_CONVERSATION:,} tokens a conversation, and never more than "
+        f"{now.host_model_tokens_per_day:,} a day. Without it, memory shows quotes only."
+    )
+    return agreed(console, "Use Hermes' own model", default=now.host_model is not False)
 
 
 def _user(environment: Mapping[str, str]) -> str:
@@ -185,23 +182,14 @@ def _user(environment: Mapping[str, str]) -> str:
     return peer_name(login) if any(map(str.isascii, filter(str.isalnum, login))) else "owner"
 
 
-def _name(console: Console, key: str, question: str, default: str, given: Given) -> str:
-    if key in given.settings:
-        return str(given.settings[key])
-    return str(answered(console, question, default, partial(taken, key)))
-
-
-def _ai_peer(console: Console, now: Configuration, peer: str, given: Given) -> str:
-    def read(text: str) -> str:
-        name = str(taken("aiPeer", text))
-        if name == peer:
-            raise InvalidInput(f"{name!r} is your own name, and the agent must have another one", hint="")
+def _ai_peer(now: Configuration, peer: str, given: Given) -> str:
+    """Raises: InvalidInput."""
+    name = str(given.settings.get("aiPeer") or now.ai_peer)
+    if name != peer:
         return name
-
     if "aiPeer" in given.settings:
-        return read(given.settings["aiPeer"])
-    default = now.ai_peer if now.ai_peer != peer else f"{now.ai_peer}-ai"
-    return answered(console, "The agent's name", default, read)
+        raise InvalidInput(f"{name!r} is your own name, and the agent must have another one", hint="")
+    return f"{name}-ai"
 
 
 def _connection(
@@ -272,23 +260,6 @@ def _api_key(
         if not needed:
             return {"apiKey": None, "oauth": None}
         console.say("  Honcho's cloud needs a key; it is made at its dashboard")
-
-
-def _namespaces(console: Console, now: Configuration, given: Given) -> Namespaces:
-    here = now.namespaces
-    read, write = given.read, given.write
-    if read is None:
-        read = answered(
-            console,
-            f"Namespaces that may be read, separated by commas ({NOTHING} for none)",
-            ",".join(here.read) or NOTHING,
-            reads,
-        )
-    if write is None:
-        write = answered(
-            console, f"Namespace that is written to ({NOTHING} for none)", here.write or NOTHING, str
-        )
-    return Namespaces(read, writes(write))
 
 
 def _write(

@@ -126,10 +126,10 @@ def _words(content: Any) -> str:
 
 
 @contextmanager
-def a_model() -> Iterator[Model]:
+def a_model(kind: type[Model] = Model) -> Iterator[Model]:
     """The endpoint on a free port of this machine, until the end of the block."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.model = Model(f"http://127.0.0.1:{server.server_port}/v1")
+    server.model = kind(f"http://127.0.0.1:{server.server_port}/v1")
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

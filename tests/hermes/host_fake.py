@@ -1,0 +1,93 @@
+"""A stand-in for how Hermes offers its own model: it replies as told, and keeps what it was asked."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextvars import ContextVar
+from types import ModuleType, SimpleNamespace
+
+import msgspec
+
+from hermes.stage import WORKSPACE, Stage
+from mnemon.gate.conversation import asks as q
+from mnemon.gate.conversation import operations as o
+from mnemon.hermes.turns_under_way import QUIET_SECONDS
+from model.brain import honest
+from model.stand_in import Asked
+
+PAYS = ContextVar("pays", default="nobody")
+"""Stands for what the host keeps in the context of a turn: its model, and the session that pays."""
+TOKENS = 120
+
+
+class Host:
+    """`reply` makes the text of a reply, or raises; `asked` and `calls` tell of each call."""
+
+    def __init__(self):
+        self.reply = lambda asked: msgspec.json.encode(honest(asked)).decode()
+        self.asked = []
+        self.calls = []
+        self.turns = None
+
+    def call_llm(
+        self, task=None, *, messages, temperature=None, max_tokens=None, timeout=None, extra_body=None
+    ):
+        asked = Asked({"messages": messages, "extra_body": extra_body}, {})
+        call = SimpleNamespace(
+            task=task,
+            thread=threading.current_thread().name,
+            busy=self.turns is not None and self.turns.busy(),
+            pays=PAYS.get(),
+        )
+        self.asked.append(asked)
+        self.calls.append(call)
+        message = SimpleNamespace(content=self.reply(asked))
+        choice = SimpleNamespace(message=message, finish_reason="stop")
+        return SimpleNamespace(choices=[choice], usage=SimpleNamespace(total_tokens=TOKENS))
+
+    def offer(self, monkeypatch, call=None):
+        """Be the host of this process, in which a session is soon quiet long enough to be read."""
+        monkeypatch.setenv("MNEMON_MODEL_QUIET_SECONDS", "1")
+        module = ModuleType("agent.auxiliary_client")
+        module.call_llm = call or self.call_llm
+        monkeypatch.setitem(sys.modules, "agent", ModuleType("agent"))
+        monkeypatch.setitem(sys.modules, "agent.auxiliary_client", module)
+        return self
+
+
+def worked_off(stage):
+    """Whether nothing is left to be thought about."""
+    with stage.gate() as ask:
+        left = ask(o.QUEUE_STATUS, q.QueueStatus(workspace_id=WORKSPACE))
+    return left.completed_work_units == left.total_work_units
+
+
+class HostStage(Stage):
+    """A stage on which time can be put forward, so that it is quiet at once."""
+
+    def __init__(self, folder, host, **settings):
+        self.ahead = 0.0
+        self.host = host
+        super().__init__(folder, **settings)
+
+    def station(self, configuration):
+        station = super().station(configuration)
+        if self.host.turns is not station.turns:
+            self.host.turns, now = station.turns, station.turns._now
+            station.turns._now = lambda: now() + self.ahead
+        return station
+
+    def falls_quiet(self):
+        """Nobody says anything for a while."""
+        self.ahead += QUIET_SECONDS
+
+    def turn(self, provider, user, assistant="I see."):
+        provider.on_turn_start(1, user)
+        provider.prefetch(user)
+        self.tell(provider, user, assistant)
+
+    def concluded(self):
+        with self.gate() as ask:
+            found = ask(o.LIST_CONCLUSIONS, q.ListConclusions(workspace_id=WORKSPACE, size=100))
+        return [one.content for one in found.items]
