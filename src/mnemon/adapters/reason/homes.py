@@ -7,10 +7,12 @@ from mnemon.adapters.reason.clauses import Clause
 from mnemon.adapters.reason.lexicon import LANGUAGES
 from mnemon.adapters.reason.shapes import either
 from mnemon.adapters.reason.values import line
-from mnemon.domain.moving import DWELLINGS
 from mnemon.domain.pattern import pattern
 
-_DWELLING = rf"(?:my|our|an?|the) (?:[\w-]+ ){{0,3}}?(?:{DWELLINGS}|room|dorm|flatshare|houseshare)"
+_DWELLING = (
+    r"(?:my|our|an?|the) (?:[\w-]+ ){0,3}?"
+    r"(?:flat|apartment|house|home|place|condo|studio|cottage|bungalow|room|dorm|flatshare|houseshare)"
+)
 _MOVED = pattern(
     r"(?:(?:back|here|over|up|down|out|across|from [\w ,]{1,40}?) )?(?:to|into) "
     rf"(?:{_DWELLING} in )?(?P<there>.+)|in with [^,;]{{2,40}}? in (?P<together>.+)"
