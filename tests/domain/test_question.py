@@ -53,60 +53,19 @@ def test_a_question_wants_a_moment_a_number_or_a_name(text, wants):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "present"),
     [
-        "What is my favourite band?",
-        "what's my phone number",
-        "Where do I live?",
-        "Who is my dentist?",
-        "Which car do I drive?",
-        "How many cats do I have?",
-        "Do you know where I live?",
-        "Am I vegetarian?",
-        "so what are my hobbies",
+        ("What is my favourite band?", True),
+        ("Wo wohne ich?", True),
+        ("我住在哪里？", True),
+        ("What was my favourite band?", False),
+        ("Where did I live?", False),
+        ("What have I learned?", False),
+        ("What do I have on Friday?", False),
     ],
 )
-def test_a_question_asks_how_something_is(text):
-    assert question.read(text, NOW).present
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "What was my favourite band?",
-        "What is the band that I used to like?",
-        "Where did I live?",
-        "Where do I say I lived before?",
-        "What is my first car?",
-        "What is my old phone number?",
-        "What have I learned?",
-        "What do I have on Friday?",
-        "Where is what I bought after the move?",
-        "my favourite band",
-        "",
-    ],
-)
-def test_a_question_how_something_was_or_at_some_time_does_not(text):
-    assert not question.read(text, NOW).present
-
-
-@pytest.mark.parametrize(
-    ("text", "event"),
-    [
-        ("What did I read before the move?", "the move"),
-        ("How many days before the move did I read it?", None),
-        ("Did I read it before or after the move?", None),
-        ("How many days ago did I read it when I moved?", None),
-        ("What did I read before the move in May?", None),
-        ("What do I usually read before lunch?", None),
-        ("What should I read after the move?", None),
-        ("What do I have that I had before the move?", "the move"),
-        ("which book before the move?", "the move"),
-    ],
-)
-def test_a_question_that_looks_before_something_does_not_ask_about_that(text, event):
-    found = question.read(text, NOW).event
-    assert (found and found.event) == event
+def test_of_what_is_asked_for_as_it_is_now_the_newest_holds(text, present):
+    assert question.read(text, NOW).present is present
 
 
 def test_of_a_long_text_the_first_words_are_looked_up_as_plain_ones_each_once():
@@ -130,13 +89,13 @@ def test_the_terms_of_a_question_are_those_that_lines_are_found_by():
         ("How many different boats do I own in total?", ["boat", "own"]),
         (
             "What is the order of my trips in the past two months, from earliest to latest?",
-            ["trip", "2", "month"],
+            ["trip", "two", "month"],
         ),
-        ("What did I order two days ago?", ["order", "2", "day"]),
+        ("What did I order two days ago?", ["order", "two", "day"]),
         ("What was the total?", ["total"]),
         ("What is my most recent boat?", ["boat"]),
         ("Which boat did I buy most recently?", ["boat", "buy"]),
-        ("Which boat did I buy recently?", ["boat", "buy", "recentli"]),
+        ("Which boat did I buy recently?", ["boat", "buy", "recent"]),
     ],
 )
 def test_no_line_is_found_by_how_the_answer_is_to_be_reckoned(text, terms):
@@ -180,9 +139,8 @@ def test_a_question_is_about_the_past_if_every_time_in_it_is_over(text, past):
         ("What did Bob's sister tell BOB?", ["bob"], {"bob": {"bob"}}),
         ("What did Ann and Bob cook?", ["bob", "ann"], {"bob": {"bob"}, "ann": {"ann"}}),
         ("What did José cook?", ["jose"], {"jose": {"jose"}}),
-        ("What did Jürgen cook?", ["jürgen"], {"jürgen": {"jurgen", "juergen"}}),
+        ("What did Jürgen cook?", ["jürgen"], {"jürgen": {"jurgen"}}),
         ("What did Jurgen cook?", ["jürgen"], {"jürgen": {"jurgen"}}),
-        ("What did Jürgen cook?", ["juergen"], {"juergen": {"juergen"}}),
         ("What does Ann Lee like?", ["Ann Lee"], {"Ann Lee": {"ann", "lee"}}),
         ("What does Ann like?", ["Ann Lee"], {}),
         ("What does bobby like?", ["bob"], {}),
@@ -334,10 +292,3 @@ def test_a_name_of_a_time_names_nobody():
 )
 def test_a_question_by_a_time_looks_back_or_ahead(text, back):
     assert question.looks_back(question.read(text, NOW)) is back
-
-
-@pytest.mark.parametrize(
-    "text", ["When is the meeting?", "on which day do we deploy?", "when does my flight leave?"]
-)
-def test_when_something_is_may_change_too(text):
-    assert question.read(text, NOW).present

@@ -88,16 +88,18 @@ def test_with_an_embedder_an_explanation_names_the_space_that_meanings_were_comp
 def test_last_week_is_the_week_before_the_question_is_asked(world):
     cap = world.issue()
     for day in (4, 11, 18):
-        world.put(cap, f"ran in the park, day {day}", occurred_at=datetime(2026, 5, day, 12, tzinfo=UTC))
+        world.put(cap, f"running in the park, day {day}", occurred_at=datetime(2026, 5, day, 12, tzinfo=UTC))
     for asked, day in ((13, 4), (20, 11), (27, 18)):
         at = datetime(2026, 5, asked, 9, tzinfo=UTC)
-        assert world.texts(cap, "where did I run last week?", at=at, k=1) == [f"ran in the park, day {day}"]
+        assert world.texts(cap, "where did I run last week?", at=at, k=1) == [
+            f"running in the park, day {day}"
+        ]
 
 
 def test_without_a_moment_a_question_is_asked_now(world):
     cap = world.issue()
     now = world.clock.ms
-    world.put(cap, "ran in the park", occurred_at=datetime.fromtimestamp(now / 1000 - 86_400, UTC))
+    world.put(cap, "running in the park", occurred_at=datetime.fromtimestamp(now / 1000 - 86_400, UTC))
     (line,) = world.get(cap, "where did I run yesterday?", explain=True)
     assert line.explanation.signals["when"].value == 1
 

@@ -301,35 +301,6 @@ def test_a_word_finds_what_is_close_to_it_where_there_is_a_thesaurus(tmp_path):
 DENTISTS = ("My dentist in Graz is Dr Lee", "My dentist is Dr Patel")
 
 
-def test_the_newest_line_that_tells_how_it_is_comes_first_in_whichever_namespaces_they_are(world):
-    cap = world.issue()
-    for month, (namespace, text) in enumerate(zip(("home", "health"), DENTISTS, strict=True), 1):
-        world.put(cap, text, namespace, occurred_at=datetime(2025, month, 2, 12, tzinfo=UTC))
-    assert world.texts(cap, "Who is my dentist in Graz?", k=1) == [DENTISTS[0]]
-    assert world.texts(cap, "Who is my dentist?", k=1) == [DENTISTS[1]]
-
-
-def test_what_comes_first_does_not_depend_on_how_many_lines_are_asked_for(world):
-    cap = world.issue()
-    for month, text in enumerate(DENTISTS, 1):
-        world.put(cap, text, occurred_at=datetime(2025, month, 2, 12, tzinfo=UTC))
-    for number in range(10):
-        world.put(cap, f"I saw the lawyer Bob and the tailor, {number}")
-    world.put(cap, "dentist lawyer tailor " + " ".join(f"word{number}" for number in range(7000)))
-    asked = "Who is my dentist or lawyer or tailor?"
-    assert world.texts(cap, asked, k=20)[:10] == world.texts(cap, asked, k=10)
-    assert world.texts(cap, asked, k=1) == [DENTISTS[1]]
-
-
-def test_what_was_written_before_an_event_comes_first_if_the_question_looks_there(world):
-    cap = world.issue()
-    for month, text in ((1, "rowing is my hobby"), (3, "I moved to Bergen"), (6, "pottery is my hobby")):
-        world.put(cap, text, occurred_at=datetime(2025, month, 2, 12, tzinfo=UTC))
-    assert world.texts(cap, "which hobby before the move?", k=1) == ["rowing is my hobby"]
-    since = world.texts(cap, "which hobby since the move?")
-    assert since.index("pottery is my hobby") < since.index("rowing is my hobby")
-
-
 @pytest.mark.embedded("it damages the file")
 @pytest.mark.parametrize("question", ["when did my hobby start before the move?", "what is my hobby?"])
 def test_a_line_that_does_not_open_spoils_no_question_that_is_only_ranked_by_it(tmp_path, question):
@@ -399,33 +370,6 @@ def test_another_weekend_does_not_come_before_the_one_that_is_asked_about(world)
     assert world.texts(cap, "where am I going this weekend?", at=asked, k=1) == [trip]
 
 
-OUTDATED = (
-    (
-        "I drive a blue Skoda Octavia with a roof rack",
-        "I sold the Skoda, I drive a Kia",
-        "what car do I drive?",
-    ),
-    (
-        "The meeting with Anna is on Tuesday in the big room upstairs",
-        "The meeting with Anna has moved",
-        "when is the meeting with Anna?",
-    ),
-    (
-        "We deploy on Fridays at noon, after lunch",
-        "We no longer deploy on Fridays",
-        "on which day do we deploy?",
-    ),
-    (
-        "The subscription costs 12 dollars each month by card",
-        "The subscription went up to 15",
-        "how much is the subscription?",
-    ),
-    (
-        "I read the Guardian every morning with coffee and toast",
-        "I cancelled the Guardian and read the FT",
-        "which newspaper do I read?",
-    ),
-)
 IN_FORCE = (
     ("I drive a Skoda", "I sold the bike now", "what car do I drive?"),
     (
@@ -437,13 +381,6 @@ IN_FORCE = (
     ("The server runs Debian", "The old server was sold", "what does the server run?"),
     ("My brother lives in Oslo", "I moved to Bergen", "where does my brother live?"),
 )
-
-
-@pytest.mark.parametrize(("older", "newer", "asked"), OUTDATED)
-def test_what_has_changed_comes_before_how_it_was(world, older, newer, asked):
-    cap = world.issue()
-    noted(world, cap, ((2026, 1, 10), older), ((2026, 2, 1), "I bought bread"), ((2026, 6, 10), newer))
-    assert world.texts(cap, asked, k=2) == [newer, older]
 
 
 @pytest.mark.parametrize(("older", "newer", "asked"), IN_FORCE)

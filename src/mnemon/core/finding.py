@@ -8,22 +8,16 @@ from functools import cache, partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mnemon.core.anchoring import anchored
 from mnemon.core.bounds import Bounds, Spelt, by_words, with_kin
 from mnemon.core.desk import Desk, Tools
 from mnemon.core.embedding import freshen
 from mnemon.core.meaning import Meaning
-from mnemon.core.ordering import LOOKED_AT as ORDERED
-from mnemon.core.ordering import in_order, in_time
-from mnemon.core.updating import LOOKED_AT, Wanted, newest_first
+from mnemon.core.updating import LOOKED_AT, newest_first
 from mnemon.core.vault import RoomKeys
-from mnemon.domain import calendar, signs, telling, words
+from mnemon.domain import calendar, signs, words
 from mnemon.domain import question as questions
-from mnemon.domain.bystanders import bystanders
 from mnemon.domain.courtesy import is_courtesy
-from mnemon.domain.moving import asks_for_home
 from mnemon.domain.names import Room
-from mnemon.domain.present import is_english
 from mnemon.domain.question import Question
 from mnemon.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
 from mnemon.domain.when import Span
@@ -151,31 +145,16 @@ def _worth_showing(desk: Desk, hits: Sequence[Hit], sought: _Sought, *, by_meani
     )
 
 
-def _looked_at(sought: _Sought) -> int:
-    """Of how many of the best lines the order may change once they are found."""
-    return ORDERED if sought.question.end or sought.by_time else LOOKED_AT if sought.question.present else 0
-
-
-def _reordered(
+def _newest_first(
     desk: Desk, rooms: Sequence[RoomKeys], hits: list[Hit], sought: _Sought, bounds: Bounds, vector: _Vector
 ) -> list[Hit]:
-    """The hits, in the order in which a question for an end of time, or for how something is, wants them."""
-    question = sought.question
-    if question.end:
-        return in_order(desk, rooms, hits, question, sought.terms, bounds)
-    if sought.by_time and questions.looks_back(question):
-        return in_time(desk, rooms, hits, question, bounds)
-    if not question.present:
-        return hits
+    """The hits; where a question asks how something is, the newest that tells it first."""
 
     def alike(one: Place, others: Collection[Place]) -> dict[Place, float]:
         inquiry = _inquiry(desk, rooms, sought, bounds, vector)
         return desk.tools.index.alike(desk.tx, inquiry, one, others, bounds.within)
 
-    text = question.text
-    compounds = telling.compounds(text) if is_english(text.lower()) else ()
-    wanted = Wanted(sought.terms, sought.names, bystanders(text), compounds, asks_for_home(text.lower()))
-    return newest_first(desk, rooms, hits, wanted, bounds, alike)
+    return newest_first(desk, hits, bounds, alike) if sought.question.present else hits
 
 
 def _inquiry(
@@ -210,7 +189,6 @@ def _inquiry(
         wants=question.wants,
         spans=sought.spans,
         by_time=sought.by_time,
-        side=question.side,
         sessions=bounds.sessions,
         said=bounds.said,
     )
@@ -237,13 +215,13 @@ def find(
     question = _as_meant(desk, question, partial(_held, desk, rooms, bounds))
     named = questions.speakers(question, {keys.room.owner for keys in rooms})
     naming = [term for name in named.values() for term in name]
-    sought = _Sought(anchored(desk, rooms, question, naming, bounds), named)
+    sought = _Sought(question, named)
     told = questions.as_told(question.text, questions.subject(question, named))
     vector = cache(partial(desk.tools.meaning.vector, told))
 
     def hits_of(sought: _Sought) -> list[Hit]:
         inquiry = replace(_inquiry(desk, rooms, sought, bounds, vector), ranks=ranks)
-        return desk.tools.index.search(desk.tx, inquiry, max(k, _looked_at(sought)), bounds.within)
+        return desk.tools.index.search(desk.tx, inquiry, max(k, LOOKED_AT), bounds.within)
 
     hits: list[Hit] = []
     if questions.by_time(question, naming):
@@ -251,5 +229,5 @@ def find(
         sought = replace(sought, by_time=any(DURING in hit.signals for hit in hits))
     if not sought.by_time:  # By its words too, where nothing is of its time.
         hits = hits_of(sought)
-    hits = _reordered(desk, rooms, hits, sought, bounds, vector)[:k]
+    hits = _newest_first(desk, rooms, hits, sought, bounds, vector)[:k]
     return _worth_showing(desk, hits, sought, by_meaning=vector() is not None) if floor else hits

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,12 +12,8 @@ from msgspec.structs import replace
 from mnemon.domain import when, words
 from mnemon.domain.named import named
 from mnemon.domain.pattern import pattern
-from mnemon.domain.present import asks_how_it_is
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
-
-if TYPE_CHECKING:
-    from mnemon.domain.when import Relative
 
 _COUNT = pattern(r"\bhow (?:many|much|often|long|old|far|tall|big)\b|\bnumber of\b|\btotal\b")
 _NAME = pattern(r"^\W*which\b|\b(?:where|who|whom|whose|name|named|called|city|country|place)\b")
@@ -34,21 +29,15 @@ _PRESENT = pattern(
     r"|\bwhat(?:'s| is) (?:my|his|her|their|\w+'s) (?:job|address|number|phone|e-?mail|weight|salary|title)\b"
 )
 """How questions ask for something of which there is one at a time."""
-_HABIT = pattern(r"\b(?:do|does|should|shall|can|could|usually|always|normally|often)\b")
-_ONCE = pattern(r"\b(?:did|was|were|had|have|has)\b")
-"""How questions tell what happened once ('before the move') from what is a habit ('before lunch')."""
 _LATEST: Mapping[str | None, float] = {"latest": 1.0, "newer": 1.0, "earliest": -1.0, "older": -1.0}
-_TELLING = 0.3
-"""A time less certain than this ('recently') does not tell which of several is meant."""
 _SETTLED = 0.5
 """A time less certain than this can't be all that is asked by."""
-_ENDS: Mapping[str | None, Literal["latest", "earliest"]] = {"latest": "latest", "earliest": "earliest"}
-_FRAMING = frozenset({"ago", "different", "earliest", "latest", "newest", "past", "total"})
-"""Terms that say how the answer is to be reckoned, and not what it is about."""
-_ORDERING = frozenset({"order"})
-"""Terms that do so where an order is asked for."""
-_RECENT = frozenset({"recent", "recentli"})
-"""Terms that do so after 'most'; what was done 'recently' may well be said so."""
+_FRAMING = "ago different earliest latest newest past total"
+"""Words that say how the answer is to be reckoned, and not what it is about; so are those that follow."""
+_ORDERING = "order"
+"""Where an order is asked for."""
+_RECENT = "recent recently"
+"""After 'most'; what was done 'recently' may well be said so."""
 _JOINING = frozenset({"and", "or", "s"})
 """Words between two names that are asked about as one."""
 _OF_ANYTHING = (
@@ -84,14 +73,7 @@ class Question(Struct, frozen=True):
     past: bool = False
     """Whether it speaks of a time, and all that it speaks of is over."""
     present: bool = False
-    """Whether it asks how something is, and not how it was."""
-    event: Relative | None = None
-    """What it looks before, after or at, where it gives no time for that. How long before, or in which order,
-    is a question about that too."""
-    side: Span | None = None
-    """The time before or after that, once it is known."""
-    end: Literal["latest", "earliest"] | None = None
-    """Whether it asks for the latest or the first of several."""
+    """Whether it speaks of no time and not of the past: of what was said of it, the newest holds."""
     at: int = 0
     """When it is asked, in milliseconds."""
     offset: int = 0
@@ -111,24 +93,19 @@ def read(text: str, at: int, offset: int = 0) -> Question:
         name=_NAME.search(low) is not None,
         latest=_LATEST.get(order.prefers, 1.0 if _PRESENT.search(low) else 0.0),
     )
-    framing = _FRAMING | _ORDERING if order.asks == "order" else _FRAMING
-    framing |= _RECENT if "most recent" in low else frozenset()
+    framing = _terms_of(_FRAMING) | _terms_of(_ORDERING if order.asks == "order" else "")
+    framing |= _terms_of(_RECENT if "most recent" in low else "")
     terms = words.asked(text)
     terms = [term for term in terms if term not in framing] or terms
     terms = terms[:_MOST_TERMS]
     spans = tuple(when.spans(text, at, offset))
     past = bool(spans) and all(span.end_ms <= at for span in spans)
-    reckons = order.asks in ("duration", "order") or (wants.moment and wants.count)
-    habitual = _HABIT.search(low) is not None and _ONCE.search(low) is None
-    event = None if spans or reckons or habitual else when.relative(text)
-    present = not spans and event is None and asks_how_it_is(low)
-    timed = any(span.certainty >= _TELLING for span in spans)
-    end = None if timed or event else _ENDS.get(order.prefers)
+    present = not spans and _OVER.search(low) is None
     names = named(text, terms)
     if names and spans:
         of_times = _of_times(spans)
         names = [name for name in names if name not in of_times]
-    return Question(text, terms, wants, spans, names, past, present, event, end=end, at=at, offset=offset)
+    return Question(text, terms, wants, spans, names, past, present, at, offset)
 
 
 def asks(text: str) -> bool:
@@ -191,8 +168,7 @@ def respelt(question: Question, meant: Mapping[str, str]) -> Question:
     text = _PLAIN.sub(lambda word: meant.get(word[0], word[0]), question.text)
     spelt = {term: words.asked(other) for word, other in meant.items() for term in words.asked(word)}
     terms = dict.fromkeys(one for term in question.terms for one in spelt.get(term, (term,)))
-    event = None if question.event is None else when.relative(text)
-    return replace(question, text=text, terms=list(terms), event=event)
+    return replace(question, text=text, terms=list(terms))
 
 
 def as_told(text: str, speaker: str | None = None) -> str:
@@ -210,23 +186,13 @@ def speakers(question: Question, owners: Iterable[str]) -> dict[str, frozenset[s
     """Those of the owners that the question names, each with the terms that name it."""
     asked = frozenset(question.terms)
     found = {owner: name for owner in owners if (name := _naming(owner)) and name <= asked}
-    return {
-        owner: name | (_spellings(owner) & asked)
-        for owner, name in found.items()
-        if not any(name < other for other in found.values())
-    }
+    return {owner: name for owner, name in found.items() if not any(name < other for other in found.values())}
 
 
 @lru_cache(_MOST_NAMES)
 def _naming(owner: str) -> frozenset[str]:
     """The terms that name someone."""
     return frozenset(words.asked(" ".join(words.words(owner))))
-
-
-@lru_cache(_MOST_NAMES)
-def _spellings(owner: str) -> frozenset[str]:
-    """The terms that a question has of someone's name where it is written as names are."""
-    return frozenset(words.asked(owner.title()))
 
 
 def subject(question: Question, named: Collection[str]) -> str | None:

@@ -53,8 +53,6 @@ ASTRAY = "astray"
 """That, but the line's session has little of what is asked, beside the best."""
 STRAY = "stray"
 """As `KIN_SESSION`, where the session is not half as near in meaning as the nearest, by how far from that."""
-SIDE = "side"
-"""The question looks before or after something, and the line was said on that side of it, or close to it."""
 DURING = "during"
 """The question asks by a time alone, and the line is of it: was said then, or speaks of it. Half, if it was
 said close to it, or speaks of a day close to it: it may be about anything."""
@@ -64,11 +62,9 @@ NAMED = "named"
 """The line's session speaks of someone or something that the question names."""
 ORDER = "order"
 """The question asks for the latest or the first of something, or for how things are now: how late or early
-the line was said among those that answer it about as well, by how much of the question's terms it holds; and
-what it gained or lost where such lines took each other's places by their times (`mnemon.core.ordering`)."""
+the line was said among those that answer it about as well, by how much of the question's terms it holds."""
 UPDATE = "update"
-"""The question asks how something is, and this line tells it as it is now: what it lacked to come before the
-older one that tells how it was."""
+"""This line says newer what an older one says too: what it lacked to come before that."""
 ASKS = "asks"
 SELF = "self"
 NUMBER = "number"
@@ -102,7 +98,6 @@ WEIGHTS: Mapping[str, float] = {
     ASTRAY: -9.7,
     STRAY: -3.15,
     DURING: 12.0,
-    SIDE: 3.0,
     THEN: 3.15,
     NAMED: 0.5,
     ORDER: 1.0,
@@ -154,8 +149,7 @@ TOLD_APART = 9
 ROUNDED = 6
 """To how many digits meaning is told apart."""
 
-BESIDE_MS = 43_200_000.0
-"""By how much on the other side of something a line may be said until it counts only a third."""
+HALF_A_DAY_MS = 43_200_000.0
 
 _DAY_MS = 86_400_000
 _LONGEST_SLACK_MS = 30 * _DAY_MS
@@ -224,4 +218,4 @@ def slack(span: Span) -> tuple[float, float]:
 
 def close(span: Span) -> tuple[float, float]:
     """The same where a time is all that is asked by: what is said much later may be about anything."""
-    return BESIDE_MS, min(max(span.end_ms - span.start_ms, _DAY_MS), _REPORTED_MS)
+    return HALF_A_DAY_MS, min(max(span.end_ms - span.start_ms, _DAY_MS), _REPORTED_MS)

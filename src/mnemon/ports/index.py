@@ -101,8 +101,6 @@ class Inquiry(Struct, frozen=True):
     """The times that the question speaks of."""
     by_time: bool = False
     """Whether times are all that it asks by: then what was said in one of `spans` is found too."""
-    side: Span | None = None
-    """The time before or after something, if the question looks there."""
     sessions: Collection[str] | None = None
     """The sessions that are looked into; None for all, and for what is of none."""
     said: bool = False

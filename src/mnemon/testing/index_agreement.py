@@ -67,7 +67,6 @@ class _Ask(Struct, frozen=True):
     speakers: Collection[str]
     spans: Sequence[Span]
     by_time: bool
-    side: Span | None
     sessions: Collection[str] | None
     said: bool
     ranks: bool
@@ -118,7 +117,6 @@ _ASKED = st.tuples(
     st.sampled_from([(), ("ann",), ("bob", "ann")]),
     st.lists(_SPANS, max_size=2),
     st.booleans(),
-    st.none() | _SPANS,
     st.sampled_from([None, None, None, (), ("s",), ("t", "never", "s")]),
     st.sampled_from([False, False, True]),
     st.booleans(),
@@ -236,7 +234,6 @@ class Agreement:
             wants=ask.wants,
             spans=ask.spans,
             by_time=ask.by_time,
-            side=ask.side,
             sessions=ask.sessions,
             said=ask.said,
             ranks=ask.ranks,

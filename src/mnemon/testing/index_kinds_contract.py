@@ -11,7 +11,7 @@ from mnemon.domain import relevance as r
 from mnemon.domain import signs
 from mnemon.domain.feed import Saying
 from mnemon.domain.relevance import Wants
-from mnemon.domain.when import EARLIEST, Span
+from mnemon.domain.when import Span
 from mnemon.ports.book import Book
 from mnemon.ports.index import Asked, Index, Inquiry
 from mnemon.testing.index_scenes import (
@@ -216,31 +216,13 @@ class KindsContract:
         assert told[IDS[1]] == pytest.approx(max(exp(-39 * _DAY / r.slack(spans[0])[1]), 0.0))
         assert set(signal(book, index, about(TEA), r.WHEN).values()) == {0.0}
 
-    def test_what_was_said_on_the_side_of_something_that_is_asked_about_comes_first(
-        self, book: Book, index: Index
-    ) -> None:
-        _spoken(book, 5, 20, 11, 10)
-        before = about(TEA, side=Span(EARLIEST, 10 * _DAY, grain="open"))
-        assert signal(book, index, before, r.SIDE) == pytest.approx(
-            {
-                IDS[0]: 1.0,
-                IDS[1]: exp(-10 * _DAY / r.BESIDE_MS),
-                IDS[2]: exp(-_DAY / r.BESIDE_MS),
-                IDS[3]: 1.0,
-            }
-        )
-        assert search(book, index, before) == [IDS[3], IDS[0], IDS[2], IDS[1]]
-        after = about(TEA, side=Span(10 * _DAY, 30 * _DAY, grain="open"))
-        assert search(book, index, after) == [IDS[3], IDS[2], IDS[1], IDS[0]]
-        assert set(signal(book, index, about(TEA), r.SIDE).values()) == {0.0}
-
     def test_a_hit_tells_its_rank_under_each_of_its_signals_if_it_is_asked(
         self, book: Book, index: Index
     ) -> None:
         _spoken(book, 5, 20, 11, 10)
-        inquiry = about(TEA, side=Span(EARLIEST, 10 * _DAY, grain="open"), ranks=True)
-        found = {hit.id: hit for hit in hits(book, index, inquiry, 3)}
-        assert [found[one].ranks[r.SIDE] for one in (IDS[0], IDS[3], IDS[2])] == [1, 1, 3]
+        inquiry = about(TEA, spans=(Span(10 * _DAY, 11 * _DAY),), ranks=True)
+        found = {hit.id: hit for hit in hits(book, index, inquiry, 4)}
+        assert [found[one].ranks[r.WHEN] for one in (IDS[3], IDS[2], IDS[0], IDS[1])] == [1, 1, 3, 4]
         assert all(hit.ranks.keys() == hit.signals.keys() for hit in found.values())
         assert {hit.ranks[r.WORDS] for hit in found.values()} == {1}
         assert all(hit.ranks == {} for hit in hits(book, index, about(TEA)))

@@ -533,8 +533,6 @@ class _Scoring:
             found |= self._timely(lines, found[r.GIST] + found[r.KIN_SESSION])
         if self._inquiry.by_time:
             found[r.DURING] = self._during[lines]
-        if self._inquiry.side is not None:
-            found[r.SIDE] = self._said_in(self._inquiry.side, r.BESIDE_MS, r.BESIDE_MS)[lines]
         nearest = found[r.GIST].max()
         if nearest:
             far = np.maximum(1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest), 0.0)

@@ -79,7 +79,6 @@ class ReferenceIndex:
                 r.SPRAWL: max(0.0, long - r.TALK),
                 r.WHEN: (in_time := _in_time(line.said.at, inquiry.spans)),
                 r.SELDOM: in_time * seldom,
-                r.SIDE: _beside(line.said.at, inquiry.side),
                 r.THEN: _then(line),
                 r.NAMED: float(any(name in one.counts for one in whole for name in one.asked.names)),
                 r.TWICE: kin * gist,
@@ -290,10 +289,6 @@ def _during(line: _Line, inquiry: Inquiry) -> float:
 
 def _in_time(at: int, spans: Sequence[Span], slack: Callable[[Span], tuple[float, float]] = r.slack) -> float:
     return max((_said_in(at, span, *slack(span)) for span in spans), default=0.0)
-
-
-def _beside(at: int, side: Span | None) -> float:
-    return 0.0 if side is None else _said_in(at, side, r.BESIDE_MS, r.BESIDE_MS)
 
 
 def _said_in(at: int, span: Span, early: float, late: float) -> float:

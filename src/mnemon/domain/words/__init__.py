@@ -8,26 +8,27 @@ word, and the holder of another room's key can't even form the token.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from hashlib import blake2b
 
 from mnemon.domain.pattern import pattern
 from mnemon.domain.words import scripts
-from mnemon.domain.words.emoji import MOODS, called, pictures
-from mnemon.domain.words.folding import composed, folded, unmarked
-from mnemon.domain.words.numbers import MONTHS, days, grouped
-from mnemon.domain.words.pieces import MOST, terms_of
+from mnemon.domain.words.folding import folded, spaced
+from mnemon.domain.words.languages import language_of
+from mnemon.domain.words.numbers import days, grouped
+from mnemon.domain.words.pieces import MOST, Reader
+from mnemon.domain.words.stems import VERSION as STEMS
+from mnemon.domain.words.stems import stem
 from mnemon.domain.words.stop import ASKING, STOP_WORDS
-from mnemon.domain.words.umlauts import spelt_out
 
 __all__ = ["STOP_WORDS", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
 
-VERSION = "3"
+VERSION = f"4.{STEMS}"
 """Of the analysis: tokens that were made by another can't be compared with those that are made now."""
 
 _ASCII_WORD = pattern(r"[0-9a-z]+(?:'[0-9a-z]+)?")
 _WORD = pattern(r"[^\x00-/:-`{-\x7f]+(?:'[^\x00-/:-`{-\x7f]+)?")
-_UNASKED = ASKING | MOODS
 _MAX_COUNT = 255
 _PIECES = 1 << 14
 """How many are kept in mind with their terms: the same few thousand come again and again."""
@@ -38,21 +39,40 @@ _LONGEST = 48
 class _Pieces(dict[str, Sequence[str]]):
     """The terms of each piece of text that was met lately; when there are too many, all are forgotten."""
 
-    def __init__(self, alone: Callable[[str, str], list[str]]) -> None:
+    def __init__(self, language: str, *, asked: bool) -> None:
         super().__init__()
-        self._alone = alone
+        self._reader = Reader(language, asked=asked)
+        self._alone = scripts.lone if asked else scripts.singles
 
     def __missing__(self, piece: str) -> Sequence[str]:
-        found = tuple(_terms(piece, self._alone))
+        found = tuple(self._terms(piece))
         if len(piece) < _LONGEST:
             if len(self) >= _PIECES:
                 self.clear()
             self[piece] = found
         return found
 
+    def _terms(self, piece: str) -> Iterator[str]:
+        if piece.isascii():
+            yield from self._reader.terms_of(piece)
+            return
+        for run, shape in scripts.runs(piece):
+            if not shape:
+                yield from self._reader.terms_of(run)
+                continue
+            yield from (pair[:MOST] for pair in scripts.pairs(run, shape))
+            if len(run) > 1:
+                yield from self._alone(run, shape)
 
-_IN_LINE = _Pieces(scripts.singles)
-_IN_QUESTION = _Pieces(scripts.lone)
+
+@cache
+def _pieces(language: str, asked: bool) -> _Pieces:
+    return _Pieces(language, asked=asked)
+
+
+@cache
+def _asking() -> frozenset[str]:
+    return frozenset(map(stem, ASKING))
 
 
 def words(text: str) -> list[str]:
@@ -70,7 +90,7 @@ def words(text: str) -> list[str]:
 
 def terms(text: str) -> dict[str, int]:
     """How often each search term of a line occurs, up to 255; stop words only where there is nothing else."""
-    found = _found(text, _IN_LINE) or words(text)
+    found = _found(text, asked=False) or words(text)
     counted: dict[str, int] = {}
     for term in found:
         counted[term] = counted.get(term, 0) + 1
@@ -82,46 +102,20 @@ def terms(text: str) -> dict[str, int]:
 def asked(question: str) -> list[str]:
     """The search terms of a question, each once, in the order in which they first occur.
 
-    Words that only ask, and faces, are left out as well, unless there is nothing else.
+    Words that only ask are left out as well, unless there is nothing else.
     """
-    found = _found(question, _IN_QUESTION)
-    return list(dict.fromkeys([term for term in found if term not in _UNASKED] or found or words(question)))
+    found = _found(question, asked=True)
+    telling = [term for term in found if term not in _asking()]
+    return list(dict.fromkeys(telling or found or words(question)))
 
 
-def _found(text: str, pieces: _Pieces) -> list[str]:
-    if text.isascii():
-        plain, beside = text, []
-    else:
-        whole = composed(text)
-        plain, beside = unmarked(whole), _beside(text, whole, pieces)
+def _found(text: str, *, asked: bool) -> list[str]:
+    plain = text if text.isascii() else spaced(text)
+    pieces = _pieces(language_of(plain), asked)
     found = [term for piece in plain.split() for term in pieces[piece]]
-    if not MONTHS.isdisjoint(found):
-        found.extend(days(found))
-    if further := grouped(plain):
-        known = set(found)
-        beside += [term for term in dict.fromkeys(further) if term not in known]
-    return found + beside
-
-
-def _beside(text: str, whole: str, pieces: _Pieces) -> list[str]:
-    """The text's emoji and the words for them, and second spellings of its names."""
-    shown = pictures(text)
-    others = [*spelt_out(whole), *(word for picture in shown for word in called(picture))]
-    return [*shown, *(term for word in others for term in pieces[word])]
-
-
-def _terms(piece: str, alone: Callable[[str, str], list[str]]) -> Iterable[str]:
-    return terms_of(piece) if piece.isascii() else _of_scripts(piece, alone)
-
-
-def _of_scripts(piece: str, alone: Callable[[str, str], list[str]]) -> Iterator[str]:
-    for run, shape in scripts.runs(piece):
-        if not shape:
-            yield from terms_of(run)
-            continue
-        yield from (pair[:MOST] for pair in scripts.pairs(run, shape))
-        if len(run) > 1:
-            yield from alone(run, shape)
+    found += days(found)
+    known = set(found)
+    return found + [term for term in dict.fromkeys(grouped(plain)) if term not in known]
 
 
 def mark(what: str, name: str) -> str:

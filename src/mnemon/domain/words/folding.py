@@ -13,46 +13,34 @@ from mnemon.domain.words.characters import ByCharacter
 _PILE = "M" * 16
 """More marks than any language puts on a character."""
 _RUN = pattern("M+|-+")
-
+_PLAIN = str.maketrans("łŁøØđĐðÐħĦıىیةک", "lLoOdDdDhHiييهك") | {
+    ord(char): to for char, to in zip("æÆœŒþÞ", ("ae", "AE", "oe", "OE", "th", "TH"), strict=True)
+}
 _ALIKE = {
     "'": "‘’ʼʹ′`´",
     "-": "‐‑−",
-    "l": "ł",
-    "L": "Ł",
-    "o": "ø",
-    "O": "Ø",
-    "d": "đð",
-    "D": "ĐÐ",
-    "h": "ħ",
-    "H": "Ħ",
-    "i": "ı",
-    "ae": "æ",
-    "AE": "Æ",
-    "oe": "œ",
-    "OE": "Œ",
-    "th": "þ",
-    "TH": "Þ",
-    "ي": "ىی",
-    "ه": "ة",
-    "ك": "ک",
     "": "\u00ad\u034f\u0640\u200c\u200d\u2060\ufeff",
 }
 _OF = {char: to for to, chars in _ALIKE.items() for char in chars}
+_ACCENTS = (
+    ("\u0300", "\u036f"), ("\u0591", "\u05c7"), ("\u0610", "\u061a"), ("\u064b", "\u065f"),
+    ("\u0670", "\u0670"), ("\u06d6", "\u06ed"), ("\ufe00", "\ufe0f"), ("\U000e0100", "\U000e01ef"),
+)  # fmt: skip
+"""Marks without which a word is the same: accents, points, harakat; not vowel signs."""
 
 
 def folded(text: str) -> str:
     """The text without what makes equal words look different; case is left as it is."""
-    return unmarked(composed(text))
+    return unaccented(spaced(text))
 
 
-def composed(text: str) -> str:
-    """The text with one form for each character that has several, as for those of full width."""
-    return unicodedata.normalize("NFKC", thinned(text))
+def spaced(text: str) -> str:
+    """The text with one form for each character that has several, and nothing that is part of no word."""
+    return unicodedata.normalize("NFKC", thinned(text)).translate(_SPACED)
 
 
-def unmarked(text: str) -> str:
-    """Composed text without accents and whatever is part of no word."""
-    return text.translate(_FOLDING)
+def unaccented(text: str) -> str:
+    return text if text.isascii() else text.translate(_UNACCENTED)
 
 
 def thinned(text: str) -> str:
@@ -68,7 +56,7 @@ def thinned(text: str) -> str:
     )
 
 
-def _fold(char: str) -> str:
+def _space(char: str) -> str:
     if char < "\x80":
         return char
     if char in _OF:
@@ -76,29 +64,18 @@ def _fold(char: str) -> str:
     category = unicodedata.category(char)
     if category == "Nd":
         return str(unicodedata.digit(char))
-    if category[0] == "M":
-        return "" if _is_accent(char) else char
-    if category[0] not in "LN":
-        return " "
-    parts = unicodedata.normalize("NFKD", char)
-    return unicodedata.normalize(
-        "NFC", "".join(_OF.get(part, part) for part in parts if not _is_accent(part))
-    )
+    return char if category[0] in "LNM" else " "
+
+
+def _unaccent(char: str) -> str:
+    if char < "\x80":
+        return char
+    parts = unicodedata.normalize("NFKD", char).translate(_PLAIN)
+    return unicodedata.normalize("NFC", "".join(part for part in parts if not _is_accent(part)))
 
 
 def _is_accent(char: str) -> bool:
-    """Whether the word is the same without it: an accent, a point, a harakah; not a vowel sign."""
-    return (
-        "\u0300" <= char <= "\u036f"
-        or "\u0591" <= char <= "\u05c7"
-        or "\u0610" <= char <= "\u061a"
-        or "\u064b" <= char <= "\u065f"
-        or char == "\u0670"
-        or "\u06d6" <= char <= "\u06ed"
-        or "\ufe00" <= char <= "\ufe0f"
-        or "\U000e0100" <= char <= "\U000e01ef"
-        or unicodedata.category(char) == "Me"
-    )
+    return any(first <= char <= last for first, last in _ACCENTS) or unicodedata.category(char) == "Me"
 
 
 def _sort(char: str) -> str:
@@ -106,5 +83,6 @@ def _sort(char: str) -> str:
     return "M" if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else "-"
 
 
-_FOLDING = ByCharacter(_fold)
+_SPACED = ByCharacter(_space)
+_UNACCENTED = ByCharacter(_unaccent)
 _MARKS = ByCharacter(_sort)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mnemon.domain.pattern import pattern
+from mnemon.domain.words.stems import stem
 
 _YEAR = "january february march april may june july august september october november december"
-_MONTHS = _YEAR.split()
-MONTHS = frozenset(_MONTHS)
-"""Each is its own term."""
+_MONTHS = tuple(map(stem, _YEAR.split()))
 
 _THOUSANDS = pattern(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _DECIMAL = pattern(r"[Vv]?([0-9]+(?:\.[0-9]+)+)([A-Za-z]{0,3})\Z")
@@ -73,7 +72,7 @@ def days(found: Sequence[str]) -> list[str]:
     return [
         f"{term} {beside}"
         for at, term in enumerate(found)
-        if term in MONTHS
+        if term in _MONTHS
         for beside in found[max(0, at - 1) : at + 2]
         if beside.isdecimal() and len(beside) <= 2 and 1 <= int(beside) <= 31
     ]

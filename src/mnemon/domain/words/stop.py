@@ -11,8 +11,8 @@ STOP_WORDS = frozenset(_STOPPED.split())
 """Left out of lines and questions alike."""
 
 _ASKING = """
-accord all also any could ever kind mani might mention more most much often pleas recal remember remind say
-should some sort tell type
+according all also any could ever kind many might mention more most much often please recall remember remind
+say should some sort tell type
 """
 ASKING = frozenset(_ASKING.split())
-"""Terms that are left out of questions only: a line may be about them."""
+"""Words that are left out of questions only: a line may be about them."""
