@@ -28,7 +28,8 @@ NAME = "Hermes' own"
 MISSING = "this Hermes offers its model to no plugin"
 _STEP_SECONDS = 0.2
 _MOST_TOLD = 200
-_PASSED_ON = ("temperature", "max_tokens", "tools")
+_PASSED_ON = ("temperature", "max_tokens")
+_NEEDED = {"task", "messages", "timeout", "extra_body", *_PASSED_ON}
 
 Call = Callable[..., Any]
 
@@ -41,7 +42,7 @@ def offered() -> Call | None:
         known = inspect.signature(call_llm).parameters
     except Exception:  # noqa: BLE001 - a host that can't even load it offers none
         return None
-    return call_llm if {"task", "messages", "timeout", "extra_body"} <= known.keys() else None
+    return call_llm if known.keys() >= _NEEDED else None
 
 
 class HostModel(httpx.BaseTransport):
