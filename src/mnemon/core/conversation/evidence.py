@@ -39,8 +39,8 @@ _CENTRAL = 100
 """Of how many of the newest messages the central ones are chosen."""
 _LOOKED_THROUGH = 300
 """Among how many of the newest lines these are looked for."""
-_MARKS = 12
-"""What marks a message as a quotation takes, where it is not its speaker's own word."""
+_HEADING, _STAMP, _MARKS = 8, 20, 12
+"""What the heading takes in tokens, a time with its session, and what marks a message as a quotation."""
 _DAY_MS = 86_400_000
 
 
@@ -76,8 +76,9 @@ class Passage(Struct, frozen=True):
         return self.messages[0].line
 
 
-def quotes(desk: Desk, asked: Asked, tokens: int) -> list[Passage]:
-    """What answers the question, or, where there is none or nothing answers it, what is central.
+def quotes(desk: Desk, asked: Asked, tokens: int) -> tuple[list[Passage], int]:
+    """What answers the question, or, where there is none or nothing answers it, what is central; and how many
+    tokens that takes.
 
     To who did not ask, what is central is told after what answers.
 
@@ -89,7 +90,7 @@ def quotes(desk: Desk, asked: Asked, tokens: int) -> list[Passage]:
     if asked.unasked or not chosen.any:
         for message in _central(desk, asked):
             chosen.take(message, around=0)
-    return _in_order(desk, asked, chosen)
+    return _in_order(desk, asked, chosen), chosen.spent
 
 
 def find(desk: Desk, asked: Asked, tokens: int) -> list[Found]:
@@ -150,7 +151,8 @@ class _Chosen:
         self._desk = desk
         self._asked = asked
         self._opener = Opener(desk)
-        self._left = tokens - desk.tools.tokenizer.count(f"\n\n## {representation.MESSAGES}\n\n")
+        self._tokens = tokens
+        self._left = tokens - _HEADING
         self._most_beside = tokens // _NEIGHBOURS_SHARE
         present = dict.fromkeys(peer for peer in (asked.observer, asked.observed) if peer is not None)
         self._tests = [
@@ -163,6 +165,10 @@ class _Chosen:
     @property
     def any(self) -> bool:
         return bool(self._rank)
+
+    @property
+    def spent(self) -> int:
+        return self._tokens - self._left if self.any else 0
 
     def take(self, message: Message, around: int | None = None) -> None:
         """Quote the message, and what is beside it, if there is room."""
@@ -198,13 +204,11 @@ class _Chosen:
         return True
 
     def _cost(self, message: Message, *, alone: bool) -> int:
-        line, count = message.line, self._desk.tools.tokenizer.count
-        tokens = count(message.text) if line.tokens is None else line.tokens
-        tokens += count(f"\n{line.room.owner}: ") + message.text.count("\n")
+        line = message.line
+        tokens = len(message.text) if line.tokens is None else line.tokens
+        tokens += _name_tokens(line.room.owner) + message.text.count("\n")
         tokens += 0 if _class_of(message) == Trust.SAID else _MARKS
-        if alone:
-            tokens += count(f"\n\n{representation.stamp(said_at(line), line.session or '')}")
-        return tokens
+        return tokens + (_STAMP + _name_tokens(line.session or "") if alone else 0)
 
     def _beside(self, line: SealedLine, around: int) -> list[SealedLine]:
         """The messages beside it that may be quoted, the nearest first; of two as near, the earlier."""
@@ -258,6 +262,11 @@ def _in_order(desk: Desk, asked: Asked, chosen: _Chosen) -> list[Passage]:
         for place, passage in zip(same, newest, strict=True):
             ordered[place] = passage
     return ordered
+
+
+def _name_tokens(name: str) -> int:
+    """At most so many tokens does a name take, with the marks around it. To count them takes longer."""
+    return 3 + 2 * len(name) // 3
 
 
 def _class_of(message: Message) -> Trust:
