@@ -110,8 +110,9 @@ def test_the_picture_of_a_peer_and_its_card_are_taken_off_what_messages_may_have
         answer = owner.context("s", peer_target="alice", tokens=budget)
         assert answer["peer_card"] == owner.card()
         cost = counted(stage, answer["peer_representation"])
-        cost += sum(counted(stage, entry) for entry in answer["peer_card"])
-        assert len(answer["messages"]) == newest_that_fit(lengths(owner), budget - cost), budget
+        card = sum(counted(stage, entry) for entry in answer["peer_card"])
+        most, least = (newest_that_fit(lengths(owner), budget - share * cost - card) for share in (1, 1.5))
+        assert least <= len(answer["messages"]) <= most, budget
     assert answer["peer_representation"] == owner.representation()
 
 

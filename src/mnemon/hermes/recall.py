@@ -20,7 +20,7 @@ from mnemon.hermes.injection import inject
 from mnemon.hermes.live import Live, Supplement
 from mnemon.hermes.station import Station
 from mnemon.turns import injection
-from mnemon.turns.memory import Known, Passage
+from mnemon.turns.memory import Known, Passage, out_of_sight
 from mnemon.turns.seat import Seat
 from mnemon.turns.secrets import redact
 
@@ -200,12 +200,11 @@ class Recall:
         this conversation since this process knows of it.
         """
         if window is not None:
-            return tuple(passage for passage in passages if not window.shows(passage.text))
+            return out_of_sight(passages, lambda passage: window.shows(passage.text))
         began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)
-        return tuple(
-            passage
-            for passage in passages
-            if passage.session != self._seat.session or _before(passage.said_at, began)
+        here = self._seat.session
+        return out_of_sight(
+            passages, lambda passage: passage.session == here and not _before(passage.said_at, began)
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
@@ -105,7 +106,7 @@ class GatedMemory:
         user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
         searched = [*found.get("said by user", ()), *found.get("said by ai", ())]
         by_text = {(one.session, one.text.strip()): one for one in searched}
-        said = [by_text.pop((one.session, one.text.strip()), one) for one in user.said]
+        said = _timed(user.said, by_text)
         elsewhere = [one for one in by_text.values() if one.peer == self._seat.user]
         passages = (*elsewhere, *said, *(one for one in by_text.values() if one not in elsewhere))
         return Known(found.get("summary", ""), user, found.get(AI, Portrait()), passages)
@@ -414,13 +415,26 @@ def _tells(portrait: Portrait) -> bool:
     return bool(portrait.view or portrait.card or portrait.said)
 
 
+def _timed(quoted: Sequence[Passage], found: dict[tuple[str, str], Passage]) -> list[Passage]:
+    """The quoted messages, each at the very time of one that was found and is quoted with it, if one was.
+
+    These are taken from what was found.
+    """
+    times: dict[str, datetime] = {}
+    for one in quoted:
+        if same := found.pop((one.session, one.text.strip()), None):
+            times.setdefault(one.beside, same.said_at)
+    return [replace(one, said_at=times.get(one.beside, one.said_at)) for one in quoted]
+
+
 def _quoted(passages: Iterable[representation.Passage]) -> Iterator[Passage]:
     """The quoted messages, each at the time of the first of its passage, as clocks on the wall showed it."""
     for passage in passages:
         at = to_datetime(passage.at).replace(tzinfo=None)
         for quote in passage.quotes:
             trust, text = unquoted(quote.text)
-            yield Passage("", quote.peer, passage.session, text, at, trust)
+            beside = f"{passage.session} {passage.at} {passage.quotes[0].text}"
+            yield Passage("", quote.peer, passage.session, text, at, trust, beside)
 
 
 def _passage(message: a.Message) -> Passage:

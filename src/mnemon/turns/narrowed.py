@@ -18,7 +18,7 @@ from mnemon.gate.caps import attenuated
 class Narrowed:
     """Thread-safe. `now` gives the time in seconds, `chance` so many bytes that nobody can guess."""
 
-    def __init__(self, *, now: Callable[[], int], chance: Callable[[int], bytes], most: int = 4_000) -> None:
+    def __init__(self, *, now: Callable[[], int], chance: Callable[[int], bytes], most: int = 1_000) -> None:
         self._now = now
         self._chance = chance
         self._most = most

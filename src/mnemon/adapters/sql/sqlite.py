@@ -36,6 +36,8 @@ from mnemon.ports.book import Difference
 BUSY_SECONDS = 10.0
 _SCRUB_BUSY_MS = 2000
 _AGAIN_SECONDS = 0.005
+_MOST_IDLE = 8
+"""How many connections are kept for readers to come: each keeps up to 2 MB of pages."""
 
 _PRIMARY_CODE = 0xFF
 _READABLE = partial(str, encoding="utf-8", errors="replace")
@@ -109,7 +111,10 @@ class SqliteEngine:
                 return self._connect()
 
     def give_back(self, session: SqliteSession) -> None:
-        self._idle.append(session)
+        if len(self._idle) < _MOST_IDLE:
+            self._idle.append(session)
+        else:
+            session.close()
 
     def flush(self) -> None:
         """Have everything that is committed on the disk. Raises: StorageUnavailable."""

@@ -28,7 +28,7 @@ from mnemon.ports.model import Effort, Statement
 
 QUOTES = "quotes"
 """What an answer says that it was made by, where no model made it."""
-LEAST_MATCH = 0.49
+LEAST_MATCH = 0.5
 """How well the best line must match the question for anything to be told. `bench/chat_threshold.py` says how
 it was chosen; it has to be chosen anew when the weights of `mnemon.domain.relevance` are."""
 _BY_WORDS = frozenset(("words", "before", "around", "session", "kin", "kin_around", "kin_session"))

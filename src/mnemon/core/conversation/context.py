@@ -19,7 +19,7 @@ from mnemon.domain.habits import observed, uses_cards
 from mnemon.domain.line import CONCLUSIONS, SealedLine
 from mnemon.domain.names import SESSIONS
 from mnemon.domain.register import MEMBER, PEER, SESSION
-from mnemon.domain.representation import Conclusion, conclusion_line, fitting, render
+from mnemon.domain.representation import Conclusion, fitting, render
 from mnemon.domain.shapes import settled
 from mnemon.domain.trust import least_shown
 from mnemon.ports.book import Turns
@@ -34,6 +34,8 @@ PICTURE_SHARE = 0.6
 CONCLUSIONS_SHARE = 0.3
 """What share of a picture the conclusions may take; the rest is for what was said."""
 _HEADING_TOKENS = 8
+_STAMP_TOKENS = 22
+"""What a conclusion takes beside its text: its time, its line, and the marks of a quotation."""
 _READ_AHEAD = 10
 
 
@@ -71,6 +73,8 @@ class Picture(Struct, frozen=True):
     card: list[str] | None
     lines: list[SealedLine]
     """What it was made of, beside the card."""
+    tokens: int
+    """How much it takes, without the card."""
 
 
 class Summary(Struct, frozen=True):
@@ -103,14 +107,14 @@ def picture(desk: Desk, asked: Asked, tokens: int = PICTURE_TOKENS, session: str
     """
     if asked.query:
         foresee(desk, asked.query)
-    conclusions = _Conclusions(desk, _noted(desk, asked))
+    conclusions = _Conclusions(_noted(desk, asked))
     left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
-    passages = quotes(desk, _evidence(desk, asked), left)
-    told = evidence.shown(desk, passages)
-    conclusions.take(left - desk.tools.tokenizer.count(render((), told)))
-    text = render([shown(desk, view) for view in conclusions.taken], told)
+    passages, spent = quotes(desk, _evidence(desk, asked), left)
+    left -= spent
+    left -= conclusions.take(left)
+    text = render([shown(desk, view) for view in conclusions.taken], evidence.shown(desk, passages))
     lines = [*(view.line for view in conclusions.taken), *evidence.lines_of(passages)]
-    return Picture(text, _card(desk, asked, session), lines)
+    return Picture(text, _card(desk, asked, session), lines, tokens - left)
 
 
 def _noted(desk: Desk, asked: Asked) -> list[View]:
@@ -129,8 +133,7 @@ def _noted(desk: Desk, asked: Asked) -> list[View]:
 class _Conclusions:
     """Conclusions, best first, of which as many are taken as there is room for."""
 
-    def __init__(self, desk: Desk, views: Sequence[View]) -> None:
-        self._desk = desk
+    def __init__(self, views: Sequence[View]) -> None:
         self._waiting = list(views)
         self.taken: list[View] = []
 
@@ -140,7 +143,7 @@ class _Conclusions:
         levels = {view.level for view in self.taken}
         waiting, self._waiting = self._waiting, []
         for view in waiting:
-            cost = self._desk.tools.tokenizer.count(f"{conclusion_line(shown(self._desk, view))}\n")
+            cost = (view.line.tokens or len(view.text)) + view.text.count("\n") + _STAMP_TOKENS
             cost += 0 if view.level in levels else _HEADING_TOKENS
             if spent + cost > room:
                 self._waiting.append(view)
@@ -207,7 +210,7 @@ def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, aske
     if directory.find(desk, SESSION, session) is None:
         return Context([], None, seen)
     if seen is not None:
-        budget -= count(seen.text)
+        budget -= seen.tokens
         budget -= sum(count(entry) for entry in seen.card or ())
     chosen = _fitting_summary(summaries(desk, session), budget) if summary else None
     first = 0

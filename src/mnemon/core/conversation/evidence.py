@@ -39,8 +39,10 @@ _CENTRAL = 100
 """Of how many of the newest messages the central ones are chosen."""
 _LOOKED_THROUGH = 300
 """Among how many of the newest lines these are looked for."""
-_MARKS = 12
-"""What marks a message as a quotation takes, where it is not its speaker's own word."""
+_HEADING, _STAMP, _MARKS = 8, 20, 12
+"""What the heading takes in tokens, a time with its session, and what marks a message as a quotation."""
+_LEAST_LEFT = 10
+"""With fewer tokens left no further message is looked for."""
 _DAY_MS = 86_400_000
 
 
@@ -76,8 +78,9 @@ class Passage(Struct, frozen=True):
         return self.messages[0].line
 
 
-def quotes(desk: Desk, asked: Asked, tokens: int) -> list[Passage]:
-    """What answers the question, or, where there is none or nothing answers it, what is central.
+def quotes(desk: Desk, asked: Asked, tokens: int) -> tuple[list[Passage], int]:
+    """What answers the question, or, where there is none or nothing answers it, what is central; and how many
+    tokens that takes.
 
     To who did not ask, what is central is told after what answers.
 
@@ -89,7 +92,7 @@ def quotes(desk: Desk, asked: Asked, tokens: int) -> list[Passage]:
     if asked.unasked or not chosen.any:
         for message in _central(desk, asked):
             chosen.take(message, around=0)
-    return _in_order(desk, asked, chosen)
+    return _in_order(desk, asked, chosen), chosen.spent
 
 
 def find(desk: Desk, asked: Asked, tokens: int) -> list[Found]:
@@ -99,7 +102,9 @@ def find(desk: Desk, asked: Asked, tokens: int) -> list[Found]:
     if asked.distance is not None:
         terms = words.asked(asked.query)
         found = [one for one in found if _lacking(terms, one.message.text) <= asked.distance]
-    return [one for one in found if _class_of(one.message) >= asked.least and asked.passes(one.message.line)]
+    return [
+        one for one in found if _class_of(desk, one.message) >= asked.least and asked.passes(one.message.line)
+    ]
 
 
 def answering(desk: Desk, asked: Asked, found: Sequence[Found], tokens: int) -> list[Passage]:
@@ -116,7 +121,10 @@ def shown(desk: Desk, passages: Iterable[Passage]) -> list[representation.Passag
         representation.Passage(
             one.first.session or "",
             desk.tools.local(said_at(one.first)),
-            tuple(Quote(message.line.room.owner, _marked(message)) for message in one.messages),
+            tuple(
+                Quote(message.line.room.owner, trust.quoted(_class_of(desk, message), message.text))
+                for message in one.messages
+            ),
         )
         for one in passages
     ]
@@ -139,7 +147,7 @@ def _central(desk: Desk, asked: Asked) -> list[Message]:
     passes = may_find(desk, where)
     newest = [line for line in newest_of(desk, where, _LOOKED_THROUGH) if passes(line)][:_CENTRAL]
     messages = [Message(line, opener.text(line)) for line in sorted(newest, key=said_at)]
-    own = [one for one in messages if _class_of(one) == Trust.SAID and asked.passes(one.line)]
+    own = [one for one in messages if _class_of(desk, one) == Trust.SAID and asked.passes(one.line)]
     return [own[number] for number in central([one.text for one in own])]
 
 
@@ -150,7 +158,8 @@ class _Chosen:
         self._desk = desk
         self._asked = asked
         self._opener = Opener(desk)
-        self._left = tokens - desk.tools.tokenizer.count(f"\n\n## {representation.MESSAGES}\n\n")
+        self._tokens = tokens
+        self._left = tokens - _HEADING
         self._most_beside = tokens // _NEIGHBOURS_SHARE
         present = dict.fromkeys(peer for peer in (asked.observer, asked.observed) if peer is not None)
         self._tests = [
@@ -163,6 +172,10 @@ class _Chosen:
     @property
     def any(self) -> bool:
         return bool(self._rank)
+
+    @property
+    def spent(self) -> int:
+        return self._tokens - self._left if self.any else 0
 
     def take(self, message: Message, around: int | None = None) -> None:
         """Quote the message, and what is beside it, if there is room."""
@@ -191,28 +204,28 @@ class _Chosen:
             return True
         beside = [chosen[other] for other in (turn - 1, turn + 1) if other in chosen]
         cost = self._cost(message, alone=not any(self._is_same_day(message, other) for other in beside))
-        if cost > room or _class_of(message) < self._asked.least:
+        if cost > room or _class_of(self._desk, message) < self._asked.least:
             return False
         chosen[turn] = message
         self._left -= cost
         return True
 
     def _cost(self, message: Message, *, alone: bool) -> int:
-        line, count = message.line, self._desk.tools.tokenizer.count
-        tokens = count(message.text) if line.tokens is None else line.tokens
-        tokens += count(f"\n{line.room.owner}: ") + message.text.count("\n")
-        tokens += 0 if _class_of(message) == Trust.SAID else _MARKS
-        if alone:
-            tokens += count(f"\n\n{representation.stamp(said_at(line), line.session or '')}")
-        return tokens
+        line = message.line
+        tokens = len(message.text) if line.tokens is None else line.tokens
+        tokens += _name_tokens(line.room.owner) + message.text.count("\n")
+        tokens += 0 if _class_of(self._desk, message) == Trust.SAID else _MARKS
+        return tokens + (_STAMP + _name_tokens(line.session or "") if alone else 0)
 
     def _beside(self, line: SealedLine, around: int) -> list[SealedLine]:
         """The messages beside it that may be quoted, the nearest first; of two as near, the earlier."""
         turn = line.turn or 0
-        if not around:
+        if not around or self._left < _LEAST_LEFT:
             return []
         span = Turns(line.room.workspace, line.session or "", first=max(0, turn - around), last=turn + around)
-        found = [one for one in self._desk.tx.lines.turns(span) if one.id != line.id and self._may_show(one)]
+        chosen = self._by_session[line.session or ""]
+        lines = self._desk.tx.lines.turns(span)
+        found = [one for one in lines if one.turn not in chosen and self._may_show(one)]
         return sorted(found, key=lambda one: (abs((one.turn or 0) - turn), one.turn or 0))
 
     def _may_show(self, line: SealedLine) -> bool:
@@ -260,13 +273,17 @@ def _in_order(desk: Desk, asked: Asked, chosen: _Chosen) -> list[Passage]:
     return ordered
 
 
-def _class_of(message: Message) -> Trust:
+def _name_tokens(name: str) -> int:
+    """At most so many tokens does a name take, with the marks around it. To count them takes longer."""
+    return 3 + 2 * len(name) // 3
+
+
+def _class_of(desk: Desk, message: Message) -> Trust:
     line = message.line
-    return trust.of_message(line.kind, decode_metadata(line.metadata), message.text)
-
-
-def _marked(message: Message) -> str:
-    return trust.quoted(_class_of(message), message.text)
+    return desk.once(
+        (_class_of, line.room, line.id),
+        lambda: trust.of_message(line.kind, decode_metadata(line.metadata), message.text),
+    )
 
 
 def _lacking(terms: Sequence[str], text: str) -> float:
