@@ -14,6 +14,7 @@ from functools import cache
 
 from msgspec import Struct
 
+from mnemon.domain.pattern import pattern
 from mnemon.domain.standing import LABELS
 from mnemon.language.lexicon import Lexicon, alternatives, lexicons, straight, words_of
 
@@ -21,7 +22,7 @@ _NAMES = frozenset(["Name", "Home"])
 _LONGEST_VALUE = 160
 _GAP, _START, _BEGINNING, _END = " ", "(", "^", ")"
 """What stands between the words of a form, before them, before them in a sentence, and behind them."""
-_PART = re.compile(r"\{(\w+)\}|([\[\]])|(,)|(\s+)|([^\s{}\[\],]+)")
+_PART = pattern(r"\{(\w+)\}|([\[\]])|(,)|(\s+)|([^\s{}\[\],]+)")
 _UP = r"(?![a-zß-öø-ÿ])[^\W\d_](?:[\w-]|'(?!s\b))*"
 _NAME = rf"{_UP}(?: {_UP}){{0,2}}"
 _OF = r"(?:(?:de|del|la|le|do|da|di|am|an|der|den|of|upon|on|sur|the) )?"
@@ -30,13 +31,13 @@ _WORD = r"[^\W_](?:[\w'&+/-]|\.(?=\w))*"
 
 
 class _Form(Struct, frozen=True):
-    pattern: re.Pattern[str]
+    expression: re.Pattern[str]
     needs: list[frozenset[str]]
     """Of each of these sets a statement must have a word: most statements need no closer look."""
 
     def spans(self, said: str, words: Set[str]) -> Iterator[tuple[int, int]]:
         if not any(words.isdisjoint(some) for some in self.needs):
-            yield from (match.span("value") for match in self.pattern.finditer(said))
+            yield from (match.span("value") for match in self.expression.finditer(said))
 
 
 def card_lines(statement: str, lexicon: Lexicon) -> list[str]:

@@ -14,16 +14,17 @@ Lists of `[words]`, with commas between the words:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache, cached_property
 from importlib import resources
 
 from msgspec import Struct
 
+from mnemon.domain.pattern import pattern
+
 _LANGUAGES = ("en", "de", "fr", "es", "pt", "it")
-_WORD = re.compile(r"[^\W_](?:[\w-]|\.(?=\w))*|&")
-_PART_OF_FORM = re.compile(r"\{\w+\}|[\[\]()~,]")
+_WORD = pattern(r"[^\W_](?:[\w-]|\.(?=\w))*|&")
+_PART_OF_FORM = pattern(r"\{\w+\}|[\[\]()~,]")
 
 
 class Lexicon(Struct, dict=True, eq=False):
@@ -71,6 +72,8 @@ def lexicons() -> tuple[Lexicon, ...]:
 
 
 def _read(language: str) -> Lexicon:
+    import tomllib
+
     told = tomllib.loads(resources.files(__package__).joinpath(f"{language}.toml").read_text("utf-8"))
     words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
     words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
