@@ -136,7 +136,7 @@ def _read(form: str, shapes: Mapping[str, str]) -> str:
 def _shapes(lexicon: Lexicon) -> dict[str, str]:
     """The regular expression of each part of a form."""
     lists = {name: rf"(?i:(?:{alternatives(words)})(?!\w))" for name, words in lexicon.words.items()}
-    new = "".join(f"(?!{lists[name]})" for name in ("joins", "vague", "first", "opening"))
+    new = "".join(f"(?!{lists[name]})" for name in ("joins", "vague", "first", "opening", "am", "have"))
     item = rf"{new}{_WORD}(?: {new}{_WORD}){{0,2}}"
     tongue = rf"(?:[^\W\d_]+ ){{0,3}}?{lists['tongue']}"
     return {
@@ -150,13 +150,14 @@ def _shapes(lexicon: Lexicon) -> dict[str, str]:
         "words": rf"{new}{_WORD}(?: {_WORD}){{0,7}}?",
         "role": rf"{new}{_WORD}(?: {_WORD}){{0,5}}?(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
         "list": rf"{item}(?:(?:, (?:{lists['and']} )?| {lists['and']} | (?:or|oder|ou|o) ){item}){{0,5}}",
-        "job": rf"(?:[^\W\d_][\w-]* ){{0,2}}{lists.get('trade', new)}(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
+        "job": rf"(?:{new}[^\W\d_][\w-]* ){{0,2}}{lists['trade']}(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
         "sick": rf"(?:{new}{_WORD} ){{0,2}}{lists['illness']}",
+        "dieter": rf"(?:{new}{_WORD} ){{0,2}}{lists['diet']}",
         "tongues": rf"{tongue}(?:(?:,| {lists['and']})+ {tongue})*",
-        "few": rf"{new}{_WORD}(?: {_WORD}){{0,3}}?",
+        "few": rf"{_WORD}(?: {_WORD}){{0,3}}?",
         "dose": rf"(?:{_WORD} )?\d+ ?(?:mg|mcg|µg|ml)(?: (?:of )?{_WORD})?",
         "number": r"\d{1,2}",
-        "aged": r"\d{1,2}[ -](?i:year|month)[ -](?i:old)",
+        "aged": r"\d{1,2}[ -]?(?i:(?:year|month)[ -]old|yo|y/o)",
         "pronouns": r"[^\W\d_]+(?:/[^\W\d_]+)+",
         "date": new + r"\w[\w./-]*(?:,? \w[\w./-]*){0,4}?",
         "zone": r"(?:(?:UTC|GMT)(?: ?[+−-]\d{1,2}(?::\d\d)?)?|[A-Z]{1,3}[SD]?T|[A-Z]\w+/\w+)",

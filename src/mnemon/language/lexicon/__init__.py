@@ -35,9 +35,9 @@ class Lexicon(Struct, dict=True, eq=False):
     @cached_property
     def known(self) -> frozenset[str]:
         """The words by which the language is recognised."""
-        lists = [self.words[name] for name in ("first", "opening", "joins", "am", "have")]
         forms = [_PART_OF_FORM.sub(" ", form) for forms in self.facts.values() for form in forms]
-        return frozenset(word for said in (*lists, forms) for phrase in said for word in words_of(phrase))
+        every = (*self.words.values(), forms)
+        return frozenset(word for said in every for phrase in said for word in words_of(phrase))
 
     def holds(self, name: str, text: str) -> bool:
         """Whether the text has a word of that list."""
