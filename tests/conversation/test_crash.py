@@ -20,8 +20,11 @@ from mnemon.adapters.documents import Documents
 from mnemon.adapters.index.ranked import RankedIndex
 from mnemon.adapters.system import SystemClock, SystemEntropy
 from mnemon.adapters.tokens import Tokens
-from mnemon.core.desk import Tools
+from mnemon.core.conversation.derive import keep_statements, read_passage
+from mnemon.core.desk import Desk, Tools
 from mnemon.core.vault import Vault
+from mnemon.domain.policy import Scope
+from mnemon.domain.tasks import DERIVE
 from mnemon.gate.workshop import LEASE_MS, Workshop
 from surfaces.door import mnemon, serving
 
@@ -184,6 +187,29 @@ def test_two_workers_share_the_work_and_do_nothing_twice(stage, owner):
         **{(f"I own {number} bikes.", 1): 1 for number in range(10)},
     }
     assert stage.outcomes().count(("work.derive", "ok")) == 10
+
+
+DELETIONS = {
+    "its message": lambda owner, said: owner.told("DELETE", f"/sessions/s/messages/{said['id']}"),
+    "its session": lambda owner, said: owner.told("DELETE", "/sessions/s"),
+    "its author": lambda owner, said: owner.told("DELETE", "/peers/alice"),
+}
+
+
+@pytest.mark.parametrize("what", DELETIONS)
+def test_what_was_deleted_while_it_was_thought_about_is_not_concluded(stage, owner, what):
+    [said] = owner.say("s", "My name is Ann.")
+    world, scope = stage.world, Scope("w", "mnemon", frozenset(("default",)), None)
+    with world.book.read("w") as tx:
+        tasks = tx.work.owed("w", (DERIVE,), after=0, limit=10)
+        passage = read_passage(Desk(tx, scope, "mnemon", world.clock.ms, world.tools), tasks, "s", "alice")
+    DELETIONS[what](owner, said)
+    with world.book.write("w") as tx:
+        changes = keep_statements(Desk(tx, scope, "mnemon", world.clock.ms, world.tools), passage)
+    assert changes.put == []
+    stage.rest()
+    assert (owner.held(), owner.card(), owner.representation()) in (([], None, ""), ([], [], ""))
+    assert stage.complaints == []
 
 
 def test_the_messages_and_the_work_they_call_for_are_stored_together_or_not_at_all(stage, owner):

@@ -92,7 +92,7 @@ def test_messages_keep_their_order_times_and_origin(mine, export):
 def test_what_the_person_said_is_learnt_and_what_the_assistant_said_of_itself_is_not(mine, export):
     mine.take(export, own_words=True)
     mine.think()
-    assert "ann lives in Lisbon" in mine.representation("ann")
+    assert "I live in Lisbon" in mine.representation("ann")
     assert mine.conclusions(observed_id="chatgpt") == []
     assert mine.peers()["chatgpt"].configuration == {"observe_me": False}
 
@@ -167,7 +167,7 @@ def test_a_quotation_never_outdates_what_was_said(mine, export, memories):
     mine.think()
     mine.take(memories)
     mine.think()
-    lisbon = next(one for one in mine.conclusions() if "lives in Lisbon" in one.content)
+    lisbon = next(one for one in mine.conclusions() if "live in Lisbon" in one.content)
     assert mine.conclusions(metadata={"outdated_by": None}, id=lisbon.id)
     assert not any("Porto" in line for line in mine.card("ann") or ())
 

@@ -129,8 +129,7 @@ BAD = [
     Owed(kind="derive", due=1, peer="ann"),
     Owed(kind="summarise", due=1, session="s"),
     Owed(kind="dream", due=1, peer="ann"),
-    Owed(kind="idle", due=1),
-    Owed(kind="idle", due=1, peer="a\nb"),
+    Owed(kind="derive", due=1, session="s", peer="a\nb"),
     Owed(kind="dream", due=1, peer="ann", particulars=Particulars(observer="\0")),
 ]
 
@@ -145,7 +144,7 @@ def test_work_that_says_not_what_to_do_is_refused(there, bad):
 
 
 def test_work_comes_only_with_an_import_and_into_namespaces_that_the_cap_opens(there):
-    work = (Owed(kind="idle", due=1, peer="ann"),)
+    work = (Owed(kind="dream", due=1, peer="ann", particulars=Particulars(observer="ann")),)
     with pytest.raises(NotFound):
         there.world.call(p.IMPORT_FINISH, manager(there.world), p.ImportFinish(DIGEST, work))
     there.world.call(p.IMPORT_BEGIN, manager(there.world), p.ImportBegin(DIGEST, {}))

@@ -123,7 +123,7 @@ class Particulars(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
 class Owed(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Work that was still to be done with what was said. It is no record: once done, it is gone."""
 
-    kind: Literal["derive", "summarise", "dream", "idle"]
+    kind: Literal["derive", "summarise", "dream"]
     due: _Time
     session: _Name | None = None
     peer: _Name | None = None

@@ -14,6 +14,7 @@ from functools import cache
 
 from msgspec import Struct
 
+from mnemon.domain.pattern import pattern
 from mnemon.domain.standing import LABELS
 from mnemon.language.lexicon import Lexicon, alternatives, lexicons, straight, words_of
 
@@ -21,7 +22,7 @@ _NAMES = frozenset(["Name", "Home"])
 _LONGEST_VALUE = 160
 _GAP, _START, _BEGINNING, _END = " ", "(", "^", ")"
 """What stands between the words of a form, before them, before them in a sentence, and behind them."""
-_PART = re.compile(r"\{(\w+)\}|([\[\]])|(,)|(\s+)|([^\s{}\[\],]+)")
+_PART = pattern(r"\{(\w+)\}|([\[\]])|(,)|(\s+)|([^\s{}\[\],]+)")
 _UP = r"(?![a-zß-öø-ÿ])[^\W\d_](?:[\w-]|'(?!s\b))*"
 _NAME = rf"{_UP}(?: {_UP}){{0,2}}"
 _OF = r"(?:(?:de|del|la|le|do|da|di|am|an|der|den|of|upon|on|sur|the) )?"
@@ -30,13 +31,13 @@ _WORD = r"[^\W_](?:[\w'&+/-]|\.(?=\w))*"
 
 
 class _Form(Struct, frozen=True):
-    pattern: re.Pattern[str]
+    expression: re.Pattern[str]
     needs: list[frozenset[str]]
     """Of each of these sets a statement must have a word: most statements need no closer look."""
 
     def spans(self, said: str, words: Set[str]) -> Iterator[tuple[int, int]]:
         if not any(words.isdisjoint(some) for some in self.needs):
-            yield from (match.span("value") for match in self.pattern.finditer(said))
+            yield from (match.span("value") for match in self.expression.finditer(said))
 
 
 def card_lines(statement: str, lexicon: Lexicon) -> list[str]:
@@ -135,7 +136,7 @@ def _read(form: str, shapes: Mapping[str, str]) -> str:
 def _shapes(lexicon: Lexicon) -> dict[str, str]:
     """The regular expression of each part of a form."""
     lists = {name: rf"(?i:(?:{alternatives(words)})(?!\w))" for name, words in lexicon.words.items()}
-    new = "".join(f"(?!{lists[name]})" for name in ("joins", "vague", "first", "opening"))
+    new = "".join(f"(?!{lists[name]})" for name in ("joins", "vague", "first", "opening", "am", "have"))
     item = rf"{new}{_WORD}(?: {new}{_WORD}){{0,2}}"
     tongue = rf"(?:[^\W\d_]+ ){{0,3}}?{lists['tongue']}"
     return {
@@ -149,13 +150,14 @@ def _shapes(lexicon: Lexicon) -> dict[str, str]:
         "words": rf"{new}{_WORD}(?: {_WORD}){{0,7}}?",
         "role": rf"{new}{_WORD}(?: {_WORD}){{0,5}}?(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
         "list": rf"{item}(?:(?:, (?:{lists['and']} )?| {lists['and']} | (?:or|oder|ou|o) ){item}){{0,5}}",
-        "job": rf"(?:[^\W\d_][\w-]* ){{0,2}}{lists.get('trade', new)}(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
+        "job": rf"(?:{new}[^\W\d_][\w-]* ){{0,2}}{lists['trade']}(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
         "sick": rf"(?:{new}{_WORD} ){{0,2}}{lists['illness']}",
+        "dieter": rf"(?:{new}{_WORD} ){{0,2}}{lists['diet']}",
         "tongues": rf"{tongue}(?:(?:,| {lists['and']})+ {tongue})*",
-        "few": rf"{new}{_WORD}(?: {_WORD}){{0,3}}?",
+        "few": rf"{_WORD}(?: {_WORD}){{0,3}}?",
         "dose": rf"(?:{_WORD} )?\d+ ?(?:mg|mcg|µg|ml)(?: (?:of )?{_WORD})?",
         "number": r"\d{1,2}",
-        "aged": r"\d{1,2}[ -](?i:year|month)[ -](?i:old)",
+        "aged": r"\d{1,2}[ -]?(?i:(?:year|month)[ -]old|yo|y/o)",
         "pronouns": r"[^\W\d_]+(?:/[^\W\d_]+)+",
         "date": new + r"\w[\w./-]*(?:,? \w[\w./-]*){0,4}?",
         "zone": r"(?:(?:UTC|GMT)(?: ?[+−-]\d{1,2}(?::\d\d)?)?|[A-Z]{1,3}[SD]?T|[A-Z]\w+/\w+)",

@@ -14,16 +14,17 @@ Lists of `[words]`, with commas between the words:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache, cached_property
 from importlib import resources
 
 from msgspec import Struct
 
+from mnemon.domain.pattern import pattern
+
 _LANGUAGES = ("en", "de", "fr", "es", "pt", "it")
-_WORD = re.compile(r"[^\W_](?:[\w-]|\.(?=\w))*|&")
-_PART_OF_FORM = re.compile(r"\{\w+\}|[\[\]()~,]")
+_WORD = pattern(r"[^\W_](?:[\w-]|\.(?=\w))*|&")
+_PART_OF_FORM = pattern(r"\{\w+\}|[\[\]()~,]")
 
 
 class Lexicon(Struct, dict=True, eq=False):
@@ -34,9 +35,9 @@ class Lexicon(Struct, dict=True, eq=False):
     @cached_property
     def known(self) -> frozenset[str]:
         """The words by which the language is recognised."""
-        lists = [self.words[name] for name in ("first", "opening", "joins", "am", "have")]
         forms = [_PART_OF_FORM.sub(" ", form) for forms in self.facts.values() for form in forms]
-        return frozenset(word for said in (*lists, forms) for phrase in said for word in words_of(phrase))
+        every = (*self.words.values(), forms)
+        return frozenset(word for said in every for phrase in said for word in words_of(phrase))
 
     def holds(self, name: str, text: str) -> bool:
         """Whether the text has a word of that list."""
@@ -71,6 +72,8 @@ def lexicons() -> tuple[Lexicon, ...]:
 
 
 def _read(language: str) -> Lexicon:
+    import tomllib
+
     told = tomllib.loads(resources.files(__package__).joinpath(f"{language}.toml").read_text("utf-8"))
     words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
     words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
