@@ -262,7 +262,7 @@ class _Checking:
             ground = self._ground(heard, about, needed, known)
         if not ground.bears(text):
             return None
-        alone = [line for line in own if self._ground([line], about).bears(text)]
+        alone = [line for line in own if self._says_all(line, text, ground)]
         sources = [*needed, *own] if needed or needs_known else alone or own
         return Revision(
             kind,
@@ -274,6 +274,11 @@ class _Checking:
             together=sources is not alone and len(sources) > 1,
             needs_known=needs_known,
         )
+
+    def _says_all(self, line: Turn, text: str, ground: Ground) -> bool:
+        """Whether a line alone bears a text, and has every word of it that the whole ground has."""
+        one = self._ground([line], line.peer)
+        return one.bears(text) and one.has_all(ground.found(text))
 
     def _known(self, item: _Item) -> tuple[str, Known | None]:
         """Whom an item is about, and the conclusion that it names."""
