@@ -1,4 +1,4 @@
-"""One call about a stretch: what the model is shown, what its reply must look like, and what is kept of it."""
+"""One call about a stretch: what the model is shown, and what is kept of its reply."""
 
 from __future__ import annotations
 
