@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from mnemon.adapters.model import shape
 from mnemon.adapters.model.asking import Asking
-from mnemon.adapters.model.grounding import Embed, Ground, Source, clauses
+from mnemon.adapters.model.grounding import Embed, Ground, Source
 from mnemon.adapters.model.marks import Marks
 from mnemon.adapters.model.prompting import day, fenced, prompt, quote
 from mnemon.adapters.model.readings import in_words, is_data, is_refusal, parsed, visible
 from mnemon.adapters.model.wire import Call, Message, Prompt, Reply
 from mnemon.domain.shapes import settled
 from mnemon.errors import ModelUnusable
+from mnemon.language.forms import clauses
 from mnemon.ports.model import Inquiry, Telling
 from mnemon.ports.reasoner import Statement, Told
 

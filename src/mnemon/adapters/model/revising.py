@@ -226,6 +226,7 @@ class _Checking:
         self._shown = shown
         self._embed = embed
         self._people = [person.name for person in shown.reading.people]
+        self._language = " ".join(line.text for line in shown.lines.values())
 
     def checked(self, reply: _Reply) -> list[Revision]:
         found = [self._stated("add", item) for item in reply.add]
@@ -337,7 +338,8 @@ class _Checking:
         sources = [Source(line.text, line.said_at) for line in lines]
         if known is not None:
             sources.append(Source(known.text, known.at))
-        return Ground(sources, about, self._embed, context=" ".join(line.text for line in context))
+        nearby = " ".join(line.text for line in context)
+        return Ground(sources, about, self._embed, context=nearby, beside=self._language)
 
     def _card(self, card: str | None, text: str, lines: Sequence[Turn], about: str) -> str | None:
         """The line of a card, if its label is one of ours and its value is in the statement or the lines."""

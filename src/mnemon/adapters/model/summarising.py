@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mnemon.adapters.model.asking import Asking
-from mnemon.adapters.model.grounding import Embed, Ground, Source, sentences
+from mnemon.adapters.model.grounding import Embed, Ground, Source
 from mnemon.adapters.model.prompting import day, fenced, prompt
 from mnemon.adapters.model.readings import in_words, visible
 from mnemon.adapters.model.wire import Prompt
 from mnemon.errors import ModelUnusable
+from mnemon.language.forms import sentences
 from mnemon.ports.reasoner import Turn
 
 _KEPT = 0.5
