@@ -26,6 +26,7 @@ from mnemon.errors import MnemonError
 from mnemon.language.doubt import denies, supposes
 from mnemon.language.forms import clauses, content, forms, has, names, same_name, sentences, signs, tell_names
 from mnemon.language.numerals import NUMBER, counts, numbers, runs, whole
+from mnemon.ports.embedder import MOST_AT_ONCE
 
 SHARE = 0.33
 """The share of a statement that must be found in its sources."""
@@ -93,6 +94,7 @@ class Ground:
         self._whole = "\n".join([*texts, also]).casefold()
         self._capitals = tell_names(f"{self._whole} {beside}")
         self._known: dict[str, bool] = {}
+        self._vectors: Sequence[bytes] = ()
 
     def bears(self, statement: str) -> bool:
         """Whether the statement rests on the texts."""
@@ -135,14 +137,17 @@ class Ground:
 
     def is_near(self, statement: str) -> bool:
         """Whether it comes near to a text, or a sentence of one, by meaning."""
-        parts = [part[:_LONGEST] for one in self._sources for part in (one.text, *sentences(one.text))]
-        if self._embed is None or not parts:
+        if self._embed is None or not self._sources:
             return False
+        parts = dict.fromkeys(
+            part[:_LONGEST] for one in self._sources for part in (one.text, *sentences(one.text))
+        )
         try:
-            first, *others = self._embed([statement, *dict.fromkeys(parts)])
+            self._vectors = self._vectors or self._embed(list(parts)[:MOST_AT_ONCE])
+            [said] = self._embed([statement])
         except MnemonError:
             return False
-        return max(_cosine(first, other) for other in others) >= NEAR
+        return max(_cosine(said, other) for other in self._vectors) >= NEAR
 
     def _said(self, text: str) -> list[str]:
         return [word for word in content(text) if word.partition("'")[0] not in self._about]
