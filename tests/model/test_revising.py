@@ -66,6 +66,12 @@ def test_a_statement_may_write_it_in_another_way(thinker, endpoint, said, stated
     assert thinker.noted(said) == [stated]
 
 
+@pytest.mark.parametrize("called", ["The user sews quilts", "In the evenings Anna sews quilts"])
+def test_a_person_may_be_called_the_user_or_by_the_name_on_the_card(thinker, endpoint, called):
+    endpoint.plays(facts(fact(called, "t1")))
+    assert thinker.noted(SAID, about="ann", card=["Name: Anna"]) == [called]
+
+
 def test_a_short_reply_says_what_was_asked(thinker, endpoint):
     endpoint.plays(facts(fact("ann keeps bees", "t1", "t2")))
     asked = ("bot", "Do you keep bees?")

@@ -219,6 +219,12 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
+def _called(person: Person) -> str:
+    """What a statement may call somebody: by the peer's name, the name on the card, or 'the user'."""
+    label = f"{LABELS[0]}: "
+    return " ".join([person.name, "user", *(one.removeprefix(label) for one in person.card if label in one)])
+
+
 class _Checking:
     """Checks what a model says against what it was shown."""
 
@@ -226,6 +232,7 @@ class _Checking:
         self._shown = shown
         self._embed = embed
         self._people = [person.name for person in shown.reading.people]
+        self._called = {person.name: _called(person) for person in shown.reading.people}
         self._language = " ".join(line.text for line in shown.lines.values())
 
     def checked(self, reply: _Reply) -> list[Revision]:
@@ -339,7 +346,8 @@ class _Checking:
         if known is not None:
             sources.append(Source(known.text, known.at))
         nearby = " ".join(line.text for line in context)
-        return Ground(sources, about, self._embed, context=nearby, beside=self._language)
+        called = self._called.get(about, about)
+        return Ground(sources, called, self._embed, context=nearby, beside=self._language)
 
     def _card(self, card: str | None, text: str, lines: Sequence[Turn], about: str) -> str | None:
         """The line of a card, if its label is one of ours and its value is in the statement or the lines."""
