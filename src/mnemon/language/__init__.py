@@ -1,1 +1,1 @@
-"""What knows words of human languages."""
+"""Language: the code that knows words of a human language."""

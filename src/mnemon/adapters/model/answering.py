@@ -106,7 +106,10 @@ class Desk:
             if (cited is None or one.id in cited) and (outdated or one.outdated_by is None)
         ]
         card = [Source(one.text, asked_at) for one in self.card.values()]
-        return [*card, *(Source(f"{one.peer or ''} {one.text}", one.said_at) for one in known)]
+        return [*card, *(Source(self._told(one), one.said_at) for one in known)]
+
+    def _told(self, one: Statement) -> str:
+        return f"{one.peer or ''} {one.text[:_LONGEST_STATEMENT]}"
 
     def unmarked(self, text: str) -> tuple[str, ...]:
         """The statements that a text without marks plainly rests on."""

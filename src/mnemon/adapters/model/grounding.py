@@ -207,7 +207,7 @@ class Ground:
 
     def _supposed(self, statement: str) -> bool:
         """Whether the sentence that has most of its words only supposes what it says to be so."""
-        if supposes(statement):
+        if supposes(statement) or not supposes(self._whole):
             return False
         said = self._said(statement)
         told = [one for source in self._sources for one in sentences(source.text)]
@@ -218,7 +218,7 @@ class Ground:
     def denied(self, statement: str) -> bool:
         """Whether the clauses that have its words deny what it says, or say what it denies."""
         said = self._said(statement)
-        if not said:
+        if not said or not self.has_all(said):
             return False
         told = [clause for source in self._sources for clause in clauses(source.text)]
         alike = [denied for clause in told if (denied := _denies_in(clause, said)) is not None]

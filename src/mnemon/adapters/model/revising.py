@@ -342,7 +342,7 @@ class _Checking:
     def _ground(
         self, lines: Iterable[Turn], about: str, context: Iterable[Turn] = (), known: Known | None = None
     ) -> Ground:
-        sources = [Source(line.text, line.said_at) for line in lines]
+        sources = [Source(line.text[:_LONGEST_LINE], line.said_at) for line in lines]
         if known is not None:
             sources.append(Source(known.text, known.at))
         nearby = " ".join(line.text for line in context)

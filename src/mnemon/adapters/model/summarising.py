@@ -73,7 +73,7 @@ def _summarised(
     if reply.truncated:
         written = written[:-1]
     at = max((turn.said_at for turn in turns), default=0)
-    sources = [Source(turn.text, turn.said_at) for turn in turns]
+    sources = [Source(turn.text[:_LONGEST_LINE], turn.said_at) for turn in turns]
     ground = Ground([Source(earlier or "", at), *sources], " ".join(turn.peer for turn in turns), embed)
     kept = [one for one in written if ground.bears(one)]
     if len(kept) < max(1, _KEPT * len(written)):
