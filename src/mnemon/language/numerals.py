@@ -1,6 +1,18 @@
-"""The words for small numbers, in the languages that write them with spaces."""
+"""The numbers in a text: in digits, in signs, and in the words of the languages that write spaces."""
 
 from __future__ import annotations
+
+import re
+import unicodedata
+
+from mnemon.domain.pattern import pattern
+from mnemon.language.forms import signs
+
+NUMBER = pattern(r"\d++(?:[.,:/-]\d++)*+(?:k\b)?", re.IGNORECASE)
+"""A number in digits, a date or a time of day."""
+_DIGITS = pattern(r"\d+")
+_LETTERS = pattern(r"[^\W\d_]+")
+_THOUSANDS = pattern(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 
 _SMALL = (
     "zero null nul noll ноль sıfır",
@@ -32,13 +44,42 @@ _TENS = {
 
 _SURE_LETTERS = 5
 
-NUMERALS = {word: value for value, row in (*enumerate(_SMALL), *_TENS.items()) for word in row.split()}
-"""The number that each word stands for."""
-
-COUNTS = {
+_NUMERALS = {word: value for value, row in (*enumerate(_SMALL), *_TENS.items()) for word in row.split()}
+_COUNTS = {
     word: value
     for value, row in (*enumerate(_SMALL[2:], 2), *_TENS.items())
     for place, word in enumerate(row.split())
     if place == 0 or len(word) >= _SURE_LETTERS
 }
 """Those that mean a number in whatever language they stand: the English ones, and long ones."""
+
+
+def whole(number: str) -> str:
+    """A number that is written with points or commas between thousands, or with a k, in digits alone."""
+    plain = _THOUSANDS.sub("", number.lower())
+    return f"{plain[:-1]}000" if plain.endswith("k") else plain
+
+
+def runs(number: str) -> list[int]:
+    """The runs of digits of a number."""
+    return [int(run) for run in _DIGITS.findall(number)]
+
+
+def counts(text: str) -> set[int]:
+    """The numbers from two on that are written as words, where they can mean nothing else."""
+    return {_COUNTS[word] for word in _LETTERS.findall(text.lower()) if word in _COUNTS}
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text in digits: whole, each run of digits of one, and those written as words."""
+    found: set[str] = set()
+    for number in NUMBER.findall(text):
+        found.update((whole(number), *map(str, runs(number))))
+    before = 0
+    for word in _LETTERS.findall(text.lower()):
+        value = _NUMERALS.get(word)
+        if value is not None:
+            found.update((str(value), str(before + value)))
+        before = value if value is not None and value >= 20 else 0
+    values = (unicodedata.numeric(sign, 0.5) for sign in signs(text) if len(sign) == 1)
+    return found | {str(int(value)) for value in values if value % 1 == 0}

@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from mnemon.adapters.model import shape
 from mnemon.adapters.model.asking import Asking
-from mnemon.adapters.model.grounding import Embed, Ground, Source, clauses
+from mnemon.adapters.model.grounding import Embed, Ground, Source
 from mnemon.adapters.model.marks import Marks
 from mnemon.adapters.model.prompting import day, fenced, prompt, quote
 from mnemon.adapters.model.readings import in_words, is_data, is_refusal, parsed, visible
 from mnemon.adapters.model.wire import Call, Message, Prompt, Reply
 from mnemon.domain.shapes import settled
 from mnemon.errors import ModelUnusable
+from mnemon.language.forms import clauses
 from mnemon.ports.model import Inquiry, Statement, Telling, Told
 
 SEARCH = "search_memory"
@@ -104,7 +105,10 @@ class Desk:
             if (cited is None or one.id in cited) and (outdated or one.outdated_by is None)
         ]
         card = [Source(one.text, asked_at) for one in self.card.values()]
-        return [*card, *(Source(f"{one.peer or ''} {one.text}", one.said_at) for one in known)]
+        return [*card, *(Source(self._told(one), one.said_at) for one in known)]
+
+    def _told(self, one: Statement) -> str:
+        return f"{one.peer or ''} {one.text[:_LONGEST_STATEMENT]}"
 
     def unmarked(self, text: str) -> tuple[str, ...]:
         """The statements that a text without marks plainly rests on."""

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import re
 import struct
-import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from operator import mul
 from typing import NamedTuple
@@ -26,41 +24,29 @@ from mnemon.domain.moments import to_datetime
 from mnemon.domain.pattern import pattern
 from mnemon.errors import MnemonError
 from mnemon.language.doubt import denies, supposes
-from mnemon.language.numerals import COUNTS, NUMERALS
+from mnemon.language.forms import clauses, content, forms, has, names, same_name, sentences, signs, tell_names
+from mnemon.language.numerals import NUMBER, counts, numbers, runs, whole
+from mnemon.ports.embedder import MOST_AT_ONCE
 
 SHARE = 0.33
 """The share of a statement that must be found in its sources."""
+_WITHOUT_NAMES = 0.5
+"""The same where capitals don't tell names: those are words like others then."""
 _LITTLE = 0.2
 """The share that is enough where the statement is near to a source by meaning."""
 NEAR = 0.5
 """The cosine from which it is near."""
-_LEAST = 3
-"""Shorter words are articles and the like in most languages that write spaces."""
-_SHORT = 4
-"""From how many letters on words are compared by how they begin."""
 _DAY_MS = 86_400_000
 _WEEK_MS = 8 * _DAY_MS
 _YEAR_MS = 400 * _DAY_MS
+_SURE = 0.9
+"""From which certainty on a weekday is not that of the week before or after."""
 _LONGEST = 1000
 """How much of a text is compared by meaning."""
 
-_SENTENCE = pattern(r"(?<=[.!?…。！？؟\n])\s*")
-_CLAUSE = pattern(r"[,;:.!?…、。，；！？؟،\n()—–]+")
-_WORD = pattern(r"[^\W_]+")
-_LETTERS = pattern(r"[^\W\d_]+")
 _ADDRESS = pattern(
     r"\b(?:https?://|www\.)[^\s<>\"')\]]*[\w/]|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", re.IGNORECASE
 )
-_NUMBER = pattern(r"\d++(?:[.,:/-]\d++)*+(?:k\b)?", re.IGNORECASE)
-_DIGITS = pattern(r"\d+")
-_THOUSANDS = pattern(r"(?<=\d)[.,](?=\d{3}(?!\d))")
-_SIGNS = pattern(r"[\u3400-\u9fff]|[\u30a1-\u30ff]{2,}")
-"""What says something in Chinese and Japanese: each ideograph, and words from abroad."""
-_KANA = pattern(r"[\u3041-\u30ff\u3400-\u9fff]")
-_NOUNS_HAVE_CAPITALS = pattern(
-    r"\b(?:der|die|das|und|ist|hat|mit|eine[nmrs]?|seit|nicht|dem|von|zum|zur|sich|auf|bei|für|ich)\b"
-)
-"""German: a capital tells no name there."""
 _REACH = 4
 """How many words before what it denies such a word may stand; behind it, one."""
 
@@ -86,8 +72,12 @@ class Ground:
         asked: str = "",
         counts: int = 0,
         context: str = "",
+        beside: str = "",
     ) -> None:
-        """Numbers up to `counts` may be counted; words, but no names, may be those of a context."""
+        """Numbers up to `counts` may be counted; words, but no names, may be those of a context.
+
+        What was said `beside` them only tells the language.
+        """
         self._sources = list(sources)
         texts, also = [source.text for source in self._sources], f"{about} {asked}"
         self._embed = embed
@@ -95,42 +85,43 @@ class Ground:
         self._about = frozenset(words.words(about))
         self._asked = frozenset(words.words(asked))
         self._words = frozenset(
-            word for text in (*texts, also) for word in (*words.words(text), *_signs(text))
+            word for text in (*texts, also) for word in (*words.words(text), *signs(text))
         )
         self._stems = frozenset(term for text in (*texts, also) for term in words.terms(text))
-        self._nearby = frozenset((*words.words(context), *_signs(context), *words.terms(context)))
-        self._numbers = frozenset(number for text in (*texts, also) for number in _numbers(text))
+        self._nearby = frozenset((*words.words(context), *signs(context), *words.terms(context)))
+        self._numbers = frozenset(number for text in (*texts, also) for number in numbers(text))
         self._told = [span for source in self._sources for span in _times(source)]
         self._whole = "\n".join([*texts, also]).casefold()
+        self._capitals = tell_names(f"{self._whole} {beside}")
         self._known: dict[str, bool] = {}
+        self._vectors: Sequence[bytes] = ()
 
     def bears(self, statement: str) -> bool:
         """Whether the statement rests on the texts."""
         if not self.names_all(statement) or self.denied(statement) or self._supposed(statement):
             return False
-        share = self.share(statement)
-        return share >= SHARE or (share >= _LITTLE and self.is_near(statement))
+        share, least = self.share(statement), SHARE if self._capitals else _WITHOUT_NAMES
+        return share >= least or (share >= _LITTLE and self.is_near(statement))
 
     def names_all(self, statement: str) -> bool:
         """Whether each number, date, name and address is found."""
         if not all(found[0].casefold() in self._whole for found in _ADDRESS.finditer(statement)):
             return False
         rest, _ = self._without_dates(_ADDRESS.sub(" ", statement))
-        names, numbers = self._names(rest), _NUMBER.findall(rest)
-        listed = {len(names), len(numbers)}
-        counted = {COUNTS[word] for word in _LETTERS.findall(rest.lower()) if word in COUNTS} - listed
+        named, numbered = (names(rest) if self._capitals else []), NUMBER.findall(rest)
+        counted = counts(rest) - {len(named), len(numbered)}
         return (
-            all(map(self._has_name, names))
-            and all(map(self._has_number, numbers))
+            all(map(self._has_name, named))
+            and all(map(self._has_number, numbered))
             and self._numbers.issuperset(map(str, counted))
         )
 
     def share(self, statement: str) -> float:
         """The share of its words, numbers and dates that is found, but for what is asked; 1 without any."""
         rest, dates = self._without_dates(statement)
-        said, numbers = [one for one in self._said(rest) if one not in self._asked], _NUMBER.findall(rest)
-        found = dates + sum(map(self._has_word, said)) + sum(self._has_number(one) for one in numbers)
-        every = dates + len(said) + len(numbers)
+        said, numbered = [one for one in self._said(rest) if one not in self._asked], NUMBER.findall(rest)
+        found = dates + sum(map(self._has_word, said)) + sum(map(self._has_number, numbered))
+        every = dates + len(said) + len(numbered)
         return found / every if every else 1.0
 
     def found(self, statement: str) -> list[str]:
@@ -146,50 +137,45 @@ class Ground:
 
     def is_near(self, statement: str) -> bool:
         """Whether it comes near to a text, or a sentence of one, by meaning."""
-        parts = [part[:_LONGEST] for one in self._sources for part in (one.text, *sentences(one.text))]
-        if self._embed is None or not parts:
+        if self._embed is None or not self._sources:
             return False
+        parts = dict.fromkeys(
+            part[:_LONGEST] for one in self._sources for part in (one.text, *sentences(one.text))
+        )
         try:
-            first, *others = self._embed([statement, *dict.fromkeys(parts)])
+            self._vectors = self._vectors or self._embed(list(parts)[:MOST_AT_ONCE])
+            [said] = self._embed([statement])
         except MnemonError:
             return False
-        return max(_cosine(first, other) for other in others) >= NEAR
+        return max(_cosine(said, other) for other in self._vectors) >= NEAR
 
     def _said(self, text: str) -> list[str]:
-        return [word for word in _content(text) if word.partition("'")[0] not in self._about]
+        return [word for word in content(text) if word.partition("'")[0] not in self._about]
 
     def _has_word(self, word: str) -> bool:
         if word not in self._known:
-            self._known[word] = _has(word, self._words, self._stems) or _has(word, self._nearby, self._nearby)
+            self._known[word] = has(word, self._words, self._stems) or has(word, self._nearby, self._nearby)
         return self._known[word]
-
-    def _names(self, text: str) -> list[str]:
-        """The words with a capital, but for those that begin a sentence; none in German."""
-        if _NOUNS_HAVE_CAPITALS.search(f"{text} {self._whole}"):
-            return []
-        found = [list(_WORD.findall(sentence))[1:] for sentence in sentences(text)]
-        return [word for some in found for word in some if word[0].isupper()]
 
     def _has_name(self, name: str) -> bool:
         """Names are strict: the same word in another form, or with a slip of the pen."""
         return all(
             part in self._words
             or not self._stems.isdisjoint(words.terms(part))
-            or any(_same_name(part, other) for other in self._words)
+            or any(same_name(part, other) for other in self._words)
             for part in words.words(name)
         )
 
     def _has_number(self, number: str) -> bool:
-        if _whole(number) in self._numbers:
+        if whole(number) in self._numbers:
             return True
         near = {near for source in self._sources for near in _years(source.at)}
-        runs = [int(run) for run in _DIGITS.findall(number)]
         return all(
             str(run) in self._numbers
             or run in near
             or run <= self._counts
             or (12 < run < 24 and str(run - 12) in self._numbers)
-            for run in runs
+            for run in runs(number)
         )
 
     def _without_dates(self, statement: str) -> tuple[str, int]:
@@ -206,125 +192,46 @@ class Ground:
         """Whether the texts speak of that time, were said then, or speak of a time that can't be read."""
         width = max(span.end_ms - span.start_ms, _DAY_MS)
         for told in (*self._told, *(_day_of(source.at) for source in self._sources)):
-            overlap = told.start_ms < span.end_ms and span.start_ms < told.end_ms
-            if overlap and told.end_ms - told.start_ms <= width:
-                return True
+            doubtful = told.certainty < _SURE and not any(map(str.isdecimal, told.phrase))
+            for weeks in (0, 1, -1) if doubtful else (0,):
+                later = weeks * 7 * _DAY_MS
+                overlap = told.start_ms + later < span.end_ms and span.start_ms < told.end_ms + later
+                if overlap and told.end_ms - told.start_ms <= width:
+                    return True
         if span.end_ms - span.start_ms > _DAY_MS:
             return False
         away = min((abs(span.start_ms - source.at) for source in self._sources), default=_YEAR_MS)
         if str(to_datetime(span.start_ms).day) in self._numbers:
             return away < _YEAR_MS
-        return not self._told and not _DIGITS.search(self._whole) and away < _WEEK_MS
+        return not self._told and not any(map(str.isdecimal, self._whole)) and away < _WEEK_MS
 
     def _supposed(self, statement: str) -> bool:
         """Whether the sentence that has most of its words only supposes what it says to be so."""
-        if supposes(statement):
+        if supposes(statement) or not supposes(self._whole):
             return False
         said = self._said(statement)
         told = [one for source in self._sources for one in sentences(source.text)]
-        best = max(told, key=lambda one: sum(map(_forms(one), said)), default="")
-        before = takewhile(lambda word: not any(map(_forms(word), said)), best.split())
+        best = max(told, key=lambda one: sum(map(forms(one), said)), default="")
+        before = takewhile(lambda word: not any(map(forms(word), said)), best.split())
         return supposes(" ".join(before))
 
     def denied(self, statement: str) -> bool:
         """Whether the clauses that have its words deny what it says, or say what it denies."""
         said = self._said(statement)
-        if not said:
+        if not said or not self.has_all(said):
             return False
         told = [clause for source in self._sources for clause in clauses(source.text)]
         alike = [denied for clause in told if (denied := _denies_in(clause, said)) is not None]
         return bool(alike) and denies(statement) not in alike
 
 
-def sentences(text: str) -> list[str]:
-    return [one.strip() for one in _SENTENCE.split(text) if one.strip()]
-
-
-def clauses(text: str) -> list[str]:
-    return [one.strip() for one in _CLAUSE.split(text) if one.strip()]
-
-
 def _denies_in(clause: str, said: Sequence[str]) -> bool | None:
     """Whether a clause that has all these words denies them; None if it does not have them."""
-    if _KANA.search(clause):
-        return denies(clause) if all(word in clause for word in said) else None
-    told = clause.split()
-    at = [place for place, one in enumerate(told) if any(map(_forms(one), said))]
-    if not at or not all(any(_forms(one)(word) for one in told) for word in said):
+    if not all(map(forms(clause), said)):
         return None
-    near = told[max(0, at[0] - _REACH) : at[-1] + 2]
-    return denies(" ".join(near))
-
-
-def _forms(one: str) -> Callable[[str], bool]:
-    """Tells whether a word is a form of that one."""
-    known, stems = words.words(one), words.terms(one)
-    return lambda word: _has(word, known, stems)
-
-
-def _has(word: str, known: Collection[str], stems: Collection[str]) -> bool:
-    """Whether one of the known words is a form of that word."""
-    return (
-        word in known
-        or any(term in stems for term in words.terms(word))
-        or any(_akin(word, other) for other in known)
-    )
-
-
-def _content(text: str) -> list[str]:
-    """The words that say something, as far as their length and English stop words tell."""
-    plain = _KANA.sub(" ", text)
-    found = (word for word in words.words(plain) if not word.isdecimal() and word not in words.STOP_WORDS)
-    said = (word for word in found if len(word) >= _LEAST and not denies(word))
-    return [*said, *_signs(text)]
-
-
-def _signs(text: str) -> list[str]:
-    return _SIGNS.findall(text)
-
-
-def _akin(one: str, other: str) -> bool:
-    """Whether two words are forms of one, as far as their beginnings tell, or one is a part of the other."""
-    shorter, shared = min(len(one), len(other)), _begin_alike(one, other)
-    if shared >= 3 and shared >= (0.6 if shared >= _SHORT else 0.75) * shorter:
-        return True
-    return shorter > _SHORT and (one in other or other in one)
-
-
-def _same_name(name: str, other: str) -> bool:
-    if len(name) <= _SHORT:
-        return len(name) > 2 and other.startswith(name) and len(other) <= len(name) + 3
-    shared = _begin_alike(name, other)
-    if shared >= max(_SHORT, len(name) - 2) and abs(len(name) - len(other)) <= 3:
-        return True
-    return name[0] == other[0] and SequenceMatcher(None, name, other).ratio() >= 0.8
-
-
-def _begin_alike(one: str, other: str) -> int:
-    """How many characters two words have in common from their beginning."""
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    return sum(1 for _ in pairs)
-
-
-def _whole(number: str) -> str:
-    """A number that is written with points or commas between thousands, or with a k, in digits alone."""
-    plain = _THOUSANDS.sub("", number.lower())
-    return f"{plain[:-1]}000" if plain.endswith("k") else plain
-
-
-def _numbers(text: str) -> set[str]:
-    """The numbers of a text in digits: whole, each run of digits of one, and those written as words."""
-    found: set[str] = set()
-    for number in _NUMBER.findall(text):
-        found.update((_whole(number), *(str(int(run)) for run in _DIGITS.findall(number))))
-    before = 0
-    for word in _LETTERS.findall(text.lower()):
-        value = NUMERALS.get(word)
-        if value is not None:
-            found.update((str(value), str(before + value)))
-        before = value if value is not None and value >= 20 else 0
-    signs = (unicodedata.numeric(sign, 0.5) for sign in _signs(text) if len(sign) == 1)
-    return found | {str(int(value)) for value in signs if value % 1 == 0}
+    told = clause.split()
+    at = [place for place, one in enumerate(told) if any(map(forms(one), said))]
+    return denies(" ".join(told[max(0, at[0] - _REACH) : at[-1] + 2]) if at else clause)
 
 
 def _times(source: Source) -> list[when.Span]:

@@ -218,6 +218,12 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
+def _called(person: Person) -> str:
+    """What a statement may call somebody: by the peer's name, the name on the card, or 'the user'."""
+    label = f"{LABELS[0]}: "
+    return " ".join([person.name, "user", *(one.removeprefix(label) for one in person.card if label in one)])
+
+
 class _Checking:
     """Checks what a model says against what it was shown."""
 
@@ -225,6 +231,8 @@ class _Checking:
         self._shown = shown
         self._embed = embed
         self._people = [person.name for person in shown.reading.people]
+        self._called = {person.name: _called(person) for person in shown.reading.people}
+        self._language = " ".join(line.text for line in shown.lines.values())
 
     def checked(self, reply: _Reply) -> list[Revision]:
         found = [self._stated("add", item) for item in reply.add]
@@ -261,7 +269,7 @@ class _Checking:
             ground = self._ground(heard, about, needed, known)
         if not ground.bears(text):
             return None
-        alone = [line for line in own if self._ground([line], about).bears(text)]
+        alone = [line for line in own if self._says_all(line, text, ground)]
         sources = [*needed, *own] if needed or needs_known else alone or own
         return Revision(
             kind,
@@ -273,6 +281,11 @@ class _Checking:
             together=sources is not alone and len(sources) > 1,
             needs_known=needs_known,
         )
+
+    def _says_all(self, line: Turn, text: str, ground: Ground) -> bool:
+        """Whether a line alone bears a text, and has every word of it that the whole ground has."""
+        one = self._ground([line], line.peer)
+        return one.bears(text) and one.has_all(ground.found(text))
 
     def _known(self, item: _Item) -> tuple[str, Known | None]:
         """Whom an item is about, and the conclusion that it names."""
@@ -328,10 +341,12 @@ class _Checking:
     def _ground(
         self, lines: Iterable[Turn], about: str, context: Iterable[Turn] = (), known: Known | None = None
     ) -> Ground:
-        sources = [Source(line.text, line.said_at) for line in lines]
+        sources = [Source(line.text[:_LONGEST_LINE], line.said_at) for line in lines]
         if known is not None:
             sources.append(Source(known.text, known.at))
-        return Ground(sources, about, self._embed, context=" ".join(line.text for line in context))
+        nearby = " ".join(line.text for line in context)
+        called = self._called.get(about, about)
+        return Ground(sources, called, self._embed, context=nearby, beside=self._language)
 
     def _card(self, card: str | None, text: str, lines: Sequence[Turn], about: str) -> str | None:
         """The line of a card, if its label is one of ours and its value is in the statement or the lines."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mnemon.adapters.model.asking import Asking
-from mnemon.adapters.model.grounding import Embed, Ground, Source, sentences
+from mnemon.adapters.model.grounding import Embed, Ground, Source
 from mnemon.adapters.model.prompting import day, fenced, prompt
 from mnemon.adapters.model.readings import in_words, visible
 from mnemon.adapters.model.wire import Prompt
 from mnemon.errors import ModelUnusable
+from mnemon.language.forms import sentences
 from mnemon.ports.model import Turn
 
 _KEPT = 0.5
@@ -72,7 +73,7 @@ def _summarised(
     if reply.truncated:
         written = written[:-1]
     at = max((turn.said_at for turn in turns), default=0)
-    sources = [Source(turn.text, turn.said_at) for turn in turns]
+    sources = [Source(turn.text[:_LONGEST_LINE], turn.said_at) for turn in turns]
     ground = Ground([Source(earlier or "", at), *sources], " ".join(turn.peer for turn in turns), embed)
     kept = [one for one in written if ground.bears(one)]
     if len(kept) < max(1, _KEPT * len(written)):
