@@ -113,10 +113,6 @@ class _Sought(Struct, frozen=True):
         return _beside(self.named, self.question.terms) or list(self.question.terms)
 
     @property
-    def names(self) -> list[str]:
-        return _beside(self.named, self.question.names)
-
-    @property
     def spans(self) -> Sequence[Span]:
         """In which a line may have been said: by its time alone, none that is yet to come."""
         return () if self.by_time and not questions.looks_back(self.question) else self.question.spans
@@ -135,10 +131,9 @@ def _worth_showing(desk: Desk, hits: Sequence[Hit], sought: _Sought, *, by_meani
 
     It does so in meaning, or if it has no vector, in words.
     """
-    past, by_time = sought.question.past, sought.by_time
-    enough = partial(worth_showing, named=bool(sought.names), past=past, by_time=by_time)
-    near = [hit for hit in hits if by_meaning and enough((hit.signals,), by_meaning=True)]
-    by_words = [hit for hit in hits if enough((hit.signals,), by_meaning=False)]
+    enough = partial(worth_showing, by_time=sought.by_time)
+    near = [hit for hit in hits if by_meaning and enough(hit.signals, by_meaning=True)]
+    by_words = [hit for hit in hits if enough(hit.signals, by_meaning=False)]
     worth = {hit[:2] for hit in (*near, *(_without_vector(desk, by_words) if by_meaning else by_words))}
     return (
         [hit for hit in hits if hit[:2] in worth or hit.score >= FAR_BELOW * hits[0].score] if worth else []
@@ -175,7 +170,6 @@ def _inquiry(
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
-                words.blind(keys.blind, sought.names),
                 _opening(meaning, keys),
                 partial(freshen, desk, keys),
             )

@@ -10,7 +10,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.domain import when, words
-from mnemon.domain.named import named
 from mnemon.domain.pattern import pattern
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
@@ -23,13 +22,6 @@ _ASKING = pattern(
     r"(?:(?:did|do|does|is|are|was|were|has|have|had|kind of|type of)\b\s*)?",
     re.IGNORECASE,
 )
-_PRESENT = pattern(
-    r"\b(?:now|currently|current|still|these days|nowadays|at the moment|any ?more)\b"
-    r"|\bwhere (?:do|does) \w+(?: \w+)? (?:live|work|study)\b|\bhow old (?:am|is)\b"
-    r"|\bwhat(?:'s| is) (?:my|his|her|their|\w+'s) (?:job|address|number|phone|e-?mail|weight|salary|title)\b"
-)
-"""How questions ask for something of which there is one at a time."""
-_LATEST: Mapping[str | None, float] = {"latest": 1.0, "newer": 1.0, "earliest": -1.0, "older": -1.0}
 _SETTLED = 0.5
 """A time less certain than this can't be all that is asked by."""
 _FRAMING = "ago different earliest latest newest past total"
@@ -68,8 +60,6 @@ class Question(Struct, frozen=True):
     terms: Sequence[str]
     wants: Wants = Wants()
     spans: Sequence[Span] = ()
-    names: Sequence[str] = ()
-    """The terms of whom and what it names, of which one must be there for anything to answer it."""
     past: bool = False
     """Whether it speaks of a time, and all that it speaks of is over."""
     present: bool = False
@@ -91,7 +81,6 @@ def read(text: str, at: int, offset: int = 0) -> Question:
         moment=order.asks in ("moment", "duration", "order"),
         count=_COUNT.search(low) is not None,
         name=_NAME.search(low) is not None,
-        latest=_LATEST.get(order.prefers, 1.0 if _PRESENT.search(low) else 0.0),
     )
     framing = _terms_of(_FRAMING) | _terms_of(_ORDERING if order.asks == "order" else "")
     framing |= _terms_of(_RECENT if "most recent" in low else "")
@@ -101,11 +90,7 @@ def read(text: str, at: int, offset: int = 0) -> Question:
     spans = tuple(when.spans(text, at, offset))
     past = bool(spans) and all(span.end_ms <= at for span in spans)
     present = not spans and _OVER.search(low) is None
-    names = named(text, terms)
-    if names and spans:
-        of_times = _of_times(spans)
-        names = [name for name in names if name not in of_times]
-    return Question(text, terms, wants, spans, names, past, present, at, offset)
+    return Question(text, terms, wants, spans, past, present, at, offset)
 
 
 def asks(text: str) -> bool:
