@@ -15,6 +15,14 @@ from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
 
 _COUNT = pattern(r"\bhow (?:many|much|often|long|old|far|tall|big)\b|\bnumber of\b|\btotal\b")
+_MOMENT = pattern(
+    r"^\W*(?:since |until |and |so )?(?:when|wann|quand|cuándo|quando)\b"
+    r"|\b(?:when(?:'s| (?:did|do|does|is|was|were|are|will|have|has|had))|since when|how (?:long|recently))\b"
+    r"|\bhow many (?:\w+ )?(?:days|weeks|months|years)\b"
+    r"|\b(?:what|which) (?:\w+ )?(?:date|day|month|year|time|week)\b"
+    r"|\bfirst\b[^?]*\bor\b|\bthe order\b|什么时候|何时|いつ|언제"
+)
+"""How questions ask when something was, how long it took, or what came first."""
 _NAME = pattern(r"^\W*which\b|\b(?:where|who|whom|whose|name|named|called|city|country|place)\b")
 _ASKING = pattern(
     r"^\W*(?:(?:what|which|who|whom|whose|where|when|why|how)(?:\s+(?:many|much|long|often|old|far))?"
@@ -26,8 +34,6 @@ _SETTLED = 0.5
 """A time less certain than this can't be all that is asked by."""
 _FRAMING = "ago different earliest latest newest past total"
 """Words that say how the answer is to be reckoned, and not what it is about; so are those that follow."""
-_ORDERING = "order"
-"""Where an order is asked for."""
 _RECENT = "recent recently"
 """After 'most'; what was done 'recently' may well be said so."""
 _JOINING = frozenset({"and", "or", "s"})
@@ -76,14 +82,12 @@ def read(text: str, at: int, offset: int = 0) -> Question:
     `offset` is how far the asker's clock is ahead of UTC.
     """
     low = text.lower()
-    order = when.preference(text)
     wants = Wants(
-        moment=order.asks in ("moment", "duration", "order"),
+        moment=_MOMENT.search(low) is not None,
         count=_COUNT.search(low) is not None,
         name=_NAME.search(low) is not None,
     )
-    framing = _terms_of(_FRAMING) | _terms_of(_ORDERING if order.asks == "order" else "")
-    framing |= _terms_of(_RECENT if "most recent" in low else "")
+    framing = _terms_of(_FRAMING) | _terms_of(_RECENT if "most recent" in low else "")
     terms = words.asked(text)
     terms = [term for term in terms if term not in framing] or terms
     terms = terms[:_MOST_TERMS]
