@@ -21,6 +21,7 @@ from mnemon.domain.names import Room
 from mnemon.domain.question import Question
 from mnemon.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
 from mnemon.domain.when import Span
+from mnemon.domain.words.languages import is_english
 from mnemon.errors import Tampered
 from mnemon.ports.book import Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry, Opened, Place, Reading
@@ -211,7 +212,8 @@ def find(
     naming = [term for name in named.values() for term in name]
     sought = _Sought(question, named)
     told = questions.as_told(question.text, questions.subject(question, named))
-    vector = cache(partial(desk.tools.meaning.vector, told))
+    foreign = desk.tools.meaning.english and not is_english(question.text)
+    vector = cache((lambda: None) if foreign else partial(desk.tools.meaning.vector, told))
 
     def hits_of(sought: _Sought) -> list[Hit]:
         inquiry = replace(_inquiry(desk, rooms, sought, bounds, vector), ranks=ranks)

@@ -10,6 +10,7 @@ from pkgutil import get_data
 import msgspec
 
 from mnemon.domain.pattern import pattern
+from mnemon.domain.shapes import settled
 from mnemon.domain.when import almanac
 from mnemon.domain.when.framing import Hit
 from mnemon.domain.when.lexicon import either, numbered
@@ -46,7 +47,7 @@ def times(said: Said) -> list[Hit]:
 
 @cache
 def _reader() -> _Reader:
-    return _Reader(msgspec.json.decode(get_data(__name__, "eastern.json") or b"{}", type=_Words))
+    return _Reader(msgspec.json.decode(get_data(__name__, "eastern.json") or b"{}", type=settled(_Words)))
 
 
 def _names(rows: Mapping[str, str]) -> dict[str, str]:

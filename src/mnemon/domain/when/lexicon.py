@@ -8,6 +8,8 @@ from pkgutil import get_data
 
 import msgspec
 
+from mnemon.domain.shapes import settled
+
 
 class Lexicon(msgspec.Struct, frozen=True):
     """Lists are words that a space divides, phrases that a bar divides; '#' stands for a number of units."""
@@ -59,7 +61,7 @@ def lexicon(language: str) -> Lexicon:
         data = get_data(__name__, f"{language}.json")
     except FileNotFoundError:
         return Lexicon()
-    return msgspec.json.decode(data or b"{}", type=Lexicon)
+    return msgspec.json.decode(data or b"{}", type=settled(Lexicon))
 
 
 def numbered(rows: Iterable[str], first: int = 0) -> dict[str, int]:

@@ -22,6 +22,8 @@ _NTH = r"(?:st|nd|rd|th|\.|er|º)?"
 _DAYS_LONG = {"hour": 1, "day": 1, "week": 7, "month": 30, "year": 365}
 
 Read = Callable[[re.Match[str], Said], Time | None]
+_Rule = tuple[frozenset[str], re.Pattern[str], Read]
+"""Words of which a phrase has one, its shape, and how it is read."""
 
 
 class Reader:
@@ -52,7 +54,7 @@ class Reader:
         )
         self._routine = pattern(rf"\b{either(words.routine.split())}\s+$")
         self._part_after = pattern(rf",?\s+(?P<part>{either(words.parts)})\b(?!s)")
-        self._rules = tuple(self._made())
+        self._rules = (*self._dates(), *self._phrases())
 
     def read(self, said: Said) -> Iterator[tuple[int, int, Time]]:
         """Where each time stands, and which it is; a later rule looks only where no earlier one found any."""
@@ -74,19 +76,25 @@ class Reader:
                 taken[begin:end] = b"\1" * (end - begin)
                 yield begin, end, time
 
-    def _made(self) -> Iterator[tuple[frozenset[str], re.Pattern[str], Read]]:
-        """Each phrase: words of which it has one, its shape, and how it is read."""
-        words, digits = self._words, frozenset(_NUMBER)
-        month, weekday, unit = either(self._months), either(self._weekdays), either(self._units)
-        of = either(words.of.split())
-        count = rf"(?:\d{{1,3}}|{either([*words.several, *self._numbers])})"
+    @property
+    def _which(self) -> str:
+        """A pattern of last, this and next."""
+        words = self._words
         this, beside = either(words.this.split()), either([*words.last.split(), *words.next.split()])
-        which = rf"(?:(?:{this}\s+)?{beside}|{this})"
-        years = either(words.units.get("year", "").split())
-        year = (
+        return rf"(?:(?:{this}\s+)?{beside}|{this})"
+
+    @property
+    def _of_year(self) -> str:
+        """A pattern of the year behind a day, month or season."""
+        of, years = either(self._words.of.split()), either(self._words.units.get("year", "").split())
+        return (
             rf"(?:(?:,\s*|,?\s+)(?:{of}\s+)?(?P<year>(?:19|20)\d\d)(?!\d|[.,:/-]\d|%)|,?\s+'(?P<short>\d\d)\b"
-            rf"|,?\s+(?:{of}\s+)?(?P<near>{which})\s+{years}\b)?"
+            rf"|,?\s+(?:{of}\s+)?(?P<near>{self._which})\s+{years}\b)?"
         )
+
+    def _dates(self) -> Iterator[_Rule]:
+        words, digits, year = self._words, frozenset(_NUMBER), self._of_year
+        month, weekday, of = either(self._months), either(self._weekdays), either(words.of.split())
         named = rf"(?:(?P<weekday>{weekday})\.?,?\s+(?:{of}\s+)?)?"
         to = rf"(?:\s*(?:[-–—]|{either(words.to.split())})\s*(?P<to>{_DAY})(?!\d){_NTH})?"
         yield (
@@ -117,6 +125,11 @@ class Reader:
             ),
             self._date,
         )
+
+    def _phrases(self) -> Iterator[_Rule]:
+        words, unit, year = self._words, either(self._units), self._of_year
+        of = either(words.of.split())
+        count = rf"(?:\d{{1,3}}|{either([*words.several, *self._numbers])})"
         yield _cues(words.days), pattern(rf"(?<![\w-]){either(words.days)}\b"), self._day
         yield _cues(words.nights), pattern(rf"\b{either(words.nights)}\b"), self._night
         yield _cues(words.vague), pattern(rf"\b{either(words.vague)}\b"), self._vaguely
@@ -140,11 +153,15 @@ class Reader:
         yield (
             _cues([*self._steps, *self._after, *self._weekdays, *self._seasons, *self._months, *weekends]),
             pattern(
-                rf"\b(?:(?P<which>{which})\s+)?(?P<noun>{nouns})\b(?:\s+(?P<after>{either(self._after)})\b)?{year}(?!\s+{other}\b)"
+                rf"\b(?:(?P<which>{self._which})\s+)?(?P<noun>{nouns})\b(?:\s+(?P<after>{either(self._after)})\b)?{year}(?!\s+{other}\b)"
             ),
             self._named,
         )
-        yield digits, pattern(r"(?<![\w.,/$€£#-])(?P<y>(?:19|20)\d\d)(?![\w%-]|[.,:/]\d)"), self._year
+        yield (
+            frozenset(_NUMBER),
+            pattern(r"(?<![\w.,/$€£#-])(?P<y>(?:19|20)\d\d)(?![\w%-]|[.,:/]\d)"),
+            self._year,
+        )
 
     def _is_led(self, said: Said, begin: int) -> bool:
         return self._led.search(said.low[max(0, begin - 24) : begin]) is not None
