@@ -53,8 +53,8 @@ class Meaning:
     ) -> None:
         """`english` says that the embedder knows English alone.
 
-        Without an embedder, `without` is told in its place, and `keeps` says whether vectors that one made are
-        kept until there is one again.
+        Without an embedder, `without` is told in its place, and `keeps` says whether vectors that one made
+        are kept until there is one again.
         """
         self.keeps = keeps
         self.english = english
