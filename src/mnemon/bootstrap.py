@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from mnemon.adapters.crypto.keyfiles import ROOT_FILE, KeyFiles
 from mnemon.adapters.embed.choice import choose, describe, load
+from mnemon.adapters.embed.packaged import SPACE as ENGLISH_SPACE
 from mnemon.adapters.files import exists, locked, make_private_folder, read_private, secret_of, write_private
 from mnemon.adapters.late_file import LateFile
 from mnemon.adapters.serving import announce
@@ -314,7 +315,7 @@ def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
     embedder = choose(settings.embedder)
     if embedder is None:
         return Meaning(None, without=describe(settings.embedder))
-    return Meaning(embedder, now=clock.now, patience=patience)
+    return Meaning(embedder, now=clock.now, patience=patience, english=embedder.space == ENGLISH_SPACE)
 
 
 def _with_objects(

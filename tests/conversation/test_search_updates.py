@@ -186,13 +186,6 @@ def test_a_search_costs_no_more_for_all_that_is_known_of_a_peer_and_not_asked(tm
     assert many < 1.5 * few
 
 
-def test_a_newer_line_that_tells_nothing_of_it_stays_where_it_is(stage):
-    told = ("My dentist is Dr Lee", "I have a dentist appointment on Friday")
-    tell(stage, *told)
-    for one in stage.owner.told("POST", "/search", {"query": "Who is my dentist?", "explain": True}):
-        assert "update" not in one["explanation"]["signals"]
-
-
 def test_what_another_says_of_themselves_outdates_nothing(stage):
     stage.owner.say("s", ("alice", BAND[0]), created_at="2026-01-10T12:00:00Z")
     stage.owner.say("t", ("bob", BAND[1]), created_at="2026-02-10T12:00:00Z")

@@ -31,13 +31,12 @@ def test_every_signal_has_a_weight_and_every_weight_a_signal():
 
 
 def test_a_sign_that_counts_by_itself_is_a_signal_of_the_same_name():
-    assert set(relevance.WEIGHTS) & set(signs.EVERY) == {signs.ASKS, signs.SELF, signs.NUMBER, signs.TIME}
+    assert set(relevance.WEIGHTS) & set(signs.EVERY) == {signs.ASKS, signs.SELF}
 
 
-def test_only_asking_length_being_astray_and_what_is_told_twice_speak_against_a_line():
+def test_only_asking_being_far_and_what_is_told_twice_speak_against_a_line():
     against = {name for name, weight in relevance.WEIGHTS.items() if weight < 0}
-    astray, told = {relevance.ASTRAY, relevance.STRAY}, {relevance.TWICE}
-    assert against == {relevance.ASKS, relevance.LONG, relevance.SPRAWL, *astray, *told}
+    assert against == {relevance.ASKS, relevance.STRAY, relevance.TWICE}
     assert all(relevance.WEIGHTS.values())
 
 
@@ -99,56 +98,33 @@ def test_a_wider_span_has_no_less_room():
 
 @pytest.mark.parametrize("by_meaning", [True, False])
 def test_what_nothing_speaks_for_is_not_worth_showing(by_meaning):
-    assert not relevance.worth_showing([], by_meaning=by_meaning)
     unsupported = dict.fromkeys(relevance.WEIGHTS, 1.0)
     for name in (relevance.MEANING, relevance.AROUND, relevance.THEN):
         del unsupported[name]
-    assert not relevance.worth_showing([{}, unsupported], by_meaning=by_meaning)
+    assert not relevance.worth_showing({}, by_meaning=by_meaning)
+    assert not relevance.worth_showing(unsupported, by_meaning=by_meaning)
 
 
-def test_the_best_line_decides_what_is_worth_showing():
+def test_nearness_decides_what_is_worth_showing_and_without_vectors_terms_do():
     near, far = relevance.LEAST_NEARNESS, relevance.LEAST_NEARNESS - 0.001
-    assert relevance.worth_showing([{relevance.MEANING: far}, {relevance.MEANING: near}], by_meaning=True)
-    assert not relevance.worth_showing([{relevance.MEANING: far, relevance.AROUND: 1.0}], by_meaning=True)
-    assert relevance.worth_showing([{relevance.MEANING: far, relevance.KIN: 0.5}], by_meaning=True)
-    assert not relevance.worth_showing([{relevance.KIN: 1.0}], by_meaning=True)
+    assert relevance.worth_showing({relevance.MEANING: near}, by_meaning=True)
+    assert not relevance.worth_showing({relevance.MEANING: far, relevance.AROUND: 1.0}, by_meaning=True)
+    assert relevance.worth_showing({relevance.MEANING: far, relevance.KIN: 0.5}, by_meaning=True)
     much, little = relevance.LEAST_COVERAGE, relevance.LEAST_COVERAGE - 0.001
-    assert relevance.worth_showing([{relevance.AROUND: little}, {relevance.AROUND: much}], by_meaning=False)
-    assert not relevance.worth_showing([{relevance.AROUND: little, relevance.MEANING: 1.0}], by_meaning=False)
+    assert relevance.worth_showing({relevance.AROUND: much}, by_meaning=False)
+    assert not relevance.worth_showing({relevance.AROUND: little, relevance.MEANING: 1.0}, by_meaning=False)
 
 
 @pytest.mark.parametrize("by_meaning", [True, False])
 def test_a_line_about_the_day_that_is_asked_for_is_worth_showing(by_meaning):
-    assert relevance.worth_showing([{}, {relevance.THEN: 1.0}], by_meaning=by_meaning)
+    assert relevance.worth_showing({relevance.THEN: 1.0}, by_meaning=by_meaning)
 
 
 @pytest.mark.parametrize("by_meaning", [True, False])
-def test_where_someone_is_named_a_line_must_be_of_where_they_are_spoken_of(by_meaning):
+def test_where_a_time_is_all_that_is_asked_by_only_what_is_of_it_is_worth_showing(by_meaning):
     near = {relevance.MEANING: 1.0, relevance.AROUND: 1.0}
-    elsewhere = {relevance.NAMED: 1.0}
-    assert relevance.worth_showing([near], by_meaning=by_meaning)
-    assert not relevance.worth_showing([near, elsewhere], by_meaning=by_meaning, named=True)
-    assert relevance.worth_showing([near, near | elsewhere], by_meaning=by_meaning, named=True)
-
-
-@pytest.mark.parametrize("by_meaning", [True, False])
-def test_what_is_asked_about_a_time_that_is_over_is_answered_by_what_is_of_that_time(by_meaning):
-    beyond = {relevance.MEANING: 1.0, relevance.AROUND: 1.0, relevance.WHEN: relevance.TIMELY - 0.01}
-    assert relevance.worth_showing([beyond], by_meaning=by_meaning)
-    assert not relevance.worth_showing([beyond], by_meaning=by_meaning, past=True)
-    little = dict.fromkeys((relevance.MEANING, relevance.AROUND), relevance.LEAST_IN_TIME)
-    for of_then in ({relevance.THEN: 0.5}, {relevance.WHEN: relevance.TIMELY}):
-        assert relevance.worth_showing([beyond, little | of_then], by_meaning=by_meaning, past=True)
-        assert not relevance.worth_showing([beyond, of_then], by_meaning=by_meaning, past=True)
-
-
-@pytest.mark.parametrize("by_meaning", [True, False])
-def test_where_a_time_is_all_that_is_asked_by_what_is_of_it_is_worth_showing_and_nothing_else(by_meaning):
-    near = {relevance.MEANING: 1.0, relevance.AROUND: 1.0}
-    assert not relevance.worth_showing([near], by_meaning=by_meaning, past=True, by_time=True)
-    of_then = [near, {relevance.DURING: 1.0}]
-    assert relevance.worth_showing(of_then, by_meaning=by_meaning, past=True, by_time=True)
-    assert relevance.worth_showing(of_then, by_meaning=by_meaning, by_time=True)
+    assert not relevance.worth_showing(near, by_meaning=by_meaning, by_time=True)
+    assert relevance.worth_showing({relevance.DURING: 1.0}, by_meaning=by_meaning, by_time=True)
 
 
 @steady

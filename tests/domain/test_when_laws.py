@@ -64,7 +64,6 @@ def test_spans_come_in_the_order_of_the_text_and_do_not_share_words(text, at):
         "next weekend",
         "last week",
         "Sunday of next week",
-        "two Fridays ago",
         "yesterday",
         "in three days",
         "two weeks ago",
@@ -94,7 +93,6 @@ FORMATS = [
     "%A, %d %B %Y",
     "%A, %B %d, %Y",
     "%a %d %b %Y",
-    "%d de %B de %Y",
 ]
 
 

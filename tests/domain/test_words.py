@@ -22,7 +22,8 @@ steady = settings(deadline=None, derandomize=True)
         ("https://example.com/a?b=c", ["https", "example", "com", "a", "b", "c"]),
         ("don't won’t O'Brien's", ["don't", "won't", "o'brien", "s"]),
         ("'quoted' words'", ["quoted", "words"]),
-        ("!!! … 🎉", []),
+        ("!!! …", []),
+        ("yes!🎉", ["yes", "🎉"]),
         ("", []),
     ],
 )

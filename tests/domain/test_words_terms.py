@@ -216,7 +216,7 @@ def test_a_count_never_outgrows_a_byte():
 
 
 def test_signs_are_no_terms():
-    assert words.terms("… -- '' .. € © ✓ ✔ ★ → • 🔹 1️⃣ tea") == {"1": 1, "tea": 1}
+    assert words.terms("… -- '' .. € © ✓ ✔ ★ → • 1️⃣ tea") == {"1": 1, "tea": 1}
 
 
 @pytest.mark.parametrize(

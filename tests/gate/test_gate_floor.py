@@ -75,14 +75,6 @@ def test_a_line_whose_vector_lies_far_is_not_shown_for_its_words(make):
     assert floored(world, cap, "what is my dentist called?")
 
 
-def test_names_and_times_that_are_asked_about_bind_a_line_without_a_vector_too(make):
-    world = make(FarApart())
-    cap = world.issue()
-    world.put(cap, "I tried three Korean restaurants in my city")
-    assert floored(world, cap, "How many Korean restaurants have I tried in my city?")
-    assert floored(world, cap, "How many Italian restaurants have I tried in my city?") == []
-
-
 def test_while_another_embedder_has_yet_to_place_the_lines_they_are_shown_for_their_words(make):
     old = make(ReferenceEmbedder("old"))
     cap = old.issue()

@@ -242,21 +242,6 @@ def test_both_kinds_of_parts_tell_the_same_lines_with_the_same_scores(tmp_path):
     assert answers[0] == answers[1]
 
 
-def test_of_two_statements_about_the_same_thing_the_newest_comes_first_and_the_other_stays(world):
-    cap = world.issue()
-    told(world, cap, "I live in a flat in Berlin, near the airport", "Mara plays chess", "I live in Lisbon")
-    told(world, cap, *(f"note {number} on something else" for number in range(20)))
-    found = world.texts(cap, "Where do I live now?", k=2)
-    assert found == ["I live in Lisbon", "I live in a flat in Berlin, near the airport"]
-
-
-def test_who_asks_for_the_first_of_something_gets_the_oldest(world):
-    cap = world.issue()
-    told(world, cap, "my job at the mill", "my job at the bakery", "my job at the harbour")
-    assert world.texts(cap, "What was my first job?", k=1) == ["my job at the mill"]
-    assert world.texts(cap, "What was my most recent job?", k=1) == ["my job at the harbour"]
-
-
 def test_a_misspelt_word_finds_what_was_meant_where_there_is_spelling(tmp_path):
     plain = on_sqlite(tmp_path / "a.db")
     knowing = on_sqlite(tmp_path / "b.db", spelling=PackagedSpelling(Tokens()))

@@ -21,6 +21,7 @@ from mnemon.domain.names import Room
 from mnemon.domain.question import Question
 from mnemon.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
 from mnemon.domain.when import Span
+from mnemon.domain.words.languages import is_english
 from mnemon.errors import Tampered
 from mnemon.ports.book import Transaction
 from mnemon.ports.index import Asked, Hit, Inquiry, Opened, Place, Reading
@@ -113,10 +114,6 @@ class _Sought(Struct, frozen=True):
         return _beside(self.named, self.question.terms) or list(self.question.terms)
 
     @property
-    def names(self) -> list[str]:
-        return _beside(self.named, self.question.names)
-
-    @property
     def spans(self) -> Sequence[Span]:
         """In which a line may have been said: by its time alone, none that is yet to come."""
         return () if self.by_time and not questions.looks_back(self.question) else self.question.spans
@@ -135,10 +132,9 @@ def _worth_showing(desk: Desk, hits: Sequence[Hit], sought: _Sought, *, by_meani
 
     It does so in meaning, or if it has no vector, in words.
     """
-    past, by_time = sought.question.past, sought.by_time
-    enough = partial(worth_showing, named=bool(sought.names), past=past, by_time=by_time)
-    near = [hit for hit in hits if by_meaning and enough((hit.signals,), by_meaning=True)]
-    by_words = [hit for hit in hits if enough((hit.signals,), by_meaning=False)]
+    enough = partial(worth_showing, by_time=sought.by_time)
+    near = [hit for hit in hits if by_meaning and enough(hit.signals, by_meaning=True)]
+    by_words = [hit for hit in hits if enough(hit.signals, by_meaning=False)]
     worth = {hit[:2] for hit in (*near, *(_without_vector(desk, by_words) if by_meaning else by_words))}
     return (
         [hit for hit in hits if hit[:2] in worth or hit.score >= FAR_BELOW * hits[0].score] if worth else []
@@ -175,7 +171,6 @@ def _inquiry(
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
-                words.blind(keys.blind, sought.names),
                 _opening(meaning, keys),
                 partial(freshen, desk, keys),
             )
@@ -217,7 +212,8 @@ def find(
     naming = [term for name in named.values() for term in name]
     sought = _Sought(question, named)
     told = questions.as_told(question.text, questions.subject(question, named))
-    vector = cache(partial(desk.tools.meaning.vector, told))
+    foreign = desk.tools.meaning.english and not is_english(question.text)
+    vector = cache((lambda: None) if foreign else partial(desk.tools.meaning.vector, told))
 
     def hits_of(sought: _Sought) -> list[Hit]:
         inquiry = replace(_inquiry(desk, rooms, sought, bounds, vector), ranks=ranks)

@@ -53,10 +53,15 @@ class Meaning:
         patience: float = 0.0,
         without: str = "none: search is by words alone",
         keeps: bool = True,
+        english: bool = False,
     ) -> None:
-        """Without an embedder, `without` is told in its place, and `keeps` says whether vectors that one made
-        are kept until there is one again."""
+        """`english` says that the embedder knows English alone.
+
+        Without an embedder, `without` is told in its place, and `keeps` says whether vectors that one made
+        are kept until there is one again.
+        """
         self.keeps = keeps
+        self.english = english
         self._embedder = embedder
         self._without = without
         self._now = now

@@ -20,7 +20,7 @@ from mnemon.errors import Conflict
 from mnemon.ports.book import Transaction
 from mnemon.ports.clock import Zone
 
-ANALYSIS = f"{words.VERSION}.1"
+ANALYSIS = f"{words.VERSION}.2"
 """Of all that `tokens_of` makes of a line. The second number is that of its marks: it counts with each change
 of those, so that every store makes its tokens anew."""
 

@@ -10,12 +10,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemon.domain import when, words
-from mnemon.domain.named import named
 from mnemon.domain.pattern import pattern
 from mnemon.domain.relevance import Wants
 from mnemon.domain.when import Span
 
 _COUNT = pattern(r"\bhow (?:many|much|often|long|old|far|tall|big)\b|\bnumber of\b|\btotal\b")
+_MOMENT = pattern(
+    r"^\W*(?:since |until |and |so )?(?:when|wann|quand|cuándo|quando)\b"
+    r"|\b(?:when(?:'s| (?:did|do|does|is|was|were|are|will|have|has|had))|since when|how (?:long|recently))\b"
+    r"|\bhow many (?:\w+ )?(?:days|weeks|months|years)\b"
+    r"|\b(?:what|which) (?:\w+ )?(?:date|day|month|year|time|week)\b"
+    r"|\bfirst\b[^?]*\bor\b|\bthe order\b|什么时候|何时|いつ|언제"
+)
+"""How questions ask when something was, how long it took, or what came first."""
 _NAME = pattern(r"^\W*which\b|\b(?:where|who|whom|whose|name|named|called|city|country|place)\b")
 _ASKING = pattern(
     r"^\W*(?:(?:what|which|who|whom|whose|where|when|why|how)(?:\s+(?:many|much|long|often|old|far))?"
@@ -23,19 +30,10 @@ _ASKING = pattern(
     r"(?:(?:did|do|does|is|are|was|were|has|have|had|kind of|type of)\b\s*)?",
     re.IGNORECASE,
 )
-_PRESENT = pattern(
-    r"\b(?:now|currently|current|still|these days|nowadays|at the moment|any ?more)\b"
-    r"|\bwhere (?:do|does) \w+(?: \w+)? (?:live|work|study)\b|\bhow old (?:am|is)\b"
-    r"|\bwhat(?:'s| is) (?:my|his|her|their|\w+'s) (?:job|address|number|phone|e-?mail|weight|salary|title)\b"
-)
-"""How questions ask for something of which there is one at a time."""
-_LATEST: Mapping[str | None, float] = {"latest": 1.0, "newer": 1.0, "earliest": -1.0, "older": -1.0}
 _SETTLED = 0.5
 """A time less certain than this can't be all that is asked by."""
 _FRAMING = "ago different earliest latest newest past total"
 """Words that say how the answer is to be reckoned, and not what it is about; so are those that follow."""
-_ORDERING = "order"
-"""Where an order is asked for."""
 _RECENT = "recent recently"
 """After 'most'; what was done 'recently' may well be said so."""
 _JOINING = frozenset({"and", "or", "s"})
@@ -68,8 +66,6 @@ class Question(Struct, frozen=True):
     terms: Sequence[str]
     wants: Wants = Wants()
     spans: Sequence[Span] = ()
-    names: Sequence[str] = ()
-    """The terms of whom and what it names, of which one must be there for anything to answer it."""
     past: bool = False
     """Whether it speaks of a time, and all that it speaks of is over."""
     present: bool = False
@@ -86,26 +82,19 @@ def read(text: str, at: int, offset: int = 0) -> Question:
     `offset` is how far the asker's clock is ahead of UTC.
     """
     low = text.lower()
-    order = when.preference(text)
     wants = Wants(
-        moment=order.asks in ("moment", "duration", "order"),
+        moment=_MOMENT.search(low) is not None,
         count=_COUNT.search(low) is not None,
         name=_NAME.search(low) is not None,
-        latest=_LATEST.get(order.prefers, 1.0 if _PRESENT.search(low) else 0.0),
     )
-    framing = _terms_of(_FRAMING) | _terms_of(_ORDERING if order.asks == "order" else "")
-    framing |= _terms_of(_RECENT if "most recent" in low else "")
+    framing = _terms_of(_FRAMING) | _terms_of(_RECENT if "most recent" in low else "")
     terms = words.asked(text)
     terms = [term for term in terms if term not in framing] or terms
     terms = terms[:_MOST_TERMS]
     spans = tuple(when.spans(text, at, offset))
     past = bool(spans) and all(span.end_ms <= at for span in spans)
     present = not spans and _OVER.search(low) is None
-    names = named(text, terms)
-    if names and spans:
-        of_times = _of_times(spans)
-        names = [name for name in names if name not in of_times]
-    return Question(text, terms, wants, spans, names, past, present, at, offset)
+    return Question(text, terms, wants, spans, past, present, at, offset)
 
 
 def asks(text: str) -> bool:

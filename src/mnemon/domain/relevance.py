@@ -7,7 +7,7 @@ docs/explanation/recall.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any
 
@@ -15,18 +15,13 @@ from msgspec import Struct
 
 from mnemon.domain.when import Span
 
-WORDS = "words"
-"""How much of the question's terms the line holds, each by how telling it is."""
-BEFORE = "before"
-"""The same of the line together with the one before it in its session."""
 AROUND = "around"
-"""The same with the two before it and the one after it."""
+"""How much of the question's terms the line holds with the two lines before it and the one after it, each by
+how telling it is."""
 SESSION = "session"
 """The same of its whole session."""
 KIN = "kin"
-"""As `WORDS`, but what is close to a term counts too, for as much as it is close."""
-KIN_AROUND = "kin_around"
-"""The same of the line with the two before it and the one after it."""
+"""The same of the line alone, but what is close to a term counts too, for as much as it is close."""
 KIN_SESSION = "kin_session"
 """The same of its whole session."""
 MEANING = "meaning"
@@ -37,6 +32,8 @@ NEARBY = "nearby"
 """How near the nearer of the two lines beside it does."""
 TWICE = "twice"
 """As `KIN`, by how near its session lies: what terms and meaning both tell is not told twice."""
+STRAY = "stray"
+"""As `KIN_SESSION`, where the session is not half as near in meaning as the nearest, by how far from that."""
 SPEAKER = "speaker"
 """The question is about one speaker, and it is this one."""
 MOMENT = "moment"
@@ -45,70 +42,42 @@ COUNT = "count"
 """The question asks how many, and the line has a number."""
 WHO = "who"
 """The question asks for a name or a place, and the line has a name."""
-WHEN = "when"
-"""The line was said in, or soon after, the time that the question speaks of."""
 SELDOM = "seldom"
-"""The same, by how few lines were: a time that half of all lines are of says little of any."""
-ASTRAY = "astray"
-"""That, but the line's session has little of what is asked, beside the best."""
-STRAY = "stray"
-"""As `KIN_SESSION`, where the session is not half as near in meaning as the nearest, by how far from that."""
+"""The line was said in, or soon after, the time that the question speaks of, by how few lines were."""
+THEN = "then"
+"""The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
 DURING = "during"
 """The question asks by a time alone, and the line is of it: was said then, or speaks of it. Half, if it was
 said close to it, or speaks of a day close to it: it may be about anything."""
-THEN = "then"
-"""The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
-NAMED = "named"
-"""The line's session speaks of someone or something that the question names."""
-ORDER = "order"
-"""The question asks for the latest or the first of something, or for how things are now: how late or early
-the line was said among those that answer it about as well, by how much of the question's terms it holds."""
 UPDATE = "update"
 """This line says newer what an older one says too: what it lacked to come before that."""
 ASKS = "asks"
 SELF = "self"
-NUMBER = "number"
-TIME = "time"
 """The line's signs: see `mnemon.domain.signs`."""
 RICH = "rich"
 """How much the line tells: its terms, each by how rare it is in its room."""
-LONG = "long"
-"""How many terms the line has."""
-SPRAWL = "sprawl"
-"""By how much the line is longer than what people say to each other: in a pasted text any word may stand."""
 
 WEIGHTS: Mapping[str, float] = {
-    WORDS: 0.1,
-    BEFORE: 0.85,
-    AROUND: 3.45,
-    SESSION: 0.6,
-    KIN: 4.8,
-    KIN_AROUND: 0.8,
-    KIN_SESSION: 0.65,
-    MEANING: 6.2,
-    GIST: 8.95,
-    NEARBY: 1.8,
-    TWICE: -3.7,
+    AROUND: 3.95,
+    SESSION: 0.7,
+    KIN: 5.2,
+    KIN_SESSION: 0.7,
+    MEANING: 6.55,
+    GIST: 9.1,
+    NEARBY: 2.4,
+    TWICE: -3.1,
+    STRAY: -5.8,
     SPEAKER: 3.5,
-    MOMENT: 1.45,
-    COUNT: 0.75,
-    WHO: 0.65,
-    WHEN: 0.1,
-    SELDOM: 12.35,
-    ASTRAY: -9.7,
-    STRAY: -3.15,
+    MOMENT: 2.2,
+    COUNT: 1.65,
+    WHO: 0.8,
+    SELDOM: 17.15,
+    THEN: 4.05,
     DURING: 12.0,
-    THEN: 3.15,
-    NAMED: 0.5,
-    ORDER: 1.0,
     UPDATE: 1.0,
-    ASKS: -0.25,
-    SELF: 1.25,
-    NUMBER: 0.15,
-    TIME: 0.15,
-    RICH: 0.45,
-    LONG: -0.1,
-    SPRAWL: -2.05,
+    ASKS: -0.4,
+    SELF: 1.2,
+    RICH: 0.4,
 }
 
 LEAST_MEANING = 0.1
@@ -117,19 +86,14 @@ LEAST_MEANING = 0.1
 NEAR_DAY = 0.5
 CLOSE_BY = 0.5
 """How much of `DURING` a line has that is only close to the time."""
-APT = 0.4
-"""A session has enough of what is asked if it has this much of what the one that has most of it has."""
 NEAR_ENOUGH = 0.5
 """Terms stand where they are meant if their session is this near, beside the nearest."""
-RIVAL = 0.5
-"""Lines answer a question about as well if they hold this much of what the best holds of its terms."""
-TALK = 4.5
-"""As long as this is nothing that is said in a talk; in the measure of `LONG`, some ninety terms."""
 DOCUMENT = 6.5
-"""What is longer than this, some 660 terms, says nothing of the lines beside it: it is pasted in between."""
+"""What is longer, some 660 terms (this is the logarithm), says nothing of the lines beside it: it is pasted
+in between."""
 FEW = 20
 """Of fewer lines, how many hold a term says little: it counts as if the rest of so many did not."""
-LEAST_NEARNESS = 0.32
+LEAST_NEARNESS = 0.29
 LEAST_COVERAGE = 0.2
 """What the best line must reach for anything to be worth showing unasked: in meaning, with a little for its
 terms, or where there are no vectors in terms."""
@@ -137,10 +101,8 @@ BY_KIN = 0.1
 """How much of `KIN` counts as nearness for that."""
 FAR_BELOW = 0.4
 """What has less than this of the best score is not shown unasked beside it, unless it would be alone."""
-LEAST_IN_TIME = 0.1
-"""What a line must reach that is of the time that is asked about."""
 TIMELY = 0.25
-"""A line is of a time in which it was said, or so soon after that it has this much of `WHEN`."""
+"""A line is of a time in which it was said, or so soon after that it is worth this much of it."""
 FEW_ALIKE = 5
 USUAL = 0.35
 """How near two lines of one owner lie in meaning that tell of different things, where fewer could tell."""
@@ -163,8 +125,6 @@ class Wants(Struct, frozen=True):
     moment: bool = False
     count: bool = False
     name: bool = False
-    latest: float = 0.0
-    """How much it asks for what is newest; below 0, for what is oldest."""
 
 
 def idf(lines: int, holding: Any) -> float:
@@ -182,32 +142,17 @@ def seldom(lines: int, in_time: float) -> float:
     return log((lines + 1) / (in_time + 1)) / log(lines + 1) if lines else 0.0
 
 
-def worth_showing(
-    signals: Iterable[Mapping[str, float]],
-    *,
-    by_meaning: bool,
-    named: bool = False,
-    past: bool = False,
-    by_time: bool = False,
-) -> bool:
-    """Whether lines with these signals answer the question well enough to be shown to who did not ask.
+def worth_showing(signals: Mapping[str, float], *, by_meaning: bool, by_time: bool = False) -> bool:
+    """Whether a line with these signals answers the question well enough to be shown to who did not ask.
 
-    A question that names someone or something (`named`) is answered where that is spoken of, or nowhere; one
-    about a time that is over (`past`), by what was said then or speaks of it. That alone is enough for one
-    that asks for nothing else (`by_time`).
+    A question that asks by a time alone (`by_time`) is answered by what is of that time.
     """
-    for one in signals:
-        then = one.get(THEN, 0.0) > 0
-        near = one.get(MEANING, 0.0) + BY_KIN * one.get(KIN, 0.0) if by_meaning else one.get(AROUND, 0.0)
-        if by_time:
-            enough = one.get(DURING, 0.0) > 0
-        elif past:
-            enough = near >= LEAST_IN_TIME and (then or one.get(WHEN, 0.0) >= TIMELY)
-        else:
-            enough = then or near >= (LEAST_NEARNESS if by_meaning else LEAST_COVERAGE)
-        if enough and (not named or one.get(NAMED, 0.0) > 0):
-            return True
-    return False
+    if by_time:
+        return signals.get(DURING, 0.0) > 0
+    if by_meaning:
+        near = signals.get(MEANING, 0.0) + BY_KIN * signals.get(KIN, 0.0)
+        return near >= LEAST_NEARNESS or signals.get(THEN, 0.0) > 0
+    return signals.get(AROUND, 0.0) >= LEAST_COVERAGE or signals.get(THEN, 0.0) > 0
 
 
 def slack(span: Span) -> tuple[float, float]:

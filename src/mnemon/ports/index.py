@@ -75,8 +75,6 @@ class Asked(Struct, frozen=True):
     """The blinded tokens of the days and months that the question speaks of."""
     near_days: Sequence[int] = ()
     """Those of the days close to these."""
-    names: Sequence[int] = ()
-    """Those of whom and what the question names."""
     open: Opened = lambda line_id, sealed: sealed
     freshen: Freshen = nothing_fresh
     """Makes vectors of lines that were just written; it is asked when the question's vector is known."""

@@ -72,35 +72,26 @@ class _FindingContract:
     def test_a_rare_term_tells_more_than_a_common_one(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, {CITY: 1}, {TEA: 1}, {TEA: 1}, {TEA: 1})
         assert search(book, index, about(TEA, CITY))[0] == IDS[0]
-        told = signal(book, index, about(TEA, CITY), r.WORDS)
+        told = signal(book, index, about(TEA, CITY), r.KIN)
         tea, city = r.idf(4, 3), r.idf(4, 1)
         assert told[IDS[0]] == pytest.approx(city / (tea + city))
         assert told[IDS[1]] == pytest.approx(tea / (tea + city))
 
     def test_a_term_that_nobody_holds_is_missed(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1})
-        assert signal(book, index, about(TEA), r.WORDS) == {IDS[0]: 1.0}
-        assert signal(book, index, about(TEA, CITY), r.WORDS)[IDS[0]] < 0.5
+        assert signal(book, index, about(TEA), r.KIN) == {IDS[0]: 1.0}
+        assert signal(book, index, about(TEA, CITY), r.KIN)[IDS[0]] < 0.5
 
     def test_a_term_counts_once_however_often_a_line_holds_it(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 255}, {TEA: 0})
-        assert set(signal(book, index, about(TEA), r.WORDS).values()) == {1.0}
+        assert set(signal(book, index, about(TEA), r.KIN).values()) == {1.0}
 
-    def test_a_line_tells_how_long_it_is_and_how_rare_its_terms_are_in_its_room(
-        self, book: Book, index: Index
-    ) -> None:
+    def test_a_line_tells_how_rare_its_terms_are_in_its_room(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1, CITY: 3, 5: 0}, {TEA: 1})
         index_lines(book, TRAVEL, *[{CITY: 1}] * 4)
         asked = about(TEA, rooms=(WORK, TRAVEL))
-        assert signal(book, index, asked, r.LONG) == pytest.approx({IDS[0]: log1p(4), IDS[1]: log1p(1)})
         assert signal(book, index, asked, r.RICH) == pytest.approx(
             {IDS[0]: log1p(r.idf(2, 2) + r.idf(2, 1)), IDS[1]: log1p(r.idf(2, 2))}
-        )
-
-    def test_a_line_sprawls_by_how_much_longer_it_is_than_talk(self, book: Book, index: Index) -> None:
-        index_lines(book, WORK, {TEA: 80}, {TEA: 120}, {TEA: 120, CITY: 250})
-        assert signal(book, index, about(TEA), r.SPRAWL) == pytest.approx(
-            {IDS[0]: 0.0, IDS[1]: log1p(120) - r.TALK, IDS[2]: log1p(370) - r.TALK}
         )
 
     def test_the_score_is_what_the_signals_add_up_to(self, book: Book, index: Index) -> None:
@@ -109,7 +100,7 @@ class _FindingContract:
         assert len(found) == 3
         for hit in found:
             expect_told(hit)
-            assert hit.signals[r.WORDS] > 0
+            assert hit.signals[r.KIN] > 0
 
     def test_of_equal_scores_the_newest_id_comes_first(self, book: Book, index: Index) -> None:
         with book.write() as tx:
@@ -154,7 +145,7 @@ class _RoomsContract:
         inquiry = Inquiry([Asked(WORK, [TEA]), Asked(TRAVEL, [MILK])], [0], [1.0])
         found = hits(book, index, inquiry)
         assert [(hit.room, hit.id) for hit in found] == [(TRAVEL, IDS[1]), (WORK, IDS[0])]
-        assert [hit.signals[r.WORDS] for hit in found] == [1.0, 1.0]
+        assert [hit.signals[r.KIN] for hit in found] == [1.0, 1.0]
 
     def test_rooms_are_ranked_together(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1, MILK: 1, CITY: 1})
@@ -168,7 +159,7 @@ class _RoomsContract:
         found = hits(book, index, about(TEA, CITY, rooms=(WORK, TRAVEL)))
         tea, city = r.idf(8, 7), r.idf(8, 1)
         assert found[0][:2] == (WORK, IDS[1])
-        assert found[0].signals[r.WORDS] == pytest.approx(city / (tea + city))
+        assert found[0].signals[r.KIN] == pytest.approx(city / (tea + city))
 
     def test_a_room_that_was_not_asked_about_is_not_found(self, book: Book, index: Index) -> None:
         for room in (TRAVEL, BOB, WORK._replace(workspace="other")):

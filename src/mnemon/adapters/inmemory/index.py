@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import exp, log1p
 
 from msgspec import Struct
@@ -52,7 +51,6 @@ class ReferenceIndex:
         sessions = defaultdict(list)
         for line in lines:
             sessions[line.asked.room.workspace, line.said.session].append(line)
-        times = _rival_times(lines, worth)
         seldom = r.seldom(len(lines), sum(_in_time(line.said.at, inquiry.spans) for line in lines))
         candidates = []
         for line in lines:
@@ -64,25 +62,17 @@ class ReferenceIndex:
             around = [line, *map(_if_said, (before, before_that, after))]
             whole = [line] if line.said.session is None else sessions[place]
             found = {
-                r.WORDS: _covered(worth, [line]),
-                r.BEFORE: _covered(worth, around[:2]),
                 r.AROUND: _covered(worth, around),
                 r.SESSION: _covered(worth, whole),
                 r.KIN: (kin := _covered(worth, [line], kin=True)),
-                r.KIN_AROUND: _covered(worth, around, kin=True),
                 r.KIN_SESSION: _covered(worth, whole, kin=True),
                 r.MEANING: line.nearness,
                 r.GIST: (gist := max(one.nearness for one in whole)),
                 r.NEARBY: max((one.nearness for one in (before, after) if one is not None), default=0.0),
                 r.RICH: line.rich,
-                r.LONG: (long := _long(line)),
-                r.SPRAWL: max(0.0, long - r.TALK),
-                r.WHEN: (in_time := _in_time(line.said.at, inquiry.spans)),
-                r.SELDOM: in_time * seldom,
+                r.SELDOM: seldom * _in_time(line.said.at, inquiry.spans),
                 r.THEN: _then(line),
-                r.NAMED: float(any(name in one.counts for one in whole for name in one.asked.names)),
                 r.TWICE: kin * gist,
-                r.ORDER: _ordered(line, times, inquiry.wants) * kin,
                 r.SPEAKER: float(line.asked.room.owner in inquiry.speakers),
                 r.DURING: _during(line, inquiry),
                 **_signed(line, inquiry),
@@ -127,12 +117,9 @@ class ReferenceIndex:
 
 def _hits(candidates: Sequence[tuple[_Line, dict[str, float]]], inquiry: Inquiry) -> list[Hit]:
     """The candidates, best first."""
-    most = max((_apt(found) for _, found in candidates), default=0.0)
     nearest = max((found[r.GIST] for _, found in candidates), default=0.0)
     hits = []
     for line, found in candidates:
-        if most and not inquiry.by_time:
-            found[r.ASTRAY] = found[r.SELDOM] * max(0.0, 1 - _apt(found) / (r.APT * most))
         if nearest:
             far = max(0.0, 1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest))
             found[r.STRAY] = found[r.KIN_SESSION] * far
@@ -157,11 +144,6 @@ def _with_ranks(hits: Sequence[Hit]) -> list[Hit]:
     ]
 
 
-def _apt(found: Mapping[str, float]) -> float:
-    """How much of what is asked the line's session has."""
-    return found[r.GIST] + found[r.KIN_SESSION]
-
-
 def _long(line: _Line) -> float:
     return log1p(sum(line.counts.values()))
 
@@ -176,13 +158,6 @@ def _asks(line: _Line | None) -> bool:
     if line is None or not any(line.matches) or not line.asked.signs:
         return False
     return line.asked.signs[signs.EVERY.index(signs.ASKS)] in line.counts
-
-
-def _rival_times(lines: Sequence[_Line], worth: Sequence[float]) -> list[int]:
-    """When the lines were said that hold about as much as the one that holds most."""
-    held = [_covered(worth, [line], kin=True) for line in lines]
-    rivals = (much > 0 and much >= r.RIVAL * max(held) for much in held)
-    return sorted(line.said.at for line, is_rival in zip(lines, rivals, strict=True) if is_rival)
 
 
 def _open(line: _Line, inquiry: Inquiry, within: Collection[str] | None) -> bool:
@@ -250,12 +225,6 @@ def _covered(worth: Sequence[float], lines: Sequence[_Line | None], *, kin: bool
     return sum((one * (most if kin else most == 1.0) for one, most in zip(worth, held, strict=True)), 0.0)
 
 
-def _ordered(line: _Line, times: Sequence[int], wants: r.Wants) -> float:
-    """How late, or early, the line was said among those times, if the question asks for that."""
-    late = min(1.0, bisect_left(times, line.said.at) / max(1, len(times) - 1))
-    return wants.latest * late if wants.latest > 0 else -wants.latest * (1 - late)
-
-
 def _signed(line: _Line, inquiry: Inquiry) -> dict[str, float]:
     if not line.asked.signs:
         return {}
@@ -264,8 +233,6 @@ def _signed(line: _Line, inquiry: Inquiry) -> dict[str, float]:
     return {
         r.ASKS: float(has[signs.ASKS]),
         r.SELF: float(has[signs.SELF]),
-        r.NUMBER: float(has[signs.NUMBER]),
-        r.TIME: float(has[signs.TIME]),
         r.MOMENT: float(has[signs.TIME] and wants.moment),
         r.COUNT: float(has[signs.NUMBER] and wants.count),
         r.WHO: float(has[signs.NAME] and wants.name),

@@ -12,8 +12,7 @@ How doubtful phrases are read:
 - 5/7/2023 has the month first unless only the other order is a date; 07.05.2023 has the day first, and
   needs two digits each or a preposition, because 1.2.2023 may be a version.
 - Seasons are those of the northern half of the world; winter has the year in which it begins.
-- Two digits of a year mean one up to twenty years ahead, else one before that; a quarter without a year is
-  the one that its sentence leans to.
+- What each language calls times stands in one JSON file per language; a text is read by the words of its own.
 """
 
 from __future__ import annotations

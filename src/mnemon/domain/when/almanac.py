@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import MAXYEAR, MINYEAR, date
-from typing import Literal
 
 from mnemon.domain.when.said import Said, Time, days
 from mnemon.domain.when.span import Grain
 
-Unit = Literal["day", "week", "month", "year"]
 Yearly = Callable[[int], tuple[int, int]]
 """The first day of what comes once a year, and the day after its last one, in that year."""
 
@@ -24,6 +22,12 @@ def month_start(year: int, month: int) -> int:
     """
     more, month = divmod(month - 1, 12)
     return date(year + more, month + 1, 1).toordinal()
+
+
+def day(year: int, number: int, of_month: int, certainty: float) -> Time:
+    """Raises: ValueError for a day that is on no calendar."""
+    first = date(year, number, of_month).toordinal()
+    return days(first, first + 1, "day", certainty)
 
 
 def month(year: int, number: int, certainty: float = _SURE) -> Time:
@@ -46,11 +50,6 @@ def weekend(said: Said, step: int, certainty: float) -> Time:
     return days(saturday, saturday + 2, "weekend", certainty)
 
 
-def quarter(said: Said, step: int, certainty: float = _SURE) -> Time:
-    first = (said.month - 1) // 3 * 3 + 1 + 3 * step
-    return days(month_start(said.year, first), month_start(said.year, first + 3), "days", certainty)
-
-
 def weekday(said: Said, which: int, step: int | None, lean: int) -> Time:
     """The day of that name: the latest one before today, this week's, next week's, or as the text leans."""
     ahead = (which - said.weekday) % 7
@@ -70,11 +69,6 @@ def of_month(number: int) -> Yearly:
     return lambda year: (month_start(year, number), month_start(year, number + 1))
 
 
-def of_quarter(number: int) -> Yearly:
-    """A quarter of the year, from 1 to 4."""
-    return lambda year: (month_start(year, 3 * number - 2), month_start(year, 3 * number + 1))
-
-
 def of_season(number: int) -> Yearly:
     first = _MONTHS_OF_SEASON[number]
     return lambda year: (month_start(year, first), month_start(year, first + 3))
@@ -85,33 +79,6 @@ def of_day(number: int, day: int, length: int = 1) -> Yearly:
 
     def found(year: int) -> tuple[int, int]:
         start = date(year, number, day).toordinal()
-        return start, start + length
-
-    return found
-
-
-def of_nth(number: int, nth: int, which: int, shift: int = 0) -> Yearly:
-    """The nth weekday of a month, or the last one if nth is -1."""
-
-    def found(year: int) -> tuple[int, int]:
-        if nth < 0:
-            last = month_start(year, number + 1) - 1
-            day = last - ((last + 6) % 7 - which) % 7
-        else:
-            first = month_start(year, number)
-            day = first + (which - (first + 6) % 7) % 7 + 7 * (nth - 1)
-        return day + shift, day + shift + 1
-
-    return found
-
-
-def of_easter(first: int, length: int = 1) -> Yearly:
-    """Days counted from Easter Sunday."""
-
-    def found(year: int) -> tuple[int, int]:
-        from dateutil.easter import easter  # type: ignore[import-untyped]
-
-        start = easter(year).toordinal() + first
         return start, start + length
 
     return found
@@ -150,20 +117,6 @@ def on_weekday(what: Yearly, said: Said, which: int) -> int | None:
                 if (start + 6) % 7 == which:
                     return year
     return None
-
-
-def shifted(day: int, unit: Unit, number: int) -> int:
-    """The day that lies so many units later; at the end of a month that is too short, its last day.
-
-    Raises: OverflowError or ValueError where the calendar ends.
-    """
-    if unit in ("day", "week"):
-        return day + number * (7 if unit == "week" else 1)
-    from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]
-
-    months = number * (12 if unit == "year" else 1)
-    moved: date = date.fromordinal(day) + relativedelta(months=months)
-    return moved.toordinal()
 
 
 def _around(what: Yearly, year: int, far: int = 4) -> Iterable[tuple[int, int]]:

@@ -9,11 +9,20 @@ from msgspec import Struct
 
 from mnemon.domain.pattern import pattern
 from mnemon.domain.when.finding import spans
-from mnemon.domain.when.lexicon import COUNT, count
 from mnemon.domain.when.said import WORDS, lowered
 
 MOST_CHARACTERS = 1_000
 """How much of a question is read."""
+
+
+_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+_COUNTS |= {"a": 1, "an": 1, "couple of": 2, "a couple of": 2, "few": 3, "a few": 3, "several": 5}
+COUNT = rf"(?:\d{{1,3}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
+
+
+def count(words: str) -> tuple[float, float]:
+    number = float(words) if words.isdecimal() else _COUNTS[" ".join(words.split())]
+    return number, number
 
 
 class Order(Struct, frozen=True):

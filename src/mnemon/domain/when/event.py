@@ -8,8 +8,10 @@ from mnemon.domain import words
 from mnemon.domain.pattern import pattern
 from mnemon.domain.when.asked import relative
 from mnemon.domain.when.finding import MOST_CHARACTERS, spans
+from mnemon.domain.when.lexicon import lexicon
 from mnemon.domain.when.said import DAY, Said, lowered
 from mnemon.domain.when.span import EARLIEST, LATEST, Span
+from mnemon.domain.words.languages import ENGLISH
 
 _SENTENCE = pattern(r"[^.!?;\n]+(?:\.\d[^.!?;\n]*)*[.!?;]*")
 _WORD = pattern(r"\w+")
@@ -39,7 +41,7 @@ def happened(
         if span.certainty >= _LEAST_CERTAINTY and _tells(span, longest):
             return span
     try:
-        ahead = _looks_ahead(Said(told, lowered(told), at + offset), event)
+        ahead = _looks_ahead(Said(told, lowered(told), at + offset, lexicon(ENGLISH)), event)
     except (ValueError, OverflowError):
         return None
     began = at - (at + offset) % DAY
@@ -61,7 +63,7 @@ def _is_plan(sentence: str, at: int, offset: int) -> bool:
         return False
     end = len(low.rstrip(" .!;"))
     try:
-        return Said(sentence, low, at + offset).lean(end, end) > 0
+        return Said(sentence, low, at + offset, lexicon(ENGLISH)).lean(end, end) > 0
     except (ValueError, OverflowError):
         return False
 

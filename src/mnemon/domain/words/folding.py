@@ -21,6 +21,8 @@ _ALIKE = {
     "-": "‐‑−",
     "": "\u00ad\u034f\u0640\u200c\u200d\u2060\ufeff",
 }
+_EMOJI = "\U0001f1e6"
+"""From here on symbols are pictures, each a word of its own."""
 _OF = {char: to for to, chars in _ALIKE.items() for char in chars}
 _ACCENTS = (
     ("\u0300", "\u036f"), ("\u0591", "\u05c7"), ("\u0610", "\u061a"), ("\u064b", "\u065f"),
@@ -64,6 +66,8 @@ def _space(char: str) -> str:
     category = unicodedata.category(char)
     if category == "Nd":
         return str(unicodedata.digit(char))
+    if category == "So" and char >= _EMOJI:
+        return f" {char} "
     return char if category[0] in "LNM" else " "
 
 

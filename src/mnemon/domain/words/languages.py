@@ -22,6 +22,7 @@ _SCRIPTS = (
     ("\u0900", "\u097f", "hindi"),
     ("\u0b80", "\u0bff", "tamil"),
 )
+_LAST_LATIN = "\u024f"
 _WORDS = Runs(r"\w")
 _MOST = 2_000
 """Characters of a text by which its language is told."""
@@ -54,6 +55,15 @@ def likely(text: str) -> list[str]:
 def language_of(text: str) -> str:
     """The language of most of the text's common words."""
     return likely(text)[0]
+
+
+def is_english(text: str) -> bool:
+    """Whether the text may be English: in Latin letters, and not known to be of another language."""
+    return language_of(text) == ENGLISH and (text.isascii() or not any(map(_is_foreign, text)))
+
+
+def _is_foreign(char: str) -> bool:
+    return char > _LAST_LATIN and char.isalpha()
 
 
 def of_script(word: str) -> str | None:

@@ -1,0 +1,74 @@
+"""A multilingual model that a user places in a folder: what is asked in one language is found in another."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from adapters import tiny_model
+from mnemon.adapters.embed.folder import folder
+from mnemon.bootstrap import open_house
+from mnemon.config import settings_from
+from mnemon.gate import messages as m
+from mnemon.gate import operations as o
+from mnemon.gate.admission import Credentials
+from mnemon.testing.embedder_contract import likeness
+
+SAME = [("wie", "is"), ("mein", "my"), ("hund", "dog"), ("heißt", "called"), ("zug", "train"), ("犬", "dog")]
+LINES = ("my dog is called Rex", "the train was late again", "we had soup for lunch")
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder as publishers of multilingual models lay it out: a Unigram tokenizer, and prefixes."""
+    return tmp_path / "tiny-multilingual"
+
+
+@pytest.fixture
+def digest(place):
+    english = sorted({word for line in LINES for word in line.lower().split()})
+    digest = tiny_model.lay_out(place, [*english, "▁"])
+    (place / "vocab.txt").unlink()
+    ids = {word: at for at, word in enumerate([*tiny_model.MARKS, *english])}
+    pieces = [(word, -1.0) for word in ids]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=1))
+    replaced = [normalizers.Replace(foreign, known) for foreign, known in SAME]
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *replaced])
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.save(str(place / "tokenizer.json"))
+    prompts = {"prompts": {"query": "query: ", "passage": "passage: "}}
+    (place / "config_sentence_transformers.json").write_text(json.dumps(prompts), "utf-8")
+    return digest
+
+
+def test_words_of_two_languages_lie_in_one_space(place, digest):
+    embedder = folder(place, digest)
+    [dog, train] = embedder.passages(["dog", "train"])
+    asked = embedder.question("Hund")
+    assert likeness(asked, dog) > likeness(asked, train)
+
+
+def found(house, question):
+    call = house.gate.call
+    got = call(o.GET, Credentials(house.owner_cap), m.Get(query=question, k=1, explain=True))
+    [line] = got.lines
+    return line.text, "meaning" in line.explanation.signals
+
+
+@pytest.mark.parametrize("question", ["Wie heißt mein Hund?", "犬 heißt"])
+def test_a_line_is_found_by_meaning_in_another_language_once_the_model_is_placed(
+    place, digest, tmp_path, question
+):
+    settings = {"MNEMON_EMBEDDER": f"folder:{place}#{digest}"}
+    house = open_house(settings_from(settings, str(tmp_path / "data")))
+    try:
+        for line in LINES:
+            house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text=line))
+        assert found(house, question) == (LINES[0], True)
+    finally:
+        house.close()
