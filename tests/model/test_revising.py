@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 from gate.world import TOKENS
@@ -70,6 +72,18 @@ def test_a_statement_may_write_it_in_another_way(thinker, endpoint, said, stated
 def test_a_person_may_be_called_the_user_or_by_the_name_on_the_card(thinker, endpoint, called):
     endpoint.plays(facts(fact(called, "t1")))
     assert thinker.noted(SAID, about="ann", card=["Name: Anna"]) == [called]
+
+
+@pytest.mark.parametrize(("vector", "kept"), [((1.0, 0.0), True), ((0.0, 1.0), False)])
+def test_other_words_are_enough_where_the_meaning_is_near(endpoint, tmp_path, vector, kept):
+    stated = "ann's girlfriend broke things off on 2026-11-14"
+
+    def embed(texts):
+        return [struct.pack("<2f", *((1.0, 0.0) if one == stated else vector)) for one in texts]
+
+    endpoint.plays(facts(fact(stated, "t1")))
+    thinker = Thinker(endpoint, tmp_path, embed=embed)
+    assert (thinker.noted("gf dumped me last night lol") == [stated]) is kept
 
 
 def test_a_short_reply_says_what_was_asked(thinker, endpoint):

@@ -96,6 +96,12 @@ def test_what_a_person_noted_by_hand_is_shown_and_stays(says, owner, endpoint):
     assert "alice hates coriander" in owner.held()
 
 
+def test_rules_add_nothing_to_what_the_model_notes(says, owner):
+    says("I live in Lisbon and I'm allergic to nuts.", add=[])
+    assert owner.held() == []
+    assert not owner.card()
+
+
 @pytest.mark.parametrize("of", ["k9", "", "t1"])
 def test_what_was_not_shown_is_not_retired(surgery, says, owner, of):
     says("not any more", retire=[lambda asked: {"id": of, "sources": ["t2"]}])
