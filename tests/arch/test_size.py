@@ -1,0 +1,110 @@
+"""How large the house is. Growth past what is written here is a decision: change the figure, and say why."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src/mnemon"
+LANGUAGE = (
+    "language",
+    "domain/when",
+    "domain/words",
+    "domain/carried.py",
+    "domain/courtesy.py",
+    "domain/introductions.py",
+    "domain/orders.py",
+    "domain/pasted.py",
+    "domain/presented.py",
+    "domain/question.py",
+    "domain/signs.py",
+    "domain/trust.py",
+    "domain/wording.py",
+)
+"""What knows words of a human language."""
+DATA = (".json", ".toml")
+WORD = re.compile(r"[^\W\d_]{2,}")
+SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
+
+MOST = {
+    "lines": 76_000,
+    "files": 570,
+    "regexes": 370,
+    "lines of language": 4_000,
+    "regexes of language": 150,
+    "words of language": 9_500,
+}
+
+
+def within(*places: str) -> Iterator[Path]:
+    for place in places:
+        path = SOURCE / place
+        yield from sorted(path.rglob("*")) if path.is_dir() else (path,)
+
+
+def python(paths: Iterator[Path]) -> list[Path]:
+    return [path for path in paths if path.suffix == ".py"]
+
+
+def lines(paths: list[Path]) -> int:
+    return sum(len(path.read_text("utf-8").splitlines()) for path in paths)
+
+
+def is_regex(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="pattern")):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=name)):
+            return name in SEARCHES
+    return False
+
+
+def regexes(paths: list[Path]) -> int:
+    trees = (ast.parse(path.read_text("utf-8")) for path in paths)
+    return sum(is_regex(node) for tree in trees for node in ast.walk(tree))
+
+
+def listed_words(path: Path) -> int:
+    """The words in its strings, those that document it aside; in a file of data, all of them."""
+    text = path.read_text("utf-8")
+    if path.suffix in DATA:
+        return len(WORD.findall(text))
+    tree = ast.parse(text)
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = (
+        node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in documents
+    )
+    return sum(len(WORD.findall(node.value)) for node in strings if isinstance(node.value, str))
+
+
+def measured() -> dict[str, int]:
+    every, language = python(within(".")), python(within(*LANGUAGE))
+    known = [path for path in within(*LANGUAGE) if path.suffix in (".py", *DATA)]
+    return {
+        "lines": lines(every),
+        "files": len(every),
+        "regexes": regexes(every),
+        "lines of language": lines(language),
+        "regexes of language": regexes(language),
+        "words of language": sum(map(listed_words, known)),
+    }
+
+
+@pytest.fixture(scope="module")
+def size():
+    found = measured()
+    print("", *(f"{what}: {count} of {MOST[what]}" for what, count in found.items()), sep="\n")
+    return found
+
+
+@pytest.mark.parametrize("what", MOST)
+def test_the_house_has_not_grown_past_what_was_decided(size, what):
+    assert size[what] <= MOST[what]
+
+
+def test_what_knows_language_is_there():
+    assert all((SOURCE / place).exists() for place in LANGUAGE)
