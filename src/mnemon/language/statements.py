@@ -19,7 +19,7 @@ from mnemon.language.lexicon import Lexicon, any_holds, lexicon_of, straight
 MOST_STATEMENTS = 50
 """How many of one message are kept; of more, the first."""
 _LONGEST = 600
-_FEWEST_WORDS = 4
+_FEWEST_WORDS = 3
 _LONGEST_MESSAGE = 20_000
 
 _NOT_ONES_OWN = "\0"
