@@ -100,6 +100,15 @@ def test_a_conclusion_corrected_there_stands_on_the_card_as_it_was_corrected(sta
     assert stage.world.call(o.RECONCILE, stage.owner_cap, m.Reconcile("w")).findings == []
 
 
+def test_a_correction_in_other_words_is_read_for_the_card_again(stage, owner, alice):
+    owner.say("s", "I live in Berlin.")
+    stage.rest()
+    [one] = owner.conclusions()
+    alice.told("POST", "/v1/memory/invalidate", {"id": one["id"], "text": "We live in Paris, France now."})
+    stage.rest()
+    assert owner.card() == ["Home: Paris, France"]
+
+
 def test_a_correction_that_reads_like_orders_comes_onto_no_card(stage, owner, alice):
     owner.say("s", "I live in Berlin.")
     stage.rest()

@@ -163,7 +163,7 @@ def test_without_a_model_nothing_is_different(stage, owner, endpoint):
     worker = stage.another_worker()
     owner.say("s", "I live in Lisbon.")
     stage.rest(worker)
-    assert owner.held() == ["alice lives in Lisbon"]
+    assert owner.held() == ["I live in Lisbon."]
     assert endpoint.asked == []
 
 

@@ -64,19 +64,20 @@ class Entry(Struct, frozen=True):
 
 
 class Correction(Struct, frozen=True):
-    """A conclusion that somebody put in place of another, and what both say."""
+    """A conclusion that somebody put in place of another, what both say, and what it gives a card."""
 
     source: str
     before: str
     after: str
+    lines: Sequence[str] = ()
 
 
 def corrected(stand: Stand, correction: Correction) -> Stand:
     """The stand as the correction has it: the fact with the new value, or else the new sentence."""
     before, after = (text.strip().removesuffix(".") for text in (correction.before, correction.after))
-    return replace(
-        stand, text=_corrected_fact(stand.text, before, after) or correction.after, source=correction.source
-    )
+    told = (line for line in correction.lines if label_of(line) == label_of(stand.text))
+    fact = _corrected_fact(stand.text, before, after) or next(told, correction.after)
+    return replace(stand, text=fact, source=correction.source)
 
 
 def _corrected_fact(fact: str, before: str, after: str) -> str | None:

@@ -118,7 +118,7 @@ def _compiled(form: str, shapes: Mapping[str, str]) -> re.Pattern[str]:
         head, _, last = form.rpartition("{")
         form = f"{head}[{{{last.replace('}', '}]', 1)}"
     end = r"(?![\w-]| in[ -]law)" if open_end else shapes[_END]
-    return re.compile(start + _read(form, shapes) + end)
+    return pattern(start + _read(form, shapes) + end)
 
 
 def _read(form: str, shapes: Mapping[str, str]) -> str:
@@ -133,6 +133,7 @@ def _read(form: str, shapes: Mapping[str, str]) -> str:
     return "".join(made)
 
 
+@cache
 def _shapes(lexicon: Lexicon) -> dict[str, str]:
     """The regular expression of each part of a form."""
     lists = {name: rf"(?i:(?:{alternatives(words)})(?!\w))" for name, words in lexicon.words.items()}

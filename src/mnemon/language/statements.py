@@ -19,7 +19,7 @@ from mnemon.language.lexicon import Lexicon, any_holds, lexicon_of, straight
 MOST_STATEMENTS = 50
 """How many of one message are kept; of more, the first."""
 _LONGEST = 600
-_FEWEST_WORDS = 4
+_FEWEST_WORDS = 3
 _LONGEST_MESSAGE = 20_000
 
 _NOT_ONES_OWN = "\0"
@@ -66,12 +66,13 @@ def _sentences(text: str) -> Iterator[str]:
     for sentence in _SENTENCE_END.split(_INTRODUCES.split(own, maxsplit=1)[0] + "\n"):
         if bullet := _BULLET.match(sentence):
             sentence = sentence[bullet.end() :]
-        question = _QUESTION.match(sentence)
-        yield (question[1] if question else sentence).strip()
+        if len(sentence) <= _LONGEST:
+            question = _QUESTION.match(sentence)
+            yield (question[1] if question else sentence).strip()
 
 
 def _stated(sentence: str) -> Statement | None:
-    if not sentence or len(sentence) > _LONGEST or _NO_STATEMENT.search(sentence):
+    if not sentence or _NO_STATEMENT.search(sentence):
         return None
     lexicon, said = lexicon_of(sentence), straight(sentence)
     if lexicon is None or lexicon.begins("asking", said):

@@ -20,6 +20,7 @@ from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
 from mnemon.domain.standing import Correction, Stand, corrected, merged
 from mnemon.domain.trust import Trust, of_conclusion, of_statement
+from mnemon.language.statements import plain_statements
 from mnemon.ports.book import Views
 
 MOST_COUNTED = 2000
@@ -105,7 +106,10 @@ def _correction(desk: Desk, room: Room, opener: Opener, line: SealedLine) -> Cor
     if newest is None or newest.kind not in EXPLICIT or of_conclusion(newest.kind) != Trust.SAID:
         return None
     after = opener.text(newest)
-    return Correction(newest.id, opener.text(line), after) if of_statement(after) == Trust.SAID else None
+    if of_statement(after) != Trust.SAID:
+        return None
+    lines = [fact for one in plain_statements(after) for fact in one.lines]
+    return Correction(newest.id, opener.text(line), after, lines)
 
 
 def stock(
