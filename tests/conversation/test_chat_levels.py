@@ -43,7 +43,7 @@ def ask(stage, question, level):
     [
         ("What do I play?", "cello", "minimal"),
         ("What does Jonas tune?", "piano", "low"),
-        ("Where does my sister work?", "Siemens", "medium"),
+        ("Where does my sister work?", "Siemens", "low"),
         ("Where do we spend the wedding anniversary?", "Reykjavik", "high"),
         ("What did I name the sailing boat?", "Halcyon", "max"),
     ],
