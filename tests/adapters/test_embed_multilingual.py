@@ -72,3 +72,16 @@ def test_a_line_is_found_by_meaning_in_another_language_once_the_model_is_placed
         assert found(house, question) == (LINES[0], True)
     finally:
         house.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "by_meaning"), [("Wie heißt mein Hund?", False), ("Is my Hund called Rex?", True)]
+)
+def test_the_packaged_model_is_asked_in_english_alone(tmp_path, question, by_meaning):
+    house = open_house(settings_from({"MNEMON_EMBEDDER": "packaged"}, str(tmp_path)))
+    try:
+        for line in ("Mein Hund heißt Rex", "Der Zug kam zu spät, das war ärgerlich"):
+            house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text=line))
+        assert found(house, question) == ("Mein Hund heißt Rex", by_meaning)
+    finally:
+        house.close()

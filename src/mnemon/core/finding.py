@@ -189,6 +189,14 @@ def _inquiry(
     )
 
 
+def _behind(hits: list[Hit], others: Iterable[Hit]) -> list[Hit]:
+    """The hits, and behind them those of the others that are not among them."""
+    known = {hit[:2] for hit in hits}
+    unknown = [hit for hit in others if hit[:2] not in known]
+    above = max((hit.score for hit in unknown), default=0.0) - hits[-1].score + 1.0
+    return hits + [hit._replace(score=hit.score - above) for hit in unknown]
+
+
 def find(
     desk: Desk,
     rooms: Iterable[RoomKeys],
@@ -225,5 +233,9 @@ def find(
         sought = replace(sought, by_time=any(DURING in hit.signals for hit in hits))
     if not sought.by_time:  # By its words too, where nothing is of its time.
         hits = hits_of(sought)
+    if foreign and not floor and 0 < len(hits) < k:
+        near = cache(partial(desk.tools.meaning.vector, told))
+        inquiry = _inquiry(desk, rooms, sought, bounds, near)
+        hits = _behind(hits, desk.tools.index.search(desk.tx, inquiry, k, bounds.within))
     hits = _newest_first(desk, rooms, hits, sought, bounds, vector)[:k]
     return _worth_showing(desk, hits, sought, by_meaning=vector() is not None) if floor else hits

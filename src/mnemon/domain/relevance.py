@@ -93,7 +93,7 @@ DOCUMENT = 6.5
 in between."""
 FEW = 20
 """Of fewer lines, how many hold a term says little: it counts as if the rest of so many did not."""
-LEAST_NEARNESS = 0.29
+LEAST_NEARNESS = 0.34
 LEAST_COVERAGE = 0.2
 """What the best line must reach for anything to be worth showing unasked: in meaning, with a little for its
 terms, or where there are no vectors in terms."""

@@ -126,10 +126,22 @@ class Reader:
             self._date,
         )
 
+    def _nth(self, match: re.Match[str], said: Said) -> Time | None:
+        """A day of a month that is not named: the next one, or the latest if the sentence looks back."""
+        if not self._is_led(said, match.start()):
+            return None
+        way = -1 if said.lean(*match.span()) < 0 else 1
+        for month in (said.month, said.month + way, said.month + 2 * way):
+            day = almanac.month_start(said.year, month) + int(match["day"]) - 1
+            if way * (day - said.today) >= 0 and day < almanac.month_start(said.year, month + 1):
+                return days(day, day + 1, "day", _GUESSED)
+        return None
+
     def _phrases(self) -> Iterator[_Rule]:
         words, unit, year = self._words, either(self._units), self._of_year
         of = either(words.of.split())
         count = rf"(?:\d{{1,3}}|{either([*words.several, *self._numbers])})"
+        yield frozenset(_NUMBER), pattern(rf"\b{of}\s+(?P<day>{_DAY})(?:st|nd|rd|th)\b"), self._nth
         yield _cues(words.days), pattern(rf"(?<![\w-]){either(words.days)}\b"), self._day
         yield _cues(words.nights), pattern(rf"\b{either(words.nights)}\b"), self._night
         yield _cues(words.vague), pattern(rf"\b{either(words.vague)}\b"), self._vaguely

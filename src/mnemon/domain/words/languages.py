@@ -40,21 +40,24 @@ def _every() -> frozenset[str]:
     return frozenset(word for word in STOP_WORDS.union(*common().values()) if len(word) > 1)
 
 
+def _met(text: str) -> frozenset[str]:
+    return _every().intersection(_WORDS.of(text[:_MOST].lower()))
+
+
 def likely(text: str) -> list[str]:
     """The languages of most of the text's common words, English first; every one if it has none."""
-    met = _every().intersection(_WORDS.of(text[:_MOST].lower()))
+    met = _met(text)
     if met and met <= STOP_WORDS:
         return [ENGLISH]
-    counts = {ENGLISH: len(met & STOP_WORDS)} | {
-        language: len(met & words) for language, words in common().items()
-    }
+    counts = {ENGLISH: len(met & STOP_WORDS)}
+    counts |= {language: len(met & words) for language, words in common().items()}
     most = max(counts.values())
     return [language for language, count in counts.items() if count == most]
 
 
 def language_of(text: str) -> str:
-    """The language of most of the text's common words."""
-    return likely(text)[0]
+    """The language of most of the text's common words; of a single one, English may have it too ('mine')."""
+    return ENGLISH if text.isascii() and len(_met(text)) < 2 else likely(text)[0]
 
 
 def is_english(text: str) -> bool:
