@@ -197,29 +197,6 @@ def test_what_a_caller_stated_is_kept_as_it_was_stated(stage, owner):
     assert owner.held() == ["Ann likes tea", "Ann likes tea"]
 
 
-def test_what_was_generalised_is_no_longer_so_when_any_of_what_it_tells_of_is_not(stage, owner):
-    for day in range(1, 4):
-        owner.say(f"s{day}", "I live in Oslo.", "I like coffee.", **on(f"01-0{day}"))
-    owner.say("t", "I like tea.", "I like jazz.", **on("01-20"))
-    stage.rest()
-    dreamt(stage)
-    owner.say("t", "I moved to Bergen.", "I don't like coffee anymore.", **on("02-01"))
-    stage.rest()
-    told = owner.representation()
-    for stale in (
-        "alice lives in Oslo (said 3 times, from 2026-01-01 to 2026-01-03)",
-        "alice likes coffee (said 3 times, from 2026-01-01 to 2026-01-03)",
-        "alice likes coffee, tea and jazz",
-    ):
-        assert f"{stale}\n    - (no longer so)" in told
-    assert owner.chat("Do I like coffee?").split("\n")[:2] == [
-        "alice does not like coffee anymore (2026-02-01).",
-        "Earlier: alice likes coffee (said 3 times, from 2026-01-01 to 2026-01-03).",
-    ]
-    owner.told("DELETE", f"/sessions/t/messages/{owner.messages('t')[3]['id']}")
-    assert owner.chat("Do I like coffee?").startswith("alice likes coffee (said 3 times")
-
-
 def test_a_second_dream_changes_nothing(stage, owner):
     for number, day in enumerate(("01-05", "02-05", "03-05")):
         owner.say(f"s{number}", "I go running every morning.", f"I live in Town{number}.", **on(day))
