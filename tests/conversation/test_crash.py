@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 import stores
 from conversation.world import Counting, speaking, staged
@@ -210,6 +211,31 @@ def test_what_was_deleted_while_it_was_thought_about_is_not_concluded(stage, own
     stage.rest()
     assert (owner.held(), owner.card(), owner.representation()) in (([], None, ""), ([], [], ""))
     assert stage.complaints == []
+
+
+class Interrupted:
+    """A tokenizer during whose first count something else happens."""
+
+    def __init__(self, then):
+        self._then = then
+
+    def count(self, text):
+        then, self._then = self._then, lambda: None
+        then()
+        return Tokens().count(text)
+
+
+def test_a_message_deleted_while_its_session_is_summed_up_is_not_in_the_summary(stage, owner):
+    said = owner.say("s", *(f"line {number}" for number in range(19)), "the last")
+    stage.workshop.work_once()
+    world = stage.world
+    tokenizer = Interrupted(lambda: owner.told("DELETE", f"/sessions/s/messages/{said[3]['id']}"))
+    tools = replace(world.tools, tokenizer=tokenizer)
+    Workshop(book=world.book, clock=world.clock, tools=tools, secret=lambda: b"", report=print).work_once()
+    assert len(owner.texts("s")) == 19
+    stage.rest()
+    told = [one["content"] for one in owner.summaries("s") if one is not None]
+    assert not any("line 3\n" in text for text in told)
 
 
 def test_the_messages_and_the_work_they_call_for_are_stored_together_or_not_at_all(stage, owner):

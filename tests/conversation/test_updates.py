@@ -139,15 +139,6 @@ def test_what_was_concluded_twice_stands_while_one_of_its_sources_does(stage, ow
     assert (owner.conclusions(), owner.card()) == ([], [])
 
 
-def test_a_representation_prefers_what_holds_and_marks_what_does_not(stage, owner):
-    tell(stage, BERLIN, LISBON)
-    one = owner.representation(max_conclusions=1)
-    assert "Lisbon" in one
-    assert "Berlin" not in one
-    whole = owner.representation()
-    assert whole.index("I live in Berlin.\n    - (no longer so)") < whole.index("I moved to Lisbon.")
-
-
 def test_a_question_finds_what_holds_before_what_does_not(stage, owner):
     tell(stage, BERLIN, ("03-10", "I live in Lisbon now, far from Berlin."))
     asked = {"query": "lives in Berlin", "filters": {"observer_id": "alice", "observed_id": "alice"}}

@@ -354,3 +354,15 @@ def test_what_a_note_tells_is_not_told_again_as_the_message_it_came_from():
         "I am not allergic to plums after all.",
         "I am allergic to plums and pears.",
     ]
+
+
+def test_a_supplement_of_quotations_tells_only_those_that_the_base_does_not():
+    known = Known(passages=(said("The ferry leaves at six."),))
+    answer = (
+        "[2026-05-03 10:00:00] session trip\nann: The ferry leaves at six.\nbot: Noted.\n\n"
+        "[2026-05-04 10:00:00] session home\nann: The key is\n    under the fern."
+    )
+    both = join(told(known), answer, 1200)
+    assert both.count("The ferry leaves at six.") == 1
+    assert "- 2026-05-04, ann in home: The key is under the fern." in both
+    assert "[2026-05" not in both

@@ -95,7 +95,7 @@ house.close()
 
 @pytest.mark.parametrize(
     ("environment", "told"),
-    [({}, "extractive False False"), (COMMON, "model one True True")],
+    [({}, "quotes False False"), (COMMON, "model one True True")],
     ids=["none", "one"],
 )
 def test_what_speaks_to_a_model_is_loaded_only_for_one(tmp_path, environment, told):

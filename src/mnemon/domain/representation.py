@@ -103,8 +103,19 @@ def _indented(text: str) -> str:
 def taken_apart(text: str) -> tuple[str, list[Passage]]:
     """What `render` wrote: the text above the quoted messages, and these."""
     above, _, below = f"\n\n{text}".partition(f"\n\n## {MESSAGES}\n\n")
+    return above.lstrip("\n"), _passages(below.splitlines())
+
+
+def answer_apart(text: str) -> tuple[str, list[Passage]]:
+    """An answer that ends with what `quoted` wrote: the text above that, and the passages."""
+    lines = text.splitlines()
+    first = next((at for at, line in enumerate(lines) if _STAMP.fullmatch(line)), len(lines))
+    return "\n".join(lines[:first]).rstrip("\n"), _passages(lines[first:])
+
+
+def _passages(lines: Iterable[str]) -> list[Passage]:
     found: list[Passage] = []
-    for line in below.splitlines():
+    for line in lines:
         if stamped := _STAMP.fullmatch(line):
             at = datetime.strptime(stamped[1], _TIME).replace(tzinfo=UTC)
             found.append(Passage(stamped[2], to_ms(at), ()))
@@ -115,7 +126,7 @@ def taken_apart(text: str) -> tuple[str, list[Passage]]:
         elif found and line:
             peer, _, said = line.partition(": ")
             found[-1] = replace(found[-1], quotes=(*found[-1].quotes, Quote(peer, said)))
-    return above.lstrip("\n"), found
+    return found
 
 
 def fitting(newest_first: Sequence[_Item], tokens: Callable[[_Item], int], budget: int) -> list[_Item]:

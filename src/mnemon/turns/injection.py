@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+from mnemon.domain import moments
 from mnemon.domain.fence import defuse
 from mnemon.domain.pattern import pattern
+from mnemon.domain.representation import answer_apart
 from mnemon.domain.trust import Trust, least_shown, of_part
 from mnemon.turns.background import (
     MOST_OF_A_REMARK,
@@ -75,9 +77,20 @@ def base(known: Known, message: str, now: datetime, *, tokens: int, before: str 
 def join(base: str, supplement: str, context_tokens: int, *, before: str = "") -> str:
     """Both layers within the budget; what the first has, or was told before, the second does not repeat."""
     told = Told(base) if supplement else Told()
-    answer = [f"- {line.text}" for line in lines(supplement) if not _known(line.text, told, before)]
+    answer = [f"- {one}" for one in _considered(supplement) if not _known(one.text, told, before)]
     parts = [base or _INTRO, "\n".join(("Considered from memory:", *answer))] if answer else [base]
     return _cut("\n\n".join(parts), CHARACTERS_PER_TOKEN * context_tokens)
+
+
+def _considered(supplement: str) -> Iterator[Remark]:
+    """The lines of an answer; of one that quotes messages, each message with its day and speaker."""
+    above, passages = answer_apart(supplement)
+    yield from remarks(above) if passages else lines(above)
+    for passage in passages:
+        session = cut(defuse(passage.session), _MOST_OF_A_NAME)
+        for quote in passage.quotes:
+            origin = f"{cut(defuse(quote.peer), _MOST_OF_A_NAME)} in {session}"
+            yield Remark(defuse(clean(quote.text)), moments.day(passage.at), origin)
 
 
 def _known(text: str, told: Told, before: str) -> bool:

@@ -16,7 +16,7 @@ async def members_who_observe_others_know_what_they_heard(world):
     await world.settled()
     assert "Lisbon" in await ann.representation()
     assert "Lisbon" in await bob.representation(target=ann)
-    equal(await cleo.representation(target=ann), "")
+    equal((await cleo.conclusions_of(ann).list()).items, [])
     equal(await bob.representation(), "")
     equal(await ann.representation(target="bob"), "")
 
@@ -36,7 +36,7 @@ async def a_peer_that_must_not_be_observed_is_not(world):
     equal(await bob.representation(target=shy), "")
 
 
-@scenario("Peer.representation")
+@scenario("ConclusionsView.list")
 async def reasoning_is_switched_off_message_by_message_and_session_by_session(world):
     off, on = {"reasoning": {"enabled": False}}, {"reasoning": {"enabled": True}}
     configuration = world.types.SessionConfiguration
@@ -48,12 +48,12 @@ async def reasoning_is_switched_off_message_by_message_and_session_by_session(wo
     )
     await mute.add_messages([ann.message("I play the cello."), ann.message("I love figs.", configuration=on)])
     await world.settled()
-    text = await ann.representation()
+    text = str([one.content for one in (await ann.conclusions.list()).items])
     assert "Lisbon" in text and "goat" not in text, text
     assert "cello" not in text and "figs" in text, text
 
 
-@scenario("Peer.representation")
+@scenario("ConclusionsView.list")
 async def reasoning_is_switched_off_for_a_workspace_and_on_again_for_a_session(world):
     await world.honcho.get_metadata()
     await world.honcho.set_configuration(world.types.WorkspaceConfiguration(reasoning={"enabled": False}))
@@ -64,7 +64,7 @@ async def reasoning_is_switched_off_for_a_workspace_and_on_again_for_a_session(w
     await mute.add_messages(ann.message("I play the cello."))
     await talk.add_messages(ann.message("I live in Lisbon."))
     await world.settled()
-    text = await ann.representation()
+    text = str([one.content for one in (await ann.conclusions.list()).items])
     assert "Lisbon" in text and "cello" not in text, text
 
 

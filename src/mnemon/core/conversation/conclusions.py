@@ -279,17 +279,14 @@ def query_views(
     *,
     distance: float | None = None,
     wanted: Predicate | None = None,
-    outdating: _Outdating | None = None,
-    cited: bool = True,
 ) -> list[View]:
     """Those of all these conclusions that answer a question best.
 
-    `distance` is the share of the question's terms that a conclusion may lack; `cited` is whether each is
-    to tell its sources.
+    `distance` is the share of the question's terms that a conclusion may lack.
 
     Raises: Tampered.
     """
-    opener, outdating = Opener(desk), outdating or _Outdating(desk, _common_sessions(whose))
+    opener, outdating = Opener(desk), _Outdating(desk, _common_sessions(whose))
 
     def passes(line: SealedLine) -> bool:
         if distance is not None and _distance(query, opener.text(line)) > distance:
@@ -302,7 +299,7 @@ def query_views(
         for line, hit in _answering(desk, some, question, passes, limit):
             found.setdefault((line.room, line.id), (line, hit))
     best = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[:limit]
-    return _latest_first(_views(desk, [line for line, _ in best], outdating, cited=cited))
+    return _latest_first(_views(desk, [line for line, _ in best], outdating))
 
 
 def nearest(desk: Desk, whose: Whose, query: str, limit: int) -> list[tuple[View, Mapping[str, float]]]:
@@ -481,11 +478,9 @@ def _common_sessions(whose: Sequence[Whose]) -> Collection[str] | None:
     return found
 
 
-def _views(
-    desk: Desk, lines: Sequence[SealedLine], outdating: _Outdating | None = None, *, cited: bool = True
-) -> list[View]:
+def _views(desk: Desk, lines: Sequence[SealedLine], outdating: _Outdating | None = None) -> list[View]:
     opener, outdating = Opener(desk), outdating or _Outdating(desk)
-    sources = desk.tx.lines.cited(desk.scope.workspace, [line.id for line in lines] if cited else ())
+    sources = desk.tx.lines.cited(desk.scope.workspace, [line.id for line in lines])
     return [
         View(
             line,
