@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from mnemon.ports.reasoner import Turn
 
 from mnemon.core.conversation.summarise import by_quotes
+from mnemon.ports.model import Turn
 
 MARCH_1 = 1_709_294_400_000
 DAY = 86_400_000

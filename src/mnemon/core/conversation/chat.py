@@ -31,7 +31,7 @@ QUOTES = "quotes"
 LEAST_MATCH = 0.5
 """How well the best line must match the question for anything to be told. `bench/chat_threshold.py` says how
 it was chosen; it has to be chosen anew when the weights of `mnemon.domain.relevance` are."""
-_BY_WORDS = frozenset(("words", "before", "around", "session", "kin", "kin_around", "kin_session"))
+_BY_WORDS = frozenset(("around", "session", "kin", "kin_session"))
 _BY_MEANING = frozenset(("meaning", "gist", "nearby", "twice"))
 """The signals that compare a line, and what stands around it, with the question."""
 
