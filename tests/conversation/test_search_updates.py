@@ -22,7 +22,6 @@ DENTIST = ("My dentist is Dr Lee, she is great", "I switched to a new dentist, D
 PHONE = ("My phone number is 555 1234", "I got a new phone number: 555 9876")
 MEETING = ("The meeting with Anna is on Tuesday", "The meeting with Anna has been moved to Friday at 11")
 DAY = ("We deploy on Fridays", "We no longer deploy on Fridays, Tuesdays only")
-WORK = ("I work at Google as an engineer", "I quit Google and started at Acme")
 
 
 BESIDE = (
@@ -65,7 +64,6 @@ def tell(stage, *texts, thought=True, peer="alice"):
         ("Where do I live?", HOME),
         ("Who is my dentist?", DENTIST),
         ("What's my phone number?", PHONE),
-        ("Where do I work?", WORK),
     ],
 )
 def test_what_is_so_now_comes_before_what_was_so_and_both_are_found(stage, where, asked, told):

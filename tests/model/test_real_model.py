@@ -94,7 +94,7 @@ def test_what_a_real_model_answers_has_evidence_or_is_not_its_answer(thinker, st
     owner.say("s", SAID)
     told = owner.told("POST", "/peers/alice/chat", {**ASKED, "include_evidence": True})
     assert spent() == 1
-    assert told["reasoner"] == (thinker.model.name if "lacking" not in told else "extractive")
+    assert told["reasoner"] == (thinker.model.name if "lacking" not in told else "quotes")
     if told["content"] is not None:
         assert told["evidence"]["messages"]
 
@@ -104,7 +104,7 @@ def test_a_real_model_streams(thinker, stage, owner, spent):
     answer = owner.ask("POST", "/peers/alice/chat", {**ASKED, "stream": True})
     *pieces, last = [json.loads(part[6:]) for part in answer.text.split("\n\n") if part]
     assert last["done"] is True
-    assert last["reasoner"] in (thinker.model.name, "extractive")
+    assert last["reasoner"] in (thinker.model.name, "quotes")
     assert all(piece["delta"]["content"] for piece in pieces)
     assert spent() == 1
     assert thinker.purse.spent("w")[0].tokens_today > 100

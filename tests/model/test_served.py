@@ -128,7 +128,7 @@ def test_anybody_may_know_that_there_is_a_model_and_no_more(server):
 def test_without_a_model_the_status_says_so(tmp_path):
     mnemon("init", home=tmp_path / "home")
     answer = mnemon("--json", "status", home=tmp_path / "home").json()
-    assert (answer["reasoner"], answer["model"]) == ("extractive", None)
+    assert (answer["reasoner"], answer["model"]) == ("quotes", None)
 
 
 def test_a_server_stops_though_the_model_hangs(endpoint, settings, tmp_path):

@@ -41,4 +41,9 @@ def is_courtesy(text: str) -> bool:
     if len(plain) <= _SHORT and plain.startswith(_UNSPACED):
         return True
     said = words.words(text)
-    return len(said) <= _MOST_WORDS and all(word in _COURTEOUS for word in said)
+    return len(said) <= _MOST_WORDS and all(word in _COURTEOUS or not _is_spelt(word) for word in said)
+
+
+def _is_spelt(word: str) -> bool:
+    """Whether it has a letter or a digit; an emoji has none."""
+    return any(map(str.isalnum, word))
