@@ -14,7 +14,7 @@ from mnemon.adapters.sql.feed import SIZE
 from mnemon.adapters.sql.sqlite import SqliteEngine
 from mnemon.domain.register import MEMBER, PEER
 from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
-from mnemon.domain.tasks import DERIVE, DREAM, REASONING, Errand
+from mnemon.domain.tasks import DERIVE, REASONING, Errand
 from mnemon.ports.book import Span, Turns, Views
 from mnemon.testing.book_scenes import IDS, OWNER, ROOM, WORKSPACE, numbered
 
@@ -182,10 +182,6 @@ QUESTIONS = {
             "ties_by_held (workspace=? AND kind=? AND held=?)",
             "PRIMARY KEY (workspace=? AND kind=? AND name=?)",
         ],
-    ),
-    "whether work waits": (
-        lambda tx: tx.work.waits(WORKSPACE, DREAM, "ann", "work"),
-        ["work_of_peer (workspace=? AND kind=? AND peer=? AND namespace=?)"],
     ),
     "how much work there is for whom": (
         lambda tx: tx.work.tallies(WORKSPACE, REASONING, 1, ("work",)),

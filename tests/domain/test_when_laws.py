@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain.when import EARLIEST, LATEST, Span, overlap, preference, relative, spans
+from mnemon.domain.when import spans
 
 DAY = 86_400_000
 WEEK = 7 * DAY
@@ -39,8 +39,6 @@ def test_no_text_and_no_moment_is_too_odd(text, at, offset):
     found = spans(text, at, offset)
     assert all(span.start_ms < span.end_ms for span in found)
     assert all(0 < span.certainty <= 1 for span in found)
-    preference(text)
-    relative(text)
 
 
 @settings(steady, max_examples=400)
@@ -136,57 +134,6 @@ def test_only_the_start_of_a_very_long_text_is_read():
     assert len(spans("yesterday " * 5000, NOON)) == 800
 
 
-stretches = st.tuples(near, st.integers(1, 400 * DAY)).map(lambda pair: Span(pair[0], pair[0] + pair[1]))
-
-
-@steady
-@given(stretches, stretches)
-def test_overlap_is_a_share(asked, told):
-    assert 0 <= overlap(asked, told) <= 1
-    assert overlap(asked, asked) == 1
-
-
-@steady
-@given(stretches, st.integers(0, 100), st.integers(0, 100))
-def test_what_lies_inside_fits_wholly(asked, one, other):
-    width = asked.end_ms - asked.start_ms
-    first, last = sorted((asked.start_ms + width * one // 100, asked.start_ms + width * other // 100))
-    inside = Span(first, max(first + 1, last)) if first < asked.end_ms else asked
-    assert overlap(asked, inside) == 1
-
-
-@steady
-@given(stretches, st.integers(1, 400 * DAY), st.integers(0, 10**9), st.integers(1, 10**9))
-def test_the_further_away_the_worse_it_fits(asked, width, gap, more):
-    nearer = Span(asked.end_ms + gap, asked.end_ms + gap + width)
-    further = Span(nearer.start_ms + more, nearer.end_ms + more)
-    assert overlap(asked, further) <= overlap(asked, nearer) <= 0.5
-
-
-def test_it_halves_with_each_width_between():
-    asked = Span(NOON, NOON + WEEK)
-    at = [
-        overlap(asked, Span(asked.end_ms + gap * WEEK, asked.end_ms + (gap + 1) * WEEK)) for gap in range(4)
-    ]
-    assert at == [0.5, 0.25, 0.125, 0.0625]
-
-
-def test_a_vague_year_fits_a_day_less_than_the_day_itself():
-    asked, day, year = (
-        Span(NOON, NOON + DAY),
-        Span(NOON, NOON + DAY),
-        Span(NOON - 100 * DAY, NOON + 265 * DAY),
-    )
-    assert 0.5 < overlap(asked, year) < 0.6 < overlap(asked, day)
-
-
-def test_an_open_span_holds_what_lies_before_it_and_fades_over_a_year():
-    before = Span(EARLIEST, NOON)
-    assert overlap(before, Span(0, DAY)) == 1
-    assert 0.4 < overlap(before, Span(NOON + 30 * DAY, NOON + 31 * DAY)) < 0.5
-    assert overlap(Span(NOON, LATEST), Span(NOON + 5000 * DAY, NOON + 5001 * DAY)) == 1
-
-
 @pytest.mark.parametrize(
     "part",
     [
@@ -205,6 +152,4 @@ def test_no_text_keeps_it_busy(part):
     text = part * 20_000
     began = process_time()
     spans(text, NOON)
-    preference(text)
-    relative(text)
     assert process_time() - began < 3

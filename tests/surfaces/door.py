@@ -186,7 +186,6 @@ FORKS.set_forkserver_preload(
         "mnemon.surfaces.cli.exporting",
         "mnemon.surfaces.cli.importing",
         "mnemon.surfaces.cli.migrating",
-        "mnemon.domain.when.asked",
         "mnemon.domain.when.said",
         "mnemon.surfaces.http.client",
         "mnemon.surfaces.http.doors",

@@ -136,10 +136,6 @@ class Work(Protocol):
         """How many errands are due and held by nobody, and when the first of them fell due."""
         ...
 
-    def waits(self, workspace: str, kind: str, peer: str, namespace: str) -> bool:
-        """Whether there is an errand of that kind for the peer there, held by someone or not."""
-        ...
-
     def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
         """Whether there is an errand of these kinds for the session, or for None, there, held by someone or
         not."""

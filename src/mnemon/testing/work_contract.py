@@ -359,22 +359,6 @@ class WorkContract(ClaimsContract):
             assert tx.work.next_due() == 500
             assert claim(tx, now=499) == []
 
-    def test_an_errand_waits_for_its_peer_in_its_namespace_until_it_is_done(self, book: Book) -> None:
-        asked = (HOME, DREAM, "ann", "travel")
-        others = (
-            ("other", DREAM, "ann", "travel"),
-            (HOME, DERIVE, "ann", "travel"),
-            (HOME, DREAM, "bob", "travel"),
-            (HOME, DREAM, "ann", "work"),
-        )
-        add(book, errand(0, None, kind=DREAM, namespace="travel"), errand(1, None, kind=DREAM, peer=None))
-        with book.write() as tx:
-            (task,) = claim(tx)
-            assert tx.work.waits(*asked)
-            assert not any(tx.work.waits(*other) for other in others)
-            assert tx.work.finish(task)
-            assert not tx.work.waits(*asked)
-
     @pytest.mark.parametrize("session", ["s", None])
     def test_work_is_left_in_a_session_until_it_is_finished(self, book: Book, session: str | None) -> None:
         add(book, errand(0, session, namespace="travel"))

@@ -105,11 +105,6 @@ class MemoryWork:
         due = [task.due for task in tasks if task.due <= now and (task.until is None or task.until <= now)]
         return len(due), min(due, default=None)
 
-    def waits(self, workspace: str, kind: str, peer: str, namespace: str) -> bool:
-        asked = (workspace, kind, peer, namespace)
-        tasks = self._state.tasks.values()
-        return any((task.workspace, task.kind, task.peer, task.namespace) == asked for task in tasks)
-
     def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
         asked = (workspace, session, namespace)
         tasks = self._state.tasks.values()

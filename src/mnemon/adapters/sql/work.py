@@ -51,7 +51,6 @@ _TALLY = """SELECT namespace, session, peer,
     FROM work WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
 """In the order of an index that holds all that is asked."""
 _WAITING = "SELECT COUNT(*), MIN(due) FROM work WHERE due <= ? AND (holder IS NULL OR until <= ?)"
-_WAITS = "SELECT 1 FROM work WHERE workspace = ? AND kind = ? AND peer = ? AND namespace = ? LIMIT 1"
 
 
 class SqlWork:
@@ -146,9 +145,6 @@ class SqlWork:
     def waiting(self, now: int) -> tuple[int, int | None]:
         row = self._session.row(_WAITING, (now, now))
         return (0, None) if row is None else (row[0], row[1])
-
-    def waits(self, workspace: str, kind: str, peer: str, namespace: str) -> bool:
-        return self._session.row(_WAITS, (workspace, kind, peer, namespace)) is not None
 
     def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
         of, values = ("session IS NULL", []) if session is None else ("session = ?", [session])

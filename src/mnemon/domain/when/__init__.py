@@ -1,4 +1,4 @@
-"""When: the times that a question or a line speaks of, and what a question wants to know about time.
+"""When: the times that a question or a line speaks of.
 
 Pure functions of the text and of when it was said; nothing here reads a clock. The rules are loaded when
 they are first named, so that a module that only handles spans costs little to load.
@@ -19,44 +19,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mnemon.domain.when.span import EARLIEST, LATEST, Span, overlap
+from mnemon.domain.when.span import EARLIEST, LATEST, Span
 
 if TYPE_CHECKING:
-    from mnemon.domain.when.asked import Order, Relative, preference, relative
-    from mnemon.domain.when.event import TEN_YEARS, ahead, happened
     from mnemon.domain.when.finding import spans
 
-__all__ = [
-    "EARLIEST",
-    "LATEST",
-    "TEN_YEARS",
-    "Order",
-    "Relative",
-    "Span",
-    "ahead",
-    "happened",
-    "overlap",
-    "preference",
-    "relative",
-    "spans",
-]
-
-_HOMES = {
-    "TEN_YEARS": "event",
-    "Order": "asked",
-    "Relative": "asked",
-    "ahead": "event",
-    "happened": "event",
-    "preference": "asked",
-    "relative": "asked",
-    "spans": "finding",
-}
+__all__ = ["EARLIEST", "LATEST", "Span", "spans"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name != "spans":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from mnemon.domain.when.finding import spans
 
-    found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    return found
+    globals()[name] = spans
+    return spans
