@@ -152,10 +152,11 @@ def test_without_a_question_one_s_own_statements_come_and_no_talk_around_them(ow
     assert quoted(owner.representation()) == ["I breed alpacas on a farm near Cusco."]
 
 
-def test_without_a_question_what_was_replaced_since_is_left_out(owner):
+def test_without_a_question_what_was_replaced_since_comes_last(owner):
     owner.say("s", "I rent a flat in Porto.", created_at="2023-01-01T10:00:00Z")
     owner.say("t", "I rent a flat in Lisbon.", created_at="2024-01-01T10:00:00Z")
-    assert quoted(owner.representation()) == ["I rent a flat in Lisbon."]
+    owner.say("t", "My sister Dora is a nurse.", created_at="2024-01-02T10:00:00Z")
+    assert quoted(owner.representation())[-1] == "I rent a flat in Porto."
 
 
 @pytest.mark.parametrize("query", [{}, {"search_query": "What grows?"}], ids=["unasked", "asked"])

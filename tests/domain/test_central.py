@@ -26,8 +26,9 @@ def test_of_what_is_alike_otherwise_the_newest_comes_first():
     ]
 
 
-def test_of_messages_about_the_same_thing_only_the_newest_is_kept():
-    assert best("I rent a flat in Porto.", "I rent a flat in Lisbon.") == ["I rent a flat in Lisbon."]
+def test_of_messages_about_the_same_thing_the_older_ones_come_last():
+    said = ["I rent a flat in Porto.", "I rent a flat in Lisbon.", "My sister Dora is a nurse."]
+    assert best(*said)[-1] == said[0]
 
 
 def test_questions_courtesies_and_pasted_texts_are_left_out():

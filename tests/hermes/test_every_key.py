@@ -383,7 +383,7 @@ def how_long_a_question_is(scene):
     return len(query) <= 300
 
 
-@shows("contextTokens", (100, 1), (None, 7), (1200, 7), (0, 15))
+@shows("contextTokens", (100, 1), (None, 4), (1200, 4), (0, 15))
 def how_much_is_shown(scene):
     why = "which is why people who come there for a week stay for a month, and most come back"
     facts = [f"Fact {number} about Chengdu is its many teahouses, {why}." for number in range(15)]

@@ -280,16 +280,16 @@ def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, envi
     sign_in(server, stage.home, {**stage.environment})
     expire(stage.home, seconds=121)
     stations = Stations()
-    provider = Provider(
-        Surroundings(
-            home=lambda: stage.home,
-            directory=lambda: stage.directory,
-            configuration=stage.configuration,
-            station=stations.get,
-            notebook=ways.notebook_of,
-        )
+    surroundings = Surroundings(
+        home=lambda: stage.home,
+        directory=lambda: stage.directory,
+        configuration=stage.configuration,
+        station=stations.get,
+        notebook=ways.notebook_of,
     )
+    provider, other = Provider(surroundings), Provider(surroundings)
     provider.initialize("s1", platform="cli", hermes_home=str(stage.home))
+    other.initialize("s2", platform="cli", hermes_home=str(stage.home))
     first = Grant.of(read_configuration(stage.home, stage.environment)[0])
     station = stations.get(stage.configuration(stage.home, "default")[0])
 
@@ -298,7 +298,7 @@ def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, envi
 
     provider.sync_turn("I am going to Chengdu on May 25.", "Have a good time.")
     assert station.flush(PATIENCE_SECONDS)
-    assert eventually(lambda: stage.recall(provider, "When do I go to Chengdu?") and kept() != first)
+    assert eventually(lambda: stage.recall(other, "When do I go to Chengdu?") and kept() != first)
     provider.sync_turn("My sister Dora plays the viola.", "Nice.")
     assert station.flush(PATIENCE_SECONDS)
     assert kept().refresh != first.refresh

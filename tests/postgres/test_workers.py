@@ -234,7 +234,7 @@ def test_a_killed_workers_work_is_done_by_another_once_and_in_its_order(home, wa
         until(talk.is_served)
         [survivor] = workers.values()
         stopped(survivor)
-        assert concluded(talk) == [("alice lives in Bonn", 1), ("alice lives in Berlin now", 1)]
+        assert concluded(talk) == [("I live in Bonn.", 1), ("I live in Berlin now.", 1)]
     assert derivings(book, "talk") == 1
 
 
@@ -247,5 +247,5 @@ def test_a_worker_finishes_what_it_holds_and_stops_however_often_it_is_told_to(h
                 worker.send_signal(signal.SIGTERM)
         stopped(worker)
         assert talk.is_served()
-        assert concluded(talk) == [("alice lives in Bonn", 1)]
+        assert concluded(talk) == [("I live in Bonn.", 1)]
     assert derivings(book, "talk") == 1

@@ -2,7 +2,8 @@
 
 A message counts for more if its speaker tells something of themselves, if it is recent, if it says much, and
 if what it speaks of comes up again in other messages. Questions, courtesies and texts that are pasted, or as
-long as such, are left out. Of messages about the same thing only the newest is kept.
+long as such, are left out. Of messages about the same thing the newest takes the place of the best, and the
+others come last.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def central(texts: Sequence[str]) -> list[int]:
         return one.own + rich[one.number] + returned[one.number] + (one.number + 1) / len(texts)
 
     ranked = sorted(told, key=lambda one: (score(one), one.number), reverse=True)
-    return [one.number for one in _newest_of_each(ranked, rarity)]
+    return [one.number for one in _newest_first(ranked, rarity)]
 
 
 def _told(number: int, text: str) -> _Told | None:
@@ -62,16 +63,18 @@ def _share(told: Sequence[_Told], worth: Callable[[str], float]) -> dict[int, fl
     return {number: value / most for number, value in found.items()}
 
 
-def _newest_of_each(ranked: Sequence[_Told], rarity: dict[str, float]) -> list[_Told]:
-    """In their order, but of those about the same thing only the newest, in the place of the best."""
-    kept: list[_Told] = []
+def _newest_first(ranked: Sequence[_Told], rarity: dict[str, float]) -> list[_Told]:
+    """In their order, but of those about the same thing the newest first, and the others behind all."""
+    first: list[_Told] = []
+    others: list[_Told] = []
     for one in ranked:
-        at = next((at for at, other in enumerate(kept) if _alike(one, other, rarity)), None)
+        at = next((at for at, other in enumerate(first) if _alike(one, other, rarity)), None)
         if at is None:
-            kept.append(one)
-        elif one.number > kept[at].number:
-            kept[at] = one
-    return kept
+            first.append(one)
+            continue
+        older, first[at] = sorted((one, first[at]), key=lambda told: told.number)
+        others.append(older)
+    return first + others
 
 
 def _alike(one: _Told, other: _Told, rarity: dict[str, float]) -> bool:

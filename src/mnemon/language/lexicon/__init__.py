@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache, cached_property
-from importlib import resources
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -74,7 +74,7 @@ def lexicons() -> tuple[Lexicon, ...]:
 def _read(language: str) -> Lexicon:
     import tomllib
 
-    told = tomllib.loads(resources.files(__package__).joinpath(f"{language}.toml").read_text("utf-8"))
+    told = tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text("utf-8"))
     words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
     words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
     return Lexicon(words, told["facts"])
