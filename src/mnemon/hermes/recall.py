@@ -20,7 +20,7 @@ from mnemon.hermes.injection import inject
 from mnemon.hermes.live import Live, Supplement
 from mnemon.hermes.station import Station
 from mnemon.turns import injection
-from mnemon.turns.memory import Known, Passage, out_of_sight
+from mnemon.turns.memory import Known, Passage
 from mnemon.turns.seat import Seat
 from mnemon.turns.secrets import redact
 
@@ -200,12 +200,10 @@ class Recall:
         this conversation since this process knows of it.
         """
         if window is not None:
-            return out_of_sight(passages, lambda passage: window.shows(passage.text))
+            return tuple(one for one in passages if not window.shows(one.text))
         began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)
         here = self._seat.session
-        return out_of_sight(
-            passages, lambda passage: passage.session == here and not _before(passage.said_at, began)
-        )
+        return tuple(one for one in passages if one.session != here or _before(one.said_at, began))
 
 
 def _before(said_at: datetime, began: datetime) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -25,12 +25,6 @@ class Passage(Struct, frozen=True):
     trust: Trust = Trust.SAID
     beside: str = ""
     """What messages share that are quoted together, because one makes the other understood."""
-
-
-def out_of_sight(passages: Sequence[Passage], seen: Callable[[Passage], bool]) -> tuple[Passage, ...]:
-    """Those that are not seen, nor quoted together with one that is."""
-    told = {passage.beside for passage in passages if passage.beside and seen(passage)}
-    return tuple(one for one in passages if one.beside not in told and not seen(one))
 
 
 class Portrait(Struct, frozen=True):

@@ -20,7 +20,6 @@ from mnemon.surfaces.http.chat.passes import Admitted, Passes
 from mnemon.turns import injection
 from mnemon.turns.cleaning import CONTINUED, chunks, clean
 from mnemon.turns.gated import GatedMemory, members_of
-from mnemon.turns.memory import out_of_sight
 from mnemon.turns.seat import Seat
 from mnemon.turns.secrets import redact
 
@@ -75,7 +74,7 @@ class Sitting:
         shown = "\0".join((shown, *(text for _, text in before)))
         memory = GatedMemory(self._gate, self.seat, self._passes, capped=True, together=self._gate.call_all)
         known = memory.known(message)
-        passages = out_of_sight(known.passages, lambda passage: passage.text in shown)
+        passages = tuple(one for one in known.passages if one.text not in shown)
         known = replace(known, passages=passages)
         background = injection.base(
             known, message, datetime.now().astimezone(), tokens=self._settings.context_tokens
