@@ -205,7 +205,7 @@ def test_a_fresh_home_recalls_what_another_process_was_told_on_the_very_turn_on_
     """And the title that the chat was given meanwhile moves it to no other session."""
     assert talk.resumed == (LINE, talk.begun.session)
     assert len([one for one in talk.asked.body["messages"] if one["role"] == "user"]) == 2
-    assert "Chengdu" in talk.asked.memory
+    assert "Chengdu" in talk.asked.text
     line = next(row.lines[0] for row in store.log() if row.operation == "messages.add")
     assert {(row.actor, row.outcome) for row in talk.log if line in row.lines} == {("ann", "ok")}
     assert not (talk.home.store / "mnemon.db").exists()
@@ -221,8 +221,8 @@ def test_a_resumed_chat_is_not_told_as_memory_what_it_holds_already(talk):
 
 
 def test_a_day_is_one_of_the_time_zone_that_the_host_is_set_to(talk):
-    assert "Chengdu" in talk.asked.memory
-    assert any(f"Looked up on {day}." in talk.asked.memory for day in talk.days)
+    assert "Chengdu" in talk.asked_anew.memory
+    assert any(f"Looked up on {day}." in talk.asked_anew.memory for day in talk.days)
 
 
 def test_a_profile_has_a_memory_of_its_own(host, model):

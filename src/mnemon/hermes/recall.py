@@ -203,14 +203,15 @@ class Recall:
             return tuple(one for one in passages if not window.shows(one.text))
         began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)
         here = self._seat.session
-        return tuple(one for one in passages if one.session != here or _before(one.said_at, began))
+        return tuple(one for one in passages if one.session != here or self._before(one.said_at, began))
 
-
-def _before(said_at: datetime, began: datetime) -> bool:
-    """Whether it was certainly said before; of what a quotation tells only the clock on somebody's wall."""
-    if said_at.tzinfo is None:
+    def _before(self, said_at: datetime, began: datetime) -> bool:
+        """Whether it was certainly said before. A quotation tells the time of where the store is."""
+        if said_at.tzinfo is not None:
+            return said_at < began
+        if self._station.near:
+            return said_at.replace(tzinfo=hostclock.now().tzinfo) < began
         return said_at.replace(tzinfo=UTC) < began - _FARTHEST_CLOCK
-    return said_at < began
 
 
 class _Waits(NamedTuple):

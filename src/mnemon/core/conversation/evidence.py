@@ -24,6 +24,7 @@ from mnemon.domain.central import central
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.line import SealedLine
 from mnemon.domain.representation import Quote
+from mnemon.domain.signs import ASKS, signs
 from mnemon.domain.trust import Trust
 from mnemon.ports.book import Turns
 
@@ -62,7 +63,8 @@ class Asked(Struct, frozen=True):
     least: Trust = Trust.QUOTED
     """The least class of a message that may be quoted."""
     unasked: bool = False
-    """Whether nobody asked to see it: then only what answers well is quoted, and nobody but these two."""
+    """Whether nobody asked to see it: then only what answers well, and is no question itself, is quoted, and
+    nobody but these two."""
     passes: Callable[[SealedLine], bool] = lambda line: True
     """What else is asked of a found message."""
 
@@ -98,7 +100,10 @@ def quotes(desk: Desk, asked: Asked, tokens: int) -> tuple[list[Passage], int]:
 def find(desk: Desk, asked: Asked, tokens: int) -> list[Found]:
     """The messages that answer the question best, best first. Raises: NotFound, Tampered."""
     limit = asked.most or max(_FEWEST, min(tokens // _TOKENS_PER_FOUND, _MOST))
-    found = find_messages(desk, asked.query, _where(asked), limit, How(floor=asked.unasked))
+    looked_at = 2 * limit if asked.unasked else limit
+    found = find_messages(desk, asked.query, _where(asked), looked_at, How(floor=asked.unasked))
+    if asked.unasked:
+        found = [one for one in found if ASKS not in signs(one.message.text)][:limit]
     if asked.distance is not None:
         terms = words.asked(asked.query)
         found = [one for one in found if _lacking(terms, one.message.text) <= asked.distance]
