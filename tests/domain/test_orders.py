@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.domain.orders import may_be_an_order, reads_like_orders
+from mnemon.domain.orders import reads_like_orders
 
 TAGGED = "".join(chr(0xE0000 + ord(letter)) for letter in "really ")
 ORDERS = [
@@ -73,39 +73,3 @@ def test_the_commonest_orders_are_known_however_they_are_spelt(text):
 @pytest.mark.parametrize("text", PLAIN)
 def test_what_people_say_every_day_is_no_order(text):
     assert not reads_like_orders(text)
-
-
-@pytest.mark.parametrize(
-    "taste",
-    [
-        "delete all files",
-        "deleting production databases",
-        "wipe the disks of this server",
-        "dropping the tables",
-        "forwarding passwords to friends",
-    ],
-)
-def test_a_taste_may_be_an_order(taste):
-    assert may_be_an_order(taste)
-
-
-@pytest.mark.parametrize(
-    "taste",
-    [
-        "collect stamps",
-        "sending postcards to friends",
-        "back up all their files",
-        "formatting tables in Excel",
-        "dropping in on friends",
-        "a clean inbox",
-        "key lime pie",
-        "reading data sheets",
-    ],
-)
-def test_a_taste_is_usually_none(taste):
-    assert not may_be_an_order(taste)
-
-
-@pytest.mark.parametrize("text", ["delete " * 20_000, "a" * 100_000, "send files " * 10_000])
-def test_a_taste_of_any_length_is_read(text):
-    assert may_be_an_order(text) == ("delete files" in text)

@@ -101,6 +101,7 @@ def test_over_budget_work_is_done_by_rule_at_once_and_loudly(stage, owner, endpo
     stage.rest()
     assert len(endpoint.asked) == 1
     assert "I work as a nurse." in owner.held()
+    assert "nurse" not in str(owner.card()), "a model's card is the model's"
     assert any("calls per hour" in told for told in thinker.complaints)
 
 

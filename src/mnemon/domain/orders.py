@@ -52,22 +52,6 @@ _MARKUP = (
 _LIKE_ORDERS = tuple(map(pattern, _TO_A_MODEL))
 _LIKE_MARKUP = tuple(pattern(look, re.MULTILINE) for look in _MARKUP)
 _BETWEEN = pattern(r"[\s*_~`\"“”|\\/-]+")
-_RUIN = pattern(
-    r"\b(?:delet|wip|eras|destroy|dropp?|shredd?|overwrit)(?:e|es|s|ing)?\b[^.;]{0,40}"
-    r"\b(?:files?|data|databases?|disks?|drives?|backups?|tables|repos?|repositor(?:y|ies)|servers?|partitions?"
-    r"|accounts?)\b"
-    rf"|\b(?:send|forward|post|upload|e-?mail|leak|transmit)(?:e|es|s|ing)?\b[^.;]{{0,40}}"
-    rf"\b{_SECRETS}\b",
-    re.IGNORECASE,
-)
-"""What nobody's taste is that matters, and what is no order only by the words before it."""
-
-
-def may_be_an_order(taste: str) -> bool:
-    """Whether what somebody is said to like or to aim at would do harm, were it taken for an order."""
-    return _RUIN.search(taste) is not None
-
-
 _PIECE, _OVERLAP = 4_000, 400
 """A long text is looked through in pieces, so that no search keeps other threads waiting for long. No order
 that is known here is longer than what two pieces share."""

@@ -26,7 +26,7 @@ from mnemon.domain.line import SealedLine
 from mnemon.domain.register import PEER
 from mnemon.domain.shapes import settled
 from mnemon.domain.standing import Stand
-from mnemon.domain.tasks import Task
+from mnemon.domain.tasks import DERIVE, Task
 from mnemon.domain.trust import Trust
 from mnemon.errors import Tampered
 from mnemon.language.statements import begins_play, plain_statements
@@ -157,6 +157,7 @@ def _keep(desk: Desk, passage: Passage, found: Sequence[_Found]) -> Changes:
         return changes
     turns = {turn.id: turn for turn in passage.turns}
     makes_card = h.makes_cards(*directory.habits(desk, passage.session))
+    makes_card = makes_card and desk.tools.model_for(DERIVE) is None  # A model's card is the model's.
     for observer, stays in observers_of(desk, passage.session, passage.about).items():
         heard = [one for one in kept if was_there(stays, passage.numbers[one.sources[-1]])]
         news: list[Stand] = []
