@@ -27,7 +27,7 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from threading import Event as Bell
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -93,6 +93,22 @@ class Asked(Struct, gc=False):
     """Whether it was counted against the cap's rate: it may be looked at twice, before a write."""
 
 
+class Computing(Protocol):
+    def __call__(self, caller: str, work: Callable[[], _Found]) -> _Found:
+        """What the work gives. `caller` names the token that it is done for."""
+
+
+class _One:
+    """One piece of work at a time, in the thread of the request."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    def __call__(self, caller: str, work: Callable[[], _Found]) -> _Found:
+        with self._lock:
+            return work()
+
+
 class Gate:
     def __init__(
         self, *, book: Book, keyring: Keyring, clock: Clock, tools: Tools, late: LateRows | None = None
@@ -103,9 +119,9 @@ class Gate:
         self._tools = tools
         self._porter = Porter(keyring)
         self._late = late
-        self._analysing = Lock()
-        """One request at a time computes what it will write: more would only take the interpreter from those
-        that wait for a verdict."""
+        self.computing: Computing = _One()
+        """Where a request computes what it will write. One computes at a time: more would only take the
+        interpreter from those that wait for a verdict. A server has it done in turn with its searches."""
         self._rate = RateLimit(tools.limits.requests_per_minute)
         self.junk = 0
         self.lull = Lull()
@@ -378,8 +394,9 @@ class Gate:
             scope = check_reach(asked.chain.grant, operation.reach(request))
             with self._book.read(asked.chain.grant.workspace) as tx:
                 keys = keys_ahead(self._tools, tx, scope, texts)
-            with self._analysing:
-                asked.together = analysed_ahead(self._tools, texts, keys, asked.now)
+            asked.together = self.computing(
+                asked.chain.blocks[0].jti, lambda: analysed_ahead(self._tools, texts, keys, asked.now)
+            )
         return request
 
     def _perform(

@@ -84,7 +84,8 @@ def grouped(text: str) -> list[str]:
     A telephone number is told by its last digits, with a prefix and without; so is that of an account.
     """
     found = []
-    for run in _DIGITS.findall(text):
+    for match in _DIGITS.finditer(text):
+        run = match[0]
         if _SPACED.match(run):
             found.append(run.replace(" ", ""))
         if len(run) >= _TELLING and not _DATED.match(run):

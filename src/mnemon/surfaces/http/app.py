@@ -76,7 +76,7 @@ def make_app(
     `sight` sees every request pass. One that is not `serving` tells how it is, and nothing of memory.
     """
     description: list[bytes] = []
-    hands = Hands()
+    hands = Hands(gate)
 
     async def openapi(request: Request) -> Response:
         if not description:

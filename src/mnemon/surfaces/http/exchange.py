@@ -38,24 +38,25 @@ LOCAL = "local"
 class Hands:
     """The threads that do what the event loop must not wait for. Each kind serves the tokens in turn.
 
-    Reading is computing, and threads that compute only take the interpreter's lock from each other: one
-    reads for all. A verdict computes next to nothing and must not wait for a search, so it has threads of its
+    Searching is computing, and so is preparing what will be written; threads that compute only take the
+    interpreter's lock from each other, so one computes for all. A verdict computes next to nothing and must not wait for a search, so it has threads of its
     own. Whoever writes waits for the disk: those are more. A question may wait for a model, and nobody who
     writes should wait for that.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, gate: Gate) -> None:
         self._verdicts = FairThreads(2, "mnemon-verdicts")
-        self._reading = FairThreads(1, "mnemon-reading", most_waiting=MOST_WAITING)
+        self._computing = FairThreads(1, "mnemon-computing", most_waiting=MOST_WAITING)
         self._waiting = FairThreads(8, "mnemon-waiting", most_waiting=MOST_WAITING)
         self._thinking = FairThreads(32, "mnemon-thinking", most_waiting=MOST_WAITING)
+        gate.computing = self._compute
 
     async def call(self, gate: Gate, operation: Operation, credentials: Credentials, read: Reads) -> Any:
         """What the gate answers. Raises: MnemonError."""
         caller = gate.caller(credentials) or _NOBODY
         if caller == _NOBODY or operation.verdict:
             return await self._judge(caller, gate.call, operation, credentials, read)
-        pool = self._thinking if operation.waits else self._waiting if operation.writes else self._reading
+        pool = self._thinking if operation.waits else self._waiting if operation.writes else self._computing
         try:
             return await asyncio.wrap_future(pool.submit(caller, gate.call, operation, credentials, read))
         except Full:
@@ -67,7 +68,7 @@ class Hands:
 
     async def look(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
         """What comes of something that only reads. Raises: MnemonError."""
-        return await self._of(self._reading, gate, credentials, work)
+        return await self._of(self._computing, gate, credentials, work)
 
     async def keep(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
         """What comes of something that writes. Raises: MnemonError."""
@@ -76,6 +77,12 @@ class Hands:
     async def next(self, pieces: Iterator[_Piece]) -> _Piece:
         """The next of what is waited for. Raises: MnemonError."""
         return await asyncio.wrap_future(self._thinking.submit(f"answer {id(pieces)}", next, pieces))
+
+    def _compute(self, caller: str, work: Callable[[], _Piece]) -> _Piece:
+        try:
+            return self._computing.run(caller, work)
+        except Full:
+            return _too_many()
 
     async def _of(
         self, pool: FairThreads, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]
