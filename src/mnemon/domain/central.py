@@ -67,17 +67,17 @@ def _newest_first(ranked: Sequence[_Told], rarity: dict[str, float]) -> list[_To
     """In their order, but of those about the same thing the newest first, and the others behind all."""
     first: list[_Told] = []
     others: list[_Told] = []
+    least = {one.number: _SAME * sum(map(rarity.__getitem__, one.terms)) for one in ranked}
+
+    def alike(one: _Told, other: _Told) -> bool:
+        shared = one.terms & other.terms
+        return bool(shared) and sum(map(rarity.__getitem__, shared)) >= least[min(one.number, other.number)]
+
     for one in ranked:
-        at = next((at for at, other in enumerate(first) if _alike(one, other, rarity)), None)
+        at = next((at for at, other in enumerate(first) if alike(one, other)), None)
         if at is None:
             first.append(one)
             continue
         older, first[at] = sorted((one, first[at]), key=lambda told: told.number)
         others.append(older)
     return first + others
-
-
-def _alike(one: _Told, other: _Told, rarity: dict[str, float]) -> bool:
-    shared = one.terms & other.terms
-    older = min(one, other, key=lambda told: told.number)
-    return sum(map(rarity.__getitem__, shared)) >= _SAME * sum(map(rarity.__getitem__, older.terms))

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from msgspec import Struct
 
 from mnemon.core.conversation.ingest import Message
-from mnemon.core.conversation.messages import said_at
+from mnemon.core.conversation.messages import class_of, said_at
 from mnemon.core.conversation.place import Opener
 from mnemon.core.conversation.search import Found, How, Where, find_messages, may_find, newest_of
 from mnemon.core.desk import Desk
 from mnemon.core.finding import understand
 from mnemon.domain import representation, trust, words
+from mnemon.domain.carried import is_carried
 from mnemon.domain.central import central
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.line import SealedLine
@@ -36,10 +37,10 @@ other found messages."""
 _TOKENS_PER_FOUND = 40
 """A short message with its share of a time, a session and a name; so a budget says how many to look for."""
 _FEWEST, _MOST = 5, 50
-_CENTRAL = 100
-"""Of how many of the newest messages the central ones are chosen."""
-_LOOKED_THROUGH = 300
-"""Among how many of the newest lines these are looked for."""
+_CENTRAL, _CENTRAL_BESIDE = 100, 30
+"""Of how many of the newest messages the central ones are chosen: alone, and beside what answers."""
+_LOOKED_THROUGH = 3
+"""So many times as many of the newest lines are looked through for these."""
 _HEADING, _STAMP, _MARKS = 8, 20, 12
 """What the heading takes in tokens, a time with its session, and what marks a message as a quotation."""
 _LEAST_LEFT = 10
@@ -91,8 +92,9 @@ def quotes(desk: Desk, asked: Asked, tokens: int) -> tuple[list[Passage], int]:
     chosen = _Chosen(desk, asked, tokens)
     for one in find(desk, asked, tokens) if asked.query.strip() else ():
         chosen.take(one.message)
-    if asked.unasked or not chosen.any:
-        for message in _central(desk, asked):
+    if not chosen.full and (asked.unasked or not chosen.any):
+        among = _CENTRAL_BESIDE if chosen.any else _CENTRAL
+        for message in takewhile(lambda _: not chosen.full, _central(desk, asked, among)):
             chosen.take(message, around=0)
     return _in_order(desk, asked, chosen), chosen.spent
 
@@ -144,16 +146,18 @@ def _where(asked: Asked) -> Where:
     return Where(peer=asked.observed, sessions=asked.sessions, perspective=perspective)
 
 
-def _central(desk: Desk, asked: Asked) -> list[Message]:
-    """What is current and central of what the peer said, best first. Raises: Tampered."""
+def _central(desk: Desk, asked: Asked, among: int) -> Iterator[Message]:
+    """What is current and central of so much of what the peer said last, best first. Raises: Tampered."""
     if asked.observed is None:
-        return []
+        return
     where, opener = _where(asked), Opener(desk)
     passes = may_find(desk, where)
-    newest = [line for line in newest_of(desk, where, _LOOKED_THROUGH) if passes(line)][:_CENTRAL]
+    newest = [line for line in newest_of(desk, where, _LOOKED_THROUGH * among) if passes(line)][:among]
     messages = [Message(line, opener.text(line)) for line in sorted(newest, key=said_at)]
-    own = [one for one in messages if _class_of(desk, one) == Trust.SAID and asked.passes(one.line)]
-    return [own[number] for number in central([one.text for one in own])]
+    own = [one for one in messages if not _is_carried(one.line) and asked.passes(one.line)]
+    for number in central([one.text for one in own]):
+        if _class_of(desk, own[number]) == Trust.SAID:  # It takes long to see, and few are taken.
+            yield own[number]
 
 
 class _Chosen:
@@ -173,6 +177,10 @@ class _Chosen:
         self._speakers = set(present) if asked.unasked else None
         self._by_session: dict[str, dict[int, Message]] = defaultdict(dict)
         self._rank: dict[str, int] = {}
+
+    @property
+    def full(self) -> bool:
+        return self._left < _LEAST_LEFT
 
     @property
     def any(self) -> bool:
@@ -225,7 +233,7 @@ class _Chosen:
     def _beside(self, line: SealedLine, around: int) -> list[SealedLine]:
         """The messages beside it that may be quoted, the nearest first; of two as near, the earlier."""
         turn = line.turn or 0
-        if not around or self._left < _LEAST_LEFT:
+        if not around or self.full:
             return []
         span = Turns(line.room.workspace, line.session or "", first=max(0, turn - around), last=turn + around)
         chosen = self._by_session[line.session or ""]
@@ -283,12 +291,12 @@ def _name_tokens(name: str) -> int:
     return 3 + 2 * len(name) // 3
 
 
+def _is_carried(line: SealedLine) -> bool:
+    return is_carried(line.kind, decode_metadata(line.metadata))
+
+
 def _class_of(desk: Desk, message: Message) -> Trust:
-    line = message.line
-    return desk.once(
-        (_class_of, line.room, line.id),
-        lambda: trust.of_message(line.kind, decode_metadata(line.metadata), message.text),
-    )
+    return class_of(desk, message.line, message.text)
 
 
 def _lacking(terms: Sequence[str], text: str) -> float:

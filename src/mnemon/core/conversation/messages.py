@@ -11,10 +11,12 @@ from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
 from mnemon.core.conversation.place import Changes, Opener, room_of, write_line
 from mnemon.core.desk import Desk
+from mnemon.domain import trust
 from mnemon.domain.content import decode_metadata
 from mnemon.domain.filters import Column, Field, Predicate
 from mnemon.domain.line import SealedLine
 from mnemon.domain.register import SESSION, Entry
+from mnemon.domain.trust import Trust
 from mnemon.errors import NotFound
 from mnemon.ports.book import Turns
 
@@ -30,6 +32,14 @@ FIELDS = {
 
 def said_at(line: SealedLine) -> int:
     return line.created_at if line.occurred_at is None else line.occurred_at
+
+
+def class_of(desk: Desk, line: SealedLine, text: str) -> Trust:
+    """The class of a message; found out once for a request, for it takes long."""
+    return desk.once(
+        (class_of, line.room, line.id),
+        lambda: trust.of_message(line.kind, decode_metadata(line.metadata), text),
+    )
 
 
 def row(line: SealedLine) -> Mapping[str, Any]:

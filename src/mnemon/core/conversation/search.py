@@ -15,14 +15,13 @@ from msgspec import Struct
 from mnemon.core.bounds import Bounds
 from mnemon.core.conversation import directory
 from mnemon.core.conversation.ingest import Message
-from mnemon.core.conversation.messages import row
+from mnemon.core.conversation.messages import class_of, row
 from mnemon.core.conversation.place import Opener, room_of, rooms_of
 from mnemon.core.conversation.updates import latest_first
 from mnemon.core.desk import Desk
 from mnemon.core.explaining import PART, Explanation, compared_in, explained
 from mnemon.core.finding import find, understand
 from mnemon.domain import trust, words
-from mnemon.domain.content import decode_metadata
 from mnemon.domain.filters import Predicate
 from mnemon.domain.line import SealedLine
 from mnemon.domain.names import Room
@@ -124,7 +123,7 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
     opener = Opener(desk)
     test = may_find(desk, where)
     if how.floor:
-        test = _of_class(test, opener, trust.least_shown(query))
+        test = _of_class(desk, test, opener, trust.least_shown(query))
     question = understand(desk, query, how.at)
     best = ranked(
         desk,
@@ -156,15 +155,11 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
     ]
 
 
-def _of_class(test: Test, opener: Opener, least: Trust) -> Test:
+def _of_class(desk: Desk, test: Test, opener: Opener, least: Trust) -> Test:
     def passes(line: SealedLine) -> bool:
-        return test(line) and _class_of(line, opener) >= least
+        return test(line) and class_of(desk, line, opener.text(line)) >= least
 
     return passes
-
-
-def _class_of(line: SealedLine, opener: Opener) -> Trust:
-    return trust.of_message(line.kind, decode_metadata(line.metadata), opener.text(line))
 
 
 def _rooms(desk: Desk, where: Where) -> list[Room]:

@@ -11,13 +11,11 @@ import msgspec
 from msgspec import Struct
 
 from mnemon.core.conversation import context
-from mnemon.core.conversation.messages import said_at
+from mnemon.core.conversation.messages import class_of, said_at
 from mnemon.core.conversation.place import Changes, Opener, sessions_room, write_line
 from mnemon.core.desk import Desk
-from mnemon.domain import trust
 from mnemon.domain.central import central
-from mnemon.domain.content import decode_metadata
-from mnemon.domain.line import SUMMARY, SealedLine
+from mnemon.domain.line import SUMMARY
 from mnemon.domain.representation import INDENT, Quote, dated_quote, fitting
 from mnemon.domain.shapes import settled
 from mnemon.domain.tasks import Errand, Task
@@ -71,7 +69,7 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
     turns = [
         Turn(line.id, line.room.owner, text, desk.tools.local(said_at(line)))
         for line in lines
-        if _class_of(line, text := opener.text(line)) == Trust.SAID
+        if class_of(desk, line, text := opener.text(line)) == Trust.SAID
     ]
     before = None if earlier is None else earlier.text
     errand = Errand(
@@ -107,10 +105,6 @@ def by_quotes(
     while told and told[0].startswith(INDENT):
         del told[0]  # It went on with a message that is no longer told.
     return "\n".join((*told, *(quote for _, quote in sorted(kept.items()))))
-
-
-def _class_of(line: SealedLine, text: str) -> Trust:
-    return trust.of_message(line.kind, decode_metadata(line.metadata), text)
 
 
 def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:

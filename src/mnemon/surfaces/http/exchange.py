@@ -39,9 +39,9 @@ class Hands:
     """The threads that do what the event loop must not wait for. Each kind serves the tokens in turn.
 
     Searching is computing, and so is preparing what will be written; threads that compute only take the
-    interpreter's lock from each other, so one computes for all. A verdict computes next to nothing and must not wait for a search, so it has threads of its
-    own. Whoever writes waits for the disk: those are more. A question may wait for a model, and nobody who
-    writes should wait for that.
+    interpreter's lock from each other, so one computes for all. A verdict computes next to nothing and must
+    not wait for a search, so it has threads of its own. Writing waits for the disk: those are more. A
+    question may wait for a model, and nobody who writes should wait for that.
     """
 
     def __init__(self, gate: Gate) -> None:
