@@ -1,4 +1,4 @@
-# make serve   set up, then run Mnemon on its embedded default
+# make serve   set up, then run Souvenance on its embedded default
 # make test    set up, then run the whole suite, and a cross-section of it on every other engine
 # make test-everywhere
 #              run the suites of all doors on PostgreSQL, then on PostgreSQL with S3
@@ -34,7 +34,7 @@ DOORS := chat conversation gate honcho importers mcp_door portable seen signin s
 .DELETE_ON_ERROR:
 
 serve: $(READY)
-	@$(BIN)/mnemon serve
+	@$(BIN)/souvenance serve
 
 # Compiled modules are kept, whatever the environment says: the suite starts hundreds of processes.
 test test-everywhere: export PYTHONDONTWRITEBYTECODE =
@@ -64,7 +64,7 @@ bench: $(READY)
 	@$(BIN)/python bench/gate.py
 
 $(READY): pyproject.toml requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mnemon needs Python 3.11 or newer")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Souvenance needs Python 3.11 or newer")'
 	@echo "Setting up .venv (the first time takes a minute) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python $(INSTALL) -r requirements.lock
@@ -87,7 +87,7 @@ debian:
 
 clients: $(CLIENTS_READY) $(CONFORMANCE)
 
-# Hermes 0.19.0 wants a Python below 3.14. Its environment has Mnemon too, as its users' environments have.
+# Hermes 0.19.0 wants a Python below 3.14. Its environment has Souvenance too, as its users' environments have.
 # Of the package of the language model only the weights are used; another runtime than the one it names runs them.
 .environments/%/.ready: tests/requirements/%.lock
 	@echo "Setting up .environments/$* ..."

@@ -31,15 +31,15 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-import mnemon
+import souvenance
 from honcho_chat import message, question
 from machine import Machine
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
 
 MOST_MS = 15.0
-UNLIMITED = {"MNEMON_REQUESTS_PER_MINUTE": "1000000000"}
+UNLIMITED = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
 PIECES = 12
 PAUSE_MS = 5
 _BATCH = 100
@@ -75,7 +75,7 @@ uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, lifes
 @contextmanager
 def serving(command: list[str], **settings: str) -> Iterator[int]:
     """The port of a server in a process of its own."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**kept, **settings}) as server:
         assert server.stdout is not None
         try:
@@ -86,7 +86,7 @@ def serving(command: list[str], **settings: str) -> Iterator[int]:
 
 def remember(home: Path, lines: int, people: int, settings: dict[str, str]) -> str:
     """Store that many lines of these people's conversations, and conclude from them; the owner's cap."""
-    house = mnemon.open_house(mnemon.settings_from(settings, str(home)))
+    house = souvenance.open_house(souvenance.settings_from(settings, str(home)))
     owner = Credentials(house.owner_cap)
     began = datetime.now(UTC) - timedelta(days=300)
     with house.working():
@@ -169,14 +169,14 @@ def staged(
     lines: int, people: int, embedder: str
 ) -> Iterator[tuple[dict[str, Side], Iterator[tuple[str, str]]]]:
     """Both ways to the model, warmed up, and what is asked."""
-    settings = {**UNLIMITED, "MNEMON_EMBEDDER": embedder}
+    settings = {**UNLIMITED, "SOUVENANCE_EMBEDDER": embedder}
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         owner = remember(home, lines, people, settings)
-        serve = [sys.executable, "-m", "mnemon", "serve", "--port", "0", "--home", str(home)]
+        serve = [sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", str(home)]
         with (
             serving([sys.executable, "-c", STAND_IN]) as model,
-            serving(serve, MNEMON_CHAT_BASE_URL=f"http://127.0.0.1:{model}/v1", **settings) as door,
+            serving(serve, SOUVENANCE_CHAT_BASE_URL=f"http://127.0.0.1:{model}/v1", **settings) as door,
         ):
             sides = {"directly": Side(model, None), "through the door": Side(door, owner)}
             asked = questions(lines, people)

@@ -24,14 +24,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from mnemon.bootstrap import House
-from mnemon.core.conversation.chat import LEAST_MATCH, match
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import answers as a
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
 from recall_data import ABSTENTION, Corpus, Question, locomo, longmemeval
-from recall_mnemon import Filled, Shelf, opened, peer_name
+from recall_souvenance import Filled, Shelf, opened, peer_name
+from souvenance.bootstrap import House
+from souvenance.core.conversation.chat import LEAST_MATCH, match
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import answers as a
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
 
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _LOOKED_AT, _QUOTED, _AROUND = 10, 3, 2

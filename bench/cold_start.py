@@ -34,12 +34,12 @@ _TROUBLE = re.compile("ImportError|partially initialized|Traceback|work waits|fa
 
 def prepared(folder: Path) -> Path:
     """A data folder with lines that nobody has embedded."""
-    import mnemon
-    from mnemon.gate import messages as m
-    from mnemon.gate import operations as o
-    from mnemon.gate.admission import Credentials
+    import souvenance
+    from souvenance.gate import messages as m
+    from souvenance.gate import operations as o
+    from souvenance.gate.admission import Credentials
 
-    house = mnemon.open_house(mnemon.settings_from({"MNEMON_EMBEDDER": "none"}, str(folder)))
+    house = souvenance.open_house(souvenance.settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder)))
     for number in range(LINES):
         text = f"On day {number} Mia practised the cello for {number} minutes"
         house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text))
@@ -69,13 +69,15 @@ def start_one(made: Path, number: int) -> list[str]:
     with tempfile.TemporaryDirectory(prefix=f"cold-{number}-") as place:
         home = Path(place) / "home"
         shutil.copytree(made, home)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
-        environment |= {"PYTHONPYCACHEPREFIX": f"{place}/compiled", "MNEMON_HOME": str(home)}
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")
+        }
+        environment |= {"PYTHONPYCACHEPREFIX": f"{place}/compiled", "SOUVENANCE_HOME": str(home)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         log = Path(place) / "log"
         with log.open("wb") as told:
             server = subprocess.Popen(
-                [sys.executable, "-m", "mnemon", "serve", "--port", "0"],
+                [sys.executable, "-m", "souvenance", "serve", "--port", "0"],
                 env=environment,
                 stdout=subprocess.PIPE,
                 stderr=told,

@@ -35,15 +35,15 @@ from statistics import median
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-import mnemon
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
+import souvenance
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
 
 PUT_MOST = 3.0
 GET_MOST_MS = 15.0
 DOOR_MOST = 2.0
-UNLIMITED = {"MNEMON_REQUESTS_PER_MINUTE": "1000000000"}
+UNLIMITED = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
 
 COMMON = "the to and a of in i is that it was for you on with my me at"
 
@@ -128,7 +128,9 @@ class Sides:
     def __init__(self, folder: Path, seed: int, **settings: str) -> None:
         folder.mkdir(exist_ok=True)
         self.text = Text(seed)
-        self.house = mnemon.open_house(mnemon.settings_from({**UNLIMITED, **settings}, str(folder / "home")))
+        self.house = souvenance.open_house(
+            souvenance.settings_from({**UNLIMITED, **settings}, str(folder / "home"))
+        )
         self.credentials = Credentials(self.house.owner_cap)
         self.database = plain_database(folder / "plain.db")
         self.stored: list[str] = []
@@ -171,7 +173,7 @@ class Sides:
 
     def fts5_get_stopped(self) -> Step:
         """FTS5 with the stop words that our tokeniser leaves out left out too."""
-        from mnemon.domain.words import terms
+        from souvenance.domain.words import terms
 
         return self._fts5(list(terms(self.question())))
 
@@ -234,9 +236,9 @@ def cold_get(sides: Sides) -> float:
     """One get by a process that has just started: open the folder, load the index, answer."""
     script = (
         "import sys, time; began = time.perf_counter()\n"
-        "import mnemon; from mnemon.gate import messages as m, operations as o\n"
-        "from mnemon.gate.admission import Credentials\n"
-        "house = mnemon.open_house(mnemon.settings_from({}, sys.argv[1]))\n"
+        "import souvenance; from souvenance.gate import messages as m, operations as o\n"
+        "from souvenance.gate.admission import Credentials\n"
+        "house = souvenance.open_house(souvenance.settings_from({}, sys.argv[1]))\n"
         "house.gate.call(o.GET, Credentials(house.owner_cap), m.Get(sys.argv[2], ('notes',)))\n"
         "print(time.perf_counter() - began)"
     )
@@ -296,7 +298,7 @@ def measure_door(figures: Figures, rounds: int, folder: Path) -> None:
         one.grow(1000)
     served.close()
     home, token = str(served.house.settings.home), served.house.owner_cap
-    serve = [sys.executable, "-m", "mnemon", "serve", "--port", "0", "--home", home]
+    serve = [sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", home]
     with serving(serve) as door, serving([sys.executable, "-c", EMPTY_APP]) as empty:
         sides_of_door: dict[str, Callable[[], Step]] = {
             "http_put": lambda: post(

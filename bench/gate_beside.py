@@ -90,10 +90,10 @@ def _in_process(name: str, embedder: str, lines: int) -> Iterator[Batch]:
 
 @contextmanager
 def _over_http(name: str, embedder: str, lines: int) -> Iterator[Batch]:
-    os.environ["MNEMON_EMBEDDER"] = embedder
+    os.environ["SOUVENANCE_EMBEDDER"] = embedder
     with tempfile.TemporaryDirectory() as folder, closing(_sides(folder, name, embedder, lines)) as sides:
         home, token = str(sides.house.settings.home), sides.house.owner_cap
-        with serving([sys.executable, "-m", "mnemon", "serve", "--port", "0", "--home", home]) as door:
+        with serving([sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", home]) as door:
 
             def prepare() -> Callable[[], object]:
                 if name == "http_put":
@@ -112,7 +112,7 @@ def _over_http(name: str, embedder: str, lines: int) -> Iterator[Batch]:
 
 
 def _sides(folder: str, name: str, embedder: str, lines: int) -> Sides:
-    sides = Sides(Path(folder), 3, MNEMON_EMBEDDER=embedder)
+    sides = Sides(Path(folder), 3, SOUVENANCE_EMBEDDER=embedder)
     sides.grow(1 if name.startswith(("put", "http_put")) else lines)
     return sides
 
@@ -136,7 +136,7 @@ class Worker:
     """A process that measures one thing in one tree."""
 
     def __init__(self, tree: Path, name: str, embedder: str, lines: int) -> None:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("MNEMON_")}
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("SOUVENANCE_")}
         self._process = subprocess.Popen(
             [sys.executable, str(HERE / "gate_beside.py"), name, embedder, str(lines)],
             env={**environment, "PYTHONPATH": str(tree / "src")},

@@ -9,19 +9,20 @@ hundred sessions, with the work behind them done (`hermes_store`). Each measurem
 
 warm: a process makes a new provider for every message, as the host's API server does: `initialize`,
 `on_turn_start`, `prefetch`, and then nothing for a tenth of a second, as while a host waits for its model.
-Messages and turn numbers differ. Every round is a process of its own, in Mnemon's environment and in Hermes'
-in turns. The first calls are not counted. Then `sync_turn`, which returns when the turn is on the disk.
+Messages and turn numbers differ. Every round is a process of its own, in Souvenance's environment and in
+Hermes' in turns. The first calls are not counted. Then `sync_turn`, which returns when the turn is on the
+disk.
 
 cold: a process makes one provider and recalls once. The clock starts with the first line of its script,
 so imports, keys, store and index are in it. Beside it the same within a process that has imported the
 host's agent, as every host has, and what the host's own start takes.
 
 peer: an unmodified Hermes as API server, a conversation of four turns over it, once with the bundled
-Honcho plugin and once with Mnemon, both with the same `honcho.json`: a `mnemon serve` behind a proxy that
-adds the latency to every call; and with Mnemon's embedded store, without a model and with the host's own in
-the background. Each turn asks for something that was
-told once, long ago: whether the captured request to the model holds it is what counts. A turn is saved if
-its message is in the store ten seconds after the last one. Once with a quick model and once with a slow one.
+Honcho plugin and once with Souvenance, both with the same `honcho.json`: a `souvenance serve` behind a proxy
+that adds the latency to every call; and with Souvenance's embedded store, without a model and with the host's
+own in the background. Each turn asks for something that was told once, long ago: whether the captured request
+to the model holds it is what counts. A turn is saved if its message is in the store ten seconds after the
+last one. Once with a quick model and once with a slow one.
 
 leak: a thousand requests to one API server, one after the other, in conversations of five turns of twenty
 people; beside it the same host without a provider, and with the bundled plugin. The first half is the

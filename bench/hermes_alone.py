@@ -47,7 +47,7 @@ class Alone:
         self._environment = environment
         hermes = environment / "bin" / "python"
         self.places = (
-            Place("Mnemon's environment", Path(sys.executable)),
+            Place("Souvenance's environment", Path(sys.executable)),
             Place("Hermes' environment", hermes),
         )
         self.cold_places = (*self.places, Place("after the host's imports", hermes, (_HOST_MODULE,)))
@@ -113,9 +113,9 @@ class Alone:
 
     def _home(self) -> Path:
         home = self._folder / "alone"
-        shutil.copytree(self._store, home / "mnemon")
-        (home / "mnemon.json").write_text(json.dumps(OWNER), "utf-8")
-        (home / "mnemon.json").chmod(0o600)
+        shutil.copytree(self._store, home / "souvenance")
+        (home / "souvenance.json").write_text(json.dumps(OWNER), "utf-8")
+        (home / "souvenance.json").chmod(0o600)
         return home
 
     def _run(self, place: Place, mode: str, home: Path, asked: Sequence[str], **more: int) -> dict[str, Any]:

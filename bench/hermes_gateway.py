@@ -15,8 +15,8 @@ from hermes_far import Far, far_away
 from hermes_store import AI, KEY, USER, WORKSPACE
 from honcho_load import Plain
 from honcho_server import Server
-from mnemon.surfaces.cli.demo.hermes_host import ApiServer, Host
-from mnemon.surfaces.cli.demo.hermes_model import Asked, Model, a_model
+from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
+from souvenance.surfaces.cli.demo.hermes_model import Asked, Model, a_model
 
 WARM_UP = "Good morning."
 OWNER = {"peerName": USER, "aiPeer": AI, "userPeerAliases": {KEY: USER}, "observationMode": "directional"}
@@ -34,9 +34,9 @@ class Side(NamedTuple):
 
 
 THEIRS = Side("Honcho's plugin, server", "honcho", remote=True)
-OURS_REMOTE = Side("mnemon, server", "mnemon", remote=True)
-OURS = Side("mnemon, embedded", "mnemon")
-OURS_READ = Side("mnemon, host's model", "mnemon", host_model=True)
+OURS_REMOTE = Side("souvenance, server", "souvenance", remote=True)
+OURS = Side("souvenance, embedded", "souvenance")
+OURS_READ = Side("souvenance, host's model", "souvenance", host_model=True)
 NOBODY = Side("no provider", "")
 
 
@@ -124,12 +124,12 @@ def a_gateway(
 
 
 def _choose(host: Host, side: Side) -> None:
-    """The host comes with Mnemon; a host with another memory knows nothing of it."""
+    """The host comes with Souvenance; a host with another memory knows nothing of it."""
     path = host.home / "config.yaml"
     settings = json.loads(path.read_text("utf-8"))
     settings["memory"]["provider"] = side.provider
     path.write_text(json.dumps(settings), "utf-8")
-    if side.provider != "mnemon":
+    if side.provider != "souvenance":
         shutil.rmtree(host.home / "plugins")
 
 
@@ -152,4 +152,4 @@ def _ask_there(host: Host, far: Far, server: Server) -> None:
     path = host.home / "honcho.json"
     path.write_text(json.dumps({**OWNER, "baseUrl": far.url, "hosts": {"hermes": block}}), "utf-8")
     path.chmod(0o600)
-    (host.home / "mnemon.json").unlink()
+    (host.home / "souvenance.json").unlink()

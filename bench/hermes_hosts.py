@@ -171,7 +171,7 @@ def print_peers(found: Talks, latency: float) -> list[Verdict]:
                 f" {figure(ms([turn.beside for turn in turns]))}"
                 f" {median(turn.calls for turn in turns):>6g} {f'{before} to {after}' if last else '':>12}"
             )
-        if side.provider == "mnemon":
+        if side.provider == "souvenance":
             about = f"{side.name}, model of {seconds:g} s"
             for what, claim in (("apt", "least turns answered from memory"), ("saved", "least turns saved")):
                 least = min(sum(getattr(turn, what) for turn in talk.turns) for talk in talks)

@@ -23,8 +23,8 @@ import json  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
 from typing import Any, NamedTuple  # noqa: E402
 
-from mnemon import plugin  # noqa: E402
-from mnemon.hermes.provider import Provider  # noqa: E402
+from souvenance import plugin  # noqa: E402
+from souvenance.hermes.provider import Provider  # noqa: E402
 
 IMPORTED = time.perf_counter()
 _HOST = importlib.util.find_spec("agent") is not None

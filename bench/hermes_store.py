@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from honcho_chat import message, question
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.turns.gated import members_of
-from mnemon.turns.seat import Seat
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.turns.gated import members_of
+from souvenance.turns.seat import Seat
 
 WORKSPACE = "hermes"
 USER, AI = "ann", "hermes"
 KEY = f"user:{USER}"
 """What Ann's requests to the API server name her by."""
-UNLIMITED = {"MNEMON_REQUESTS_PER_MINUTE": "1000000000"}
+UNLIMITED = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
 
 _SESSIONS = 100
 _OTHERS, _SESSIONS_OF_OTHERS = 20, 2

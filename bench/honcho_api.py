@@ -3,7 +3,7 @@
     python bench/honcho_api.py [--base-url URL] [--api-key KEY] [--pids 12,13] [--sdk]
         [--rounds 3] [--stores 1000,20000] [--clients 1,8] [--session-length 100] [--only CALLS] [--json FILE]
 
-Without --base-url it starts a `mnemon serve` of its own on an empty folder, and then also tells the
+Without --base-url it starts a `souvenance serve` of its own on an empty folder, and then also tells the
 cold start, the resident memory and the bytes on disk. On another server it leaves its workspaces
 behind, named `bench-...`. Only documented v3 routes are used.
 
@@ -411,7 +411,7 @@ def print_footprint(bench: Bench, measured: Sequence[Measured]) -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--base-url", help="a running Honcho v3 server; without it, a mnemon of our own")
+    parser.add_argument("--base-url", help="a running Honcho v3 server; without it, a souvenance of our own")
     parser.add_argument("--api-key")
     parser.add_argument("--pids", help="the server's processes, for CPU per call")
     parser.add_argument("--sdk", action="store_true", help="measure through honcho-ai")

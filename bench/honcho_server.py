@@ -1,4 +1,4 @@
-"""A `mnemon serve` of the benchmark's own, on a folder that is gone afterwards, and what it takes."""
+"""A `souvenance serve` of the benchmark's own, on a folder that is gone afterwards, and what it takes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from honcho_load import Failed, Plain
 
-_UNLIMITED = {"MNEMON_REQUESTS_PER_MINUTE": "1000000000"}
+_UNLIMITED = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
 _HERE = Path(__file__).resolve().parent
 
 
@@ -39,8 +39,10 @@ class Server:
 
     def start(self, port: int = 0) -> float:
         """Start, and say how many seconds passed until it had answered a first real request."""
-        command = [_python(), "-m", "mnemon", "serve", "--port", str(port), "--home", str(self.home)]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+        command = [_python(), "-m", "souvenance", "serve", "--port", str(port), "--home", str(self.home)]
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")
+        }
         began = time.perf_counter()
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, env={**environment, **_UNLIMITED}
@@ -49,7 +51,7 @@ class Server:
         told = self._process.stdout.readline()
         found = re.search(r"http://\S+", told)
         if found is None:
-            raise Failed(f"mnemon did not start: {told!r}")
+            raise Failed(f"souvenance did not start: {told!r}")
         self.base_url = found.group()
         client = Plain(self.base_url, self.key)
         while True:
@@ -83,7 +85,7 @@ class Server:
     def disk(self) -> Disk:
         """What the folder takes; to be asked while the server is stopped, so that nothing waits in a log."""
         total = sum(path.stat().st_size for path in self.home.rglob("*") if path.is_file())
-        return Disk(total, _tables(self.home / "mnemon.db"))
+        return Disk(total, _tables(self.home / "souvenance.db"))
 
     def clear(self) -> None:
         self.stop()
@@ -91,8 +93,8 @@ class Server:
 
 
 def _python() -> str:
-    """The interpreter that can serve Mnemon: this one, or that of the checkout."""
-    if all(importlib.util.find_spec(name) is not None for name in ("mnemon", "uvicorn")):
+    """The interpreter that can serve Souvenance: this one, or that of the checkout."""
+    if all(importlib.util.find_spec(name) is not None for name in ("souvenance", "uvicorn")):
         return sys.executable
     return str(_HERE.parent / ".venv" / "bin" / "python")
 

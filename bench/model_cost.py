@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from mnemon.adapters.when_asked import TokensWhenAsked
-from mnemon.bootstrap import House, open_house
-from mnemon.config import settings_from
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
 from people import SCENES, SETTLE_SECONDS, Asked, Person, people
+from souvenance.adapters.when_asked import TokensWhenAsked
+from souvenance.bootstrap import House, open_house
+from souvenance.config import settings_from
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
 
 NOTHING = json.dumps({"add": [], "replace": [], "retire": [], "keep": []})
 NEVER = str(24 * 3600)
@@ -115,11 +115,11 @@ def measure(person: Person, way: str, options: argparse.Namespace) -> Counter[st
     meter = Meter(options.url)
     with listening(meter) as url, tempfile.TemporaryDirectory() as folder:
         settings = {
-            "MNEMON_REQUESTS_PER_MINUTE": "1000000000",
-            "MNEMON_EMBEDDER": "none",
-            "MNEMON_MODEL_DERIVE_BASE_URL": url,
-            "MNEMON_MODEL_NAME": options.name,
-            "MNEMON_MODEL_QUIET_SECONDS": NEVER,
+            "SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000",
+            "SOUVENANCE_EMBEDDER": "none",
+            "SOUVENANCE_MODEL_DERIVE_BASE_URL": url,
+            "SOUVENANCE_MODEL_NAME": options.name,
+            "SOUVENANCE_MODEL_QUIET_SECONDS": NEVER,
         }
         house = open_house(settings_from(settings, folder))
         try:

@@ -34,12 +34,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mnemon.adapters.tokens import Tokens
-from mnemon.bootstrap import House, open_house
-from mnemon.config import settings_from
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
+from souvenance.adapters.tokens import Tokens
+from souvenance.bootstrap import House, open_house
+from souvenance.config import settings_from
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
 
 SCENES = Path(__file__).resolve().parent / "people"
 AGENT = "agent"
@@ -203,7 +203,7 @@ def judged(line: str, person: Person) -> str:
 
 def measure(person: Person, tokens: int, show: Callable[[str], None]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    settings = {"MNEMON_REQUESTS_PER_MINUTE": "1000000000"}
+    settings = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
     with tempfile.TemporaryDirectory() as folder:
         house = open_house(settings_from(settings, folder))
         try:

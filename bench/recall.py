@@ -1,23 +1,23 @@
 """How often the right line is found, on LoCoMo and LongMemEval_S, with no model called; and what it costs.
 
     python bench/recall.py [--locomo FILE] [--longmemeval FILE] [--only locomo,longmemeval,speed]
-        [--systems mnemon,mnemon-words,bm25,...] [--limit QUESTIONS] [--rounds 3] [--store DIR] [--json FILE]
-        [--misses FILE]
+        [--systems souvenance,souvenance-words,bm25,...] [--limit QUESTIONS] [--rounds 3] [--store DIR]
+        [--json FILE] [--misses FILE]
 
 Without files, the development halves in `../shared/data` beside the project are taken; a file that is
 judged by is not tuned on. The measures are defined in `recall_metrics`, which questions count for which
 mean in `recall_judge`, what is stored and what is gold in `recall_data`.
 
-`mnemon` is the product as it is installed, through its own write and read path (`recall_mnemon`);
-`mnemon-words` is the same without an embedder. `bm25` is plain BM25 over turns, `bm25-stem` with stemming;
-`-sessions` is over whole sessions. A query is the question's text alone. Turns that a ranking holds are
-mapped to their sessions, counted once each. Recall is in percent; MRR and NDCG from 0 to 1.
+`souvenance` is the product as it is installed, through its own write and read path (`recall_souvenance`);
+`souvenance-words` is the same without an embedder. `bm25` is plain BM25 over turns, `bm25-stem` with
+stemming; `-sessions` is over whole sessions. A query is the question's text alone. Turns that a ranking holds
+are mapped to their sessions, counted once each. Recall is in percent; MRR and NDCG from 0 to 1.
 
 Costs. `ms_median` is the median of the rounds' medians of a search for ten, in a process whose index is
 loaded; `ms_first` the first search in a store. `ingest_ms_per_message` is the request, in batches of up to
 a hundred; `behind_ms_per_message` what is done afterwards. `bytes_per_message` is the whole data folder.
 With `--store` the stores are kept, and a second run only asks. `--misses` writes down which questions
-`mnemon` missed, with the rank of each gold turn.
+`souvenance` missed, with the rank of each gold turn.
 
 speed: ten thousand made lines of one owner, on one core (`recall_speed`).
 """
@@ -38,13 +38,13 @@ from hermes_figures import Verdict
 from machine import Machine
 from recall_data import Corpus, limited, locomo, longmemeval
 from recall_judge import judged, misses, sizes
-from recall_mnemon import EMBEDDER, Shelf, has_embedder_setting
+from recall_souvenance import EMBEDDER, Shelf, has_embedder_setting
 from recall_speed import measure_speed, print_speed
-from recall_systems import Baseline, Mnemon
+from recall_systems import Baseline, Souvenance
 from recall_tables import COSTS, INJECTION, LOCOMO, LONGMEMEVAL, print_table, verdicts
 
 PARTS = ("locomo", "longmemeval", "speed")
-SYSTEMS = ("mnemon", "mnemon-words", "bm25", "bm25-stem", "bm25-sessions", "bm25-stem-sessions")
+SYSTEMS = ("souvenance", "souvenance-words", "bm25", "bm25-stem", "bm25-sessions", "bm25-stem-sessions")
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _READ: dict[str, Callable[[Path], list[Corpus]]] = {"locomo": locomo, "longmemeval": longmemeval}
 _NAMES = {"locomo": LOCOMO, "longmemeval": LONGMEMEVAL}
@@ -67,7 +67,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lines", type=int, default=10_000, help="of one owner, for the speed")
     parser.add_argument("--store", type=Path, help="keep the stores there, or take them from there")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--misses", type=Path, help="write down what mnemon missed, for who tunes it")
+    parser.add_argument("--misses", type=Path, help="write down what souvenance missed, for who tunes it")
     asked = parser.parse_args()
     for given, known in ((asked.only, PARTS), (asked.systems, SYSTEMS)):
         if unknown := set(given.split(",")) - set(known):
@@ -83,12 +83,12 @@ def told(progress: str) -> None:
         print(f"\r{progress:<70}", end="\r", file=sys.stderr, flush=True)
 
 
-def system(name: str, shelf: Shelf) -> Mnemon | Baseline | None:
-    """The system of that name; None if this Mnemon has no such variant."""
-    if name == "mnemon":
-        return Mnemon(shelf, {})
-    if name == "mnemon-words":
-        return Mnemon(shelf, {EMBEDDER: "none"}) if has_embedder_setting() else None
+def system(name: str, shelf: Shelf) -> Souvenance | Baseline | None:
+    """The system of that name; None if this Souvenance has no such variant."""
+    if name == "souvenance":
+        return Souvenance(shelf, {})
+    if name == "souvenance-words":
+        return Souvenance(shelf, {EMBEDDER: "none"}) if has_embedder_setting() else None
     return Baseline(stemming="stem" in name, sessions="sessions" in name)
 
 
@@ -98,7 +98,7 @@ def measure(dataset: str, corpora: list[Corpus], asked: argparse.Namespace, fold
     for name in asked.systems.split(","):
         one = system(name, shelf)
         if one is None:
-            print(f"{name} is left out: this Mnemon has no embedder to do without", file=sys.stderr)
+            print(f"{name} is left out: this Souvenance has no embedder to do without", file=sys.stderr)
             continue
 
         def progress(text: str, name: str = name) -> None:
@@ -106,7 +106,7 @@ def measure(dataset: str, corpora: list[Corpus], asked: argparse.Namespace, fold
 
         rankings = one.find(corpora, asked.rounds, progress)
         found[name] = judged(corpora, rankings)
-        if name == "mnemon" and asked.misses:
+        if name == "souvenance" and asked.misses:
             with asked.misses.open("a", encoding="utf-8") as file:
                 file.writelines(json.dumps(missed) + "\n" for missed in misses(corpora, rankings))
     told("")
@@ -143,7 +143,7 @@ def main() -> int:
             found["speed"] = measure_speed(asked.lines, asked.rounds, told)
             reached += print_speed(found["speed"])
     print(f"\n{machine}")
-    reached = verdicts("mnemon", found) + reached
+    reached = verdicts("souvenance", found) + reached
     for verdict in reached:
         print(verdict)
     if asked.json:

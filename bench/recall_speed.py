@@ -20,10 +20,10 @@ from typing import Any
 from hermes_figures import Verdict, figure
 from honcho_chat import message, question
 from honcho_server import resident_mb
-from mnemon.gate.admission import Credentials
 from recall_data import Corpus, Session, Turn
-from recall_mnemon import TOP, Ask, fill, opened, search
+from recall_souvenance import TOP, Ask, fill, opened, search
 from recall_systems import timing
+from souvenance.gate.admission import Credentials
 
 QUERY_MOST_MS = 30.0
 EMBEDDED_LEAST_PER_SECOND = 60.0

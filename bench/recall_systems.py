@@ -8,12 +8,12 @@ from functools import cache
 from statistics import fmean, median, quantiles
 from typing import Any, NamedTuple
 
-from mnemon.adapters.tokens import Tokens
 from recall_bm25 import Bm25, stems, words
 from recall_data import Corpus, Question, Turn
 from recall_metrics import by_session
-from recall_mnemon import MOST, TOP, Ask, Filled, Replies, Reply, Shelf
 from recall_smalltalk import LINES
+from recall_souvenance import MOST, TOP, Ask, Filled, Replies, Reply, Shelf
+from souvenance.adapters.tokens import Tokens
 
 Told = Callable[[str], None]
 
@@ -57,7 +57,7 @@ def timing(rounds: Sequence[Sequence[float]]) -> dict[str, Any]:
     }
 
 
-class Mnemon:
+class Souvenance:
     """The product, as it is installed or as the environment says."""
 
     def __init__(self, shelf: Shelf, environment: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""What each signal of `mnemon.domain.relevance` is worth: weights fitted and judged on the development data.
+"""What each recall signal is worth: weights fitted and judged on the development data.
 
     python bench/recall_weights.py --store DIR (--fit | --ablate) [--locomo FILE] [--longmemeval FILE]
         [--share 0.5] [--ridge 0.3] [--json FILE]
@@ -32,20 +32,20 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from mnemon.bootstrap import House
-from mnemon.core.bounds import Bounds
-from mnemon.core.conversation.place import rooms_of
-from mnemon.core.finding import find, understand
-from mnemon.domain import relevance as r
-from mnemon.gate.admission import Credentials
-from mnemon.gate.case import Case, Outcome
-from mnemon.gate.conversation import answers as a
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.ports.index import Hit
 from recall_data import Corpus, Question, locomo, longmemeval
 from recall_metrics import all_at, by_session, distinct, frac_at
-from recall_mnemon import MOST, Filled, opened, peer_name, work_off
+from recall_souvenance import MOST, Filled, opened, peer_name, work_off
+from souvenance.bootstrap import House
+from souvenance.core.bounds import Bounds
+from souvenance.core.conversation.place import rooms_of
+from souvenance.core.finding import find, understand
+from souvenance.domain import relevance as r
+from souvenance.gate.admission import Credentials
+from souvenance.gate.case import Case, Outcome
+from souvenance.gate.conversation import answers as a
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.ports.index import Hit
 
 SIGNALS = tuple(name for name in r.WEIGHTS if name != r.UPDATE)
 """All but what is told only once lines are ranked."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from machine import Machine
-from mnemon.turns import secrets
+from souvenance.turns import secrets
 
 _ENDS = ("", " ", "=", ":", "\n", "'", ".", "-", "@", "1")
 _WORDS = """

@@ -7,11 +7,12 @@
 
 Method. Every owner has a thousand lines: nine sessions of a hundred messages of about 40 tokens, half of
 them said by the owner and half by one assistant whom all share, and a hundred stated conclusions. All owners
-are in one workspace; with --apart each has one. They are stored through `mnemon serve` on SQLite, by Honcho's
-API, a hundred messages in a request, and moved to PostgreSQL by `mnemon migrate`. Nothing is concluded from
-what is said (`reasoning`, `summary` and `dream` are off), so that the lines are as many as it says. Lines are
-found by words; `--embedder` adds what comparing meanings takes. Stores are kept in the folder, and each run
-works on copies. PostgreSQL is the packaged one as it comes, reached by a socket of this machine.
+are in one workspace; with --apart each has one. They are stored through `souvenance serve` on SQLite, by
+Honcho's API, a hundred messages in a request, and moved to PostgreSQL by `souvenance migrate`. Nothing is
+concluded from what is said (`reasoning`, `summary` and `dream` are off), so that the lines are as many as it
+says. Lines are found by words; `--embedder` adds what comparing meanings takes. Stores are kept in the
+folder, and each run works on copies. PostgreSQL is the packaged one as it comes, reached by a socket of this
+machine.
 
 A round starts new servers and warms each with questions of one owner. Then every other owner is asked about
 once, half of them first by `get` (with a cap of that owner, right `get`) and half first by Honcho's `context`
@@ -28,7 +29,7 @@ when all owners were asked about. The bound is on the largest total against the 
 
 On servers given by --base-url, all on one store, the crowd is stored in a workspace `scale-...` that grows
 and stays. They are not restarted, so that only the first round has first questions, and the key given is used
-for every owner. `get` is Mnemon's own, and asked only with --get.
+for every owner. `get` is Souvenance's own, and asked only with --get.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 
-OWNER = "mnemon"
+OWNER = "souvenance"
 _SETTINGS = {"listen_addresses": "", "max_connections": "60"}
 """All else is as PostgreSQL comes: what is committed is on the disk, and 128 MB are shared buffers."""
 _PATIENCE_SECONDS = 60.0

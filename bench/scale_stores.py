@@ -19,7 +19,7 @@ from scale_crowd import SESSIONS, Crowd
 from scale_postgres import Cluster
 
 _UNFINISHED = "-unfinished"
-_BOOK = "mnemon.db*"
+_BOOK = "souvenance.db*"
 
 
 class Place(NamedTuple):
@@ -92,7 +92,7 @@ class SqliteStores:
 
 
 class PostgresStores:
-    """Databases, to which the files were moved by `mnemon migrate`."""
+    """Databases, to which the files were moved by `souvenance migrate`."""
 
     kind = "PostgreSQL"
 
@@ -116,7 +116,7 @@ class PostgresStores:
             self.drop(making)
             self.drop(name)
             self._cluster.run(f"CREATE DATABASE {_database(making)}")
-            command = [sys.executable, "-m", "mnemon", "migrate", str(files)]
+            command = [sys.executable, "-m", "souvenance", "migrate", str(files)]
             subprocess.run([*command, self._cluster.url(_database(making))], check=True, stdout=sys.stderr)
             self._cluster.run("VACUUM ANALYZE", _database(making))
             self._cluster.run(f"ALTER DATABASE {_database(making)} RENAME TO {_database(name)}")
@@ -149,14 +149,14 @@ def _database(name: str) -> str:
 
 
 class Serving:
-    """A `mnemon serve` in a process of its own."""
+    """A `souvenance serve` in a process of its own."""
 
     def __init__(self, place: Place, embedder: str) -> None:
-        settings = {"MNEMON_REQUESTS_PER_MINUTE": "1000000000", "MNEMON_EMBEDDER": embedder}
+        settings = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000", "SOUVENANCE_EMBEDDER": embedder}
         if place.database is not None:
-            settings["MNEMON_STORE"] = place.database
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
-        command = [sys.executable, "-m", "mnemon", "serve", "--port", "0", "--home", str(place.home)]
+            settings["SOUVENANCE_STORE"] = place.database
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
+        command = [sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", str(place.home)]
         place.home.mkdir(parents=True, exist_ok=True)
         with (place.home / "serve.log").open("w", encoding="utf-8") as log:
             self._process = subprocess.Popen(
@@ -165,7 +165,7 @@ class Serving:
         assert self._process.stdout is not None
         found = re.search(r"http://\S+", self._process.stdout.readline())
         if found is None:
-            raise Failed(f"mnemon did not start: {(place.home / 'serve.log').read_text('utf-8')}")
+            raise Failed(f"souvenance did not start: {(place.home / 'serve.log').read_text('utf-8')}")
         self.base_url = found.group()
         self.pid = self._process.pid
         self.key = (place.home / "owner.cap").read_text(encoding="ascii").strip()

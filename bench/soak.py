@@ -35,17 +35,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-import mnemon
+import souvenance
 from chat import STAND_IN, serving
 from machine import Machine
-from mnemon.domain.cap import OPS
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as co
-from mnemon.gate.messages import Request
-from mnemon.gate.operation import Operation
 from scale_postgres import Cluster
 from soak_doors import (
     PEOPLE,
@@ -62,6 +54,14 @@ from soak_doors import (
     Step,
     keep_going,
 )
+from souvenance.domain.cap import OPS
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as co
+from souvenance.gate.messages import Request
+from souvenance.gate.operation import Operation
 
 KILL_SECONDS = 20.0
 OUTAGE_EVERY, OUTAGE_SECONDS = 300.0, 8.0
@@ -105,7 +105,9 @@ class Store:
     @contextmanager
     def out_of_reach(self) -> Iterator[None]:
         """Another program holds the store meanwhile: nothing can be written, audit rows neither."""
-        with closing(sqlite3.connect(self._home / "mnemon.db", timeout=60, isolation_level=None)) as other:
+        with closing(
+            sqlite3.connect(self._home / "souvenance.db", timeout=60, isolation_level=None)
+        ) as other:
             other.execute("BEGIN EXCLUSIVE")
             yield
             other.execute("ROLLBACK")
@@ -125,7 +127,7 @@ class Database:
         self._cluster = Cluster(folder)
         self._cluster.start()
         self._cluster.run("CREATE DATABASE soak")
-        self.settings = {"MNEMON_STORE": self._cluster.url("soak")}
+        self.settings = {"SOUVENANCE_STORE": self._cluster.url("soak")}
 
     @contextmanager
     def out_of_reach(self) -> Iterator[None]:
@@ -149,7 +151,7 @@ class Database:
 
 
 class Server:
-    """`mnemon serve` on a port that stays the same, however often it is killed."""
+    """`souvenance serve` on a port that stays the same, however often it is killed."""
 
     def __init__(self, environment: Mapping[str, str], log: Path) -> None:
         self._environment = dict(environment)
@@ -167,7 +169,7 @@ class Server:
         """Start it, and wait until it takes connections."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "mnemon", "serve", "--port", str(self.port)],
+                [sys.executable, "-m", "souvenance", "serve", "--port", str(self.port)],
                 env=self._environment,
                 stdout=log,
                 stderr=log,
@@ -225,17 +227,17 @@ class Soak:
         self.home = folder / "home"
         self.seconds = minutes * 60
         self.store: Store | Database = Database(folder / "pg") if store == "postgres" else Store(self.home)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
         self._own = {
-            "MNEMON_HOME": str(self.home),
-            "MNEMON_EMBEDDER": embedder,
-            "MNEMON_REQUESTS_PER_MINUTE": "1000000000",
-            "MNEMON_INDEX_MB": str(INDEX_MB),
+            "SOUVENANCE_HOME": str(self.home),
+            "SOUVENANCE_EMBEDDER": embedder,
+            "SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000",
+            "SOUVENANCE_INDEX_MB": str(INDEX_MB),
             **self.store.settings,
         }
         self.environment = {**kept, **self._own}
         self.host_home = folder / "hermes"
-        self.host_environment = {**kept, "MNEMON_EMBEDDER": embedder}
+        self.host_environment = {**kept, "SOUVENANCE_EMBEDDER": embedder}
         self.log = folder / "log"
         self.ledger = Ledger()
         self.kills = self.outages = 0
@@ -256,15 +258,15 @@ class Soak:
         finally:
             house.close()
 
-    def opened(self) -> mnemon.House:
-        return mnemon.open_house(mnemon.settings_from(self._own))
+    def opened(self) -> souvenance.House:
+        return souvenance.open_house(souvenance.settings_from(self._own))
 
     def run(self) -> Watch:
         tokens = self.tokens()
         stopped = threading.Event()
         with ExitStack() as stack:
             model = stack.enter_context(serving([sys.executable, "-c", STAND_IN]))
-            served = {**self.environment, "MNEMON_CHAT_BASE_URL": f"http://127.0.0.1:{model}/v1"}
+            served = {**self.environment, "SOUVENANCE_CHAT_BASE_URL": f"http://127.0.0.1:{model}/v1"}
             lives, dies = Server(served, self.log), Server(served, self.log)
             for server in (lives, dies):
                 stack.callback(server.stop)
@@ -373,7 +375,7 @@ def _said(soak: Soak) -> set[str]:
     host = Host(soak.host_home, soak.host_environment, Ledger())
     host()
     host.close()
-    house = mnemon.open_house(mnemon.settings_from({}, str(soak.host_home / "mnemon")))
+    house = souvenance.open_house(souvenance.settings_from({}, str(soak.host_home / "souvenance")))
     found: set[str] = set()
     try:
 
@@ -396,7 +398,7 @@ def _said(soak: Soak) -> set[str]:
 
 def _command(environment: Mapping[str, str], *command: str) -> tuple[bool, str]:
     ran = subprocess.run(
-        [sys.executable, "-m", "mnemon", *command], env=dict(environment), capture_output=True, text=True
+        [sys.executable, "-m", "souvenance", *command], env=dict(environment), capture_output=True, text=True
     )
     return ran.returncode == 0, (ran.stdout or ran.stderr).strip().splitlines()[-1][:120]
 

@@ -25,9 +25,9 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from honcho_chat import message, question
-from mnemon.domain import ulid
-from mnemon.gate import messages as m
-from mnemon.gate.caps import attenuated
+from souvenance.domain import ulid
+from souvenance.gate import messages as m
+from souvenance.gate.caps import attenuated
 
 PEOPLE = 200
 SESSIONS = 200
@@ -40,8 +40,8 @@ _GOOD = (200, 201, 202, 204)
 
 HOST = """
 import sys
-from mnemon import plugin
-from mnemon.hermes.provider import Provider
+from souvenance import plugin
+from souvenance.hermes.provider import Provider
 
 made = Provider(plugin._SURROUNDINGS)
 made.initialize("soak", platform="cli", hermes_home=sys.argv[1], agent_context="primary")
@@ -287,7 +287,7 @@ class CommandLine:
 
     def __call__(self) -> None:
         text = message(self._random.randrange(100_000), assistant=False)
-        command = [sys.executable, "-m", "mnemon", "--json", "put", text]
+        command = [sys.executable, "-m", "souvenance", "--json", "put", text]
         if self._random.random() < 0.3:
             command = [*command[:-2], "get", text]
         began = time.perf_counter()

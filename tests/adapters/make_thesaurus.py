@@ -1,4 +1,4 @@
-"""Makes `src/mnemon/adapters/thesaurus.bin`: which common English words are close to which, by their vectors.
+"""Makes `adapters/thesaurus.bin`: which common English words are close to which, by their vectors.
 
     python tests/adapters/make_thesaurus.py
 
@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from mnemon.adapters.embed import packaged
-from mnemon.adapters.thesaurus import _FILE, packed
-from mnemon.domain import words
-from mnemon.domain.words.stop import ASKING, STOP_WORDS
+from souvenance.adapters.embed import packaged
+from souvenance.adapters.thesaurus import _FILE, packed
+from souvenance.domain import words
+from souvenance.domain.words.stop import ASKING, STOP_WORDS
 
 WORDS = 12_000
 _APART = """

@@ -1,4 +1,4 @@
-"""Makes `src/mnemon/adapters/o200k.table` from the published rank file `o200k_base.tiktoken`.
+"""Makes `src/souvenance/adapters/o200k.table` from the published rank file `o200k_base.tiktoken`.
 
     python tests/adapters/make_token_table.py o200k_base.tiktoken
 
@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 from zlib import crc32
 
-TABLE = Path(__file__).resolve().parents[2] / "src" / "mnemon" / "adapters" / "o200k.table"
+TABLE = Path(__file__).resolve().parents[2] / "src" / "souvenance" / "adapters" / "o200k.table"
 PUBLISHED = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
 

@@ -8,11 +8,11 @@ from threading import Event
 import pytest
 
 from adapters.receivers import Authority, receiver, rude
-from mnemon.adapters.courier import HttpCourier, system_addresses
-from mnemon.domain.delivery import sign
-from mnemon.errors import InvalidInput
-from mnemon.ports.courier import Parcel, Undelivered
 from ports import vacant_port
+from souvenance.adapters.courier import HttpCourier, system_addresses
+from souvenance.domain.delivery import sign
+from souvenance.errors import InvalidInput
+from souvenance.ports.courier import Parcel, Undelivered
 
 BODY = b'{"type":"test.event"}'
 NAME = "hooks.example.test"
@@ -55,7 +55,7 @@ def test_an_event_arrives_signed_and_as_it_was_given():
     assert headers["Host"] == f"127.0.0.1:{server.port}"
     assert headers["Content-Type"] == "application/json"
     assert headers["X-Attempt"] == "1"
-    assert headers["User-Agent"].startswith("mnemon/")
+    assert headers["User-Agent"].startswith("souvenance/")
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])

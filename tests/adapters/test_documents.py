@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters import pdfs
-from mnemon.adapters.documents import MOST_BYTES, Documents
-from mnemon.adapters.pdf import Bounds
-from mnemon.errors import FileTooLarge, InvalidInput, MnemonError, UnsupportedType
+from souvenance.adapters.documents import MOST_BYTES, Documents
+from souvenance.adapters.pdf import Bounds
+from souvenance.errors import FileTooLarge, InvalidInput, SouvenanceError, UnsupportedType
 
 steady = settings(deadline=None, derandomize=True)
 documents = Documents(pdf_bounds=Bounds(pages=40, characters=2_000, seconds=3))
@@ -150,7 +150,7 @@ def test_a_file_may_be_as_large_as_the_limit_and_not_a_byte_larger():
 def test_any_bytes_are_read_or_refused(data, media_type, filename):
     try:
         text = documents.read(data, media_type, filename)
-    except MnemonError:
+    except SouvenanceError:
         return
     assert text.strip()
     assert "\0" not in text
@@ -251,7 +251,7 @@ def test_a_pdf_cut_off_anywhere_is_read_or_refused(tenth):
 def test_reading_text_loads_no_pdf_library():
     script = (
         "import sys\n"
-        "from mnemon.adapters.documents import Documents\n"
+        "from souvenance.adapters.documents import Documents\n"
         "Documents().read(b'text', 'text/plain', None)\n"
         "print({'pypdf', 'numpy', 'cryptography'} & set(sys.modules))"
     )

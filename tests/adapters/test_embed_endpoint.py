@@ -9,12 +9,12 @@ import pytest
 
 from adapters.embeddings import endpoint, usual
 from adapters.receivers import rude
-from mnemon.adapters.embed.endpoint import EndpointEmbedder
-from mnemon.adapters.embed.rest import Rest
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.errors import Misconfigured, Unavailable
-from mnemon.testing.embedder_contract import likeness
 from ports import vacant_port
+from souvenance.adapters.embed.endpoint import EndpointEmbedder
+from souvenance.adapters.embed.rest import Rest
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.errors import Misconfigured, Unavailable
+from souvenance.testing.embedder_contract import likeness
 
 KEY = "sk-a-very-secret-key"
 
@@ -145,7 +145,7 @@ def test_other_dimensions_are_asked_for_once_the_model_gives_others(server, make
 def test_wrong_dimensions_are_misconfigured(make):
     with pytest.raises(Misconfigured, match="64 dimensions, not 100") as caught:
         make(dimensions=100).question("hello")
-    assert "MNEMON_EMBEDDER_DIMENSIONS" in caught.value.hint
+    assert "SOUVENANCE_EMBEDDER_DIMENSIONS" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_an_endpoint_that_has_just_failed_is_left_alone_for_a_while(server, make
     ],
 )
 def test_what_is_no_address_is_misconfigured(url):
-    with pytest.raises(Misconfigured, match="MNEMON_EMBEDDER_BASE_URL"):
+    with pytest.raises(Misconfigured, match="SOUVENANCE_EMBEDDER_BASE_URL"):
         EndpointEmbedder(url, "words", 64)
 
 

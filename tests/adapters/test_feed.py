@@ -4,10 +4,10 @@ import sqlite3
 
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.feed import EVERY, SIZE
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.testing.book_scenes import ROOM, changes_since, numbered
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.feed import EVERY, SIZE
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.testing.book_scenes import ROOM, changes_since, numbered
 
 LINES = 1000
 

@@ -3,8 +3,8 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from mnemon.adapters.when_asked import Later, TokensWhenAsked
-from mnemon.testing.threads import often_interrupted
+from souvenance.adapters.when_asked import Later, TokensWhenAsked
+from souvenance.testing.threads import often_interrupted
 
 THREADS = 16
 

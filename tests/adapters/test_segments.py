@@ -4,8 +4,8 @@ from array import array
 
 import pytest
 
-from mnemon.adapters.index.segments import loaded, merged
-from mnemon.domain.feed import packed
+from souvenance.adapters.index.segments import loaded, merged
+from souvenance.domain.feed import packed
 
 FAR = [3 << 60, 1 << 60, 2 << 60, 7]
 CLOSE = [(1 << 40) + last for last in (3, 0, 2, 1)]

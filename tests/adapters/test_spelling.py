@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from mnemon.adapters.spelling import PackagedSpelling
-from mnemon.adapters.tokens import Tokens
+from souvenance.adapters.spelling import PackagedSpelling
+from souvenance.adapters.tokens import Tokens
 
 SPELLING = PackagedSpelling(Tokens())
 

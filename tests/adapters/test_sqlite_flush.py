@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.errors import StorageFull, StorageUnavailable
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.errors import StorageFull, StorageUnavailable
 
 
 @pytest.fixture

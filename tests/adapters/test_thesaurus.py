@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.adapters.thesaurus import PackagedThesaurus, Table, packed
-from mnemon.domain import words
+from souvenance.adapters.thesaurus import PackagedThesaurus, Table, packed
+from souvenance.domain import words
 
 PACKAGED = PackagedThesaurus()
 

@@ -15,10 +15,10 @@ CONTRACTS = [
     for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 ]
 PLANTED = {
-    "Arrows point inward": ("domain", "import mnemon.core.recall"),
-    "Every surface enters through the gate": ("surfaces", "import mnemon.core.vault"),
-    "The provider enters through the gate": ("hermes", "import mnemon.adapters.files"),
-    "Adapters serve ports, never use cases": ("adapters", "import mnemon.gate.gate"),
+    "Arrows point inward": ("domain", "import souvenance.core.recall"),
+    "Every surface enters through the gate": ("surfaces", "import souvenance.core.vault"),
+    "The provider enters through the gate": ("hermes", "import souvenance.adapters.files"),
+    "Adapters serve ports, never use cases": ("adapters", "import souvenance.gate.gate"),
     "The inside does no I/O": ("core", "import sqlite3"),
 }
 
@@ -56,13 +56,13 @@ def test_every_contract_has_a_planted_violation():
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_violation_breaks_its_contract(copy, name):
     layer, line = PLANTED[name]
-    planted = copy / "src" / "mnemon" / layer / "planted.py"
+    planted = copy / "src" / "souvenance" / layer / "planted.py"
     planted.write_text(f"{line}\n")
     status, told = linted(copy)
     planted.unlink()
     assert status == 1, told
     assert f"{name} BROKEN" in told
-    assert f"mnemon.{layer}.planted" in told
+    assert f"souvenance.{layer}.planted" in told
 
 
 def test_the_copy_is_whole_without_the_violation(copy):

@@ -50,26 +50,28 @@ def loaded_by(script, *arguments):
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    loaded = loaded_by("import mnemon")
-    assert "mnemon" in loaded
+    loaded = loaded_by("import souvenance")
+    assert "souvenance" in loaded
     assert loaded & HEAVY == set()
 
 
 def test_naming_an_error_loads_nothing_heavy():
-    assert loaded_by("import mnemon; mnemon.MnemonError") & HEAVY == set()
+    assert loaded_by("import souvenance; souvenance.SouvenanceError") & HEAVY == set()
 
 
 def test_what_is_not_there_is_an_attribute_error():
-    script = "import mnemon\ntry:\n    mnemon.nothing\nexcept AttributeError:\n    import this_is_missing"
+    script = (
+        "import souvenance\ntry:\n    souvenance.nothing\nexcept AttributeError:\n    import this_is_missing"
+    )
     failed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert "ModuleNotFoundError" in failed.stderr
 
 
 PUT = """
-from mnemon import open_house, settings_from
+from souvenance import open_house, settings_from
 house = open_house(settings_from({}, sys.argv[1]))
-from mnemon.gate import messages as m, operations as o
-from mnemon.gate.admission import Credentials
+from souvenance.gate import messages as m, operations as o
+from souvenance.gate.admission import Credentials
 house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put("hello"))
 house.close()
 """
@@ -83,17 +85,17 @@ def test_a_put_loads_neither_the_index_nor_the_web(home):
 
 def test_the_command_line_loads_the_web_only_to_use_it(home):
     script = """
-sys.argv = ["mnemon", "--home", sys.argv[1], "put", "hello"]
-from mnemon.surfaces.cli.main import run
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
+sys.argv = ["souvenance", "--home", sys.argv[1], "put", "hello"]
+from souvenance.surfaces.cli.main import run
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
 run(open_house, settings_from)
 """
     assert loaded_by(script, str(home)) & {"numpy", "starlette", "uvicorn", "httpx", "anyio"} == set()
 
 
 def test_the_doors_of_a_server_load_the_protocol_of_mcp_only_to_speak_it():
-    loaded = loaded_by("import mnemon.surfaces.http.server, mnemon.surfaces.mcp.door")
+    loaded = loaded_by("import souvenance.surfaces.http.server, souvenance.surfaces.mcp.door")
     assert "starlette" in loaded
     assert loaded & {"mcp", "mcp_types", "pydantic"} == set()
 
@@ -107,6 +109,6 @@ def cpu_seconds(script):
 
 
 def test_importing_the_package_costs_little_beyond_the_interpreter():
-    cpu_seconds("import mnemon")
-    package, interpreter = (min(cpu_seconds(it) for _ in range(RUNS)) for it in ("import mnemon", "pass"))
+    cpu_seconds("import souvenance")
+    package, interpreter = (min(cpu_seconds(it) for _ in range(RUNS)) for it in ("import souvenance", "pass"))
     assert package - interpreter < BUDGET_SECONDS

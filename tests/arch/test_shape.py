@@ -4,7 +4,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "mnemon"
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "souvenance"
 MODULES = sorted(SOURCE.rglob("*.py"))
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 60

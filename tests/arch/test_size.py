@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[2] / "src/mnemon"
+SOURCE = Path(__file__).resolve().parents[2] / "src/souvenance"
 LANGUAGE = (
     "language",
     "domain/when",

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.domain import relevance as r
 from recall_data import Corpus, Question, Session, Turn, locomo
-from recall_mnemon import Shelf
+from recall_souvenance import Shelf
 from recall_weights import SIGNALS, SOFT, Fit, Folds, Sample, ablations, judged, measured, ranked, samples
+from souvenance.domain import relevance as r
 
 PROGRAM = Path(__file__).resolve().parents[2] / "bench" / "recall_weights.py"
 AT = datetime(2024, 3, 1, 9, tzinfo=UTC)

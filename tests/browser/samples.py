@@ -11,8 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from mnemon.surfaces.http.signin import pages
-from mnemon.surfaces.http.signin.pages import ANOTHER_DEVICE, Consent
+from souvenance.surfaces.http.signin import pages
+from souvenance.surfaces.http.signin.pages import ANOTHER_DEVICE, Consent
 
 POSTED = "/posted"
 KNOWN = Consent(

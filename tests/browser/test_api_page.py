@@ -12,7 +12,7 @@ from surfaces.door import serving
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     with serving(
-        tmp_path_factory.mktemp("docs") / "home", MNEMON_CHAT_BASE_URL="http://127.0.0.1:9/v1"
+        tmp_path_factory.mktemp("docs") / "home", SOUVENANCE_CHAT_BASE_URL="http://127.0.0.1:9/v1"
     ) as server:
         yield server
 

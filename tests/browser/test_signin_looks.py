@@ -12,8 +12,8 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from browser.samples import KNOWN, POSTED, SAMPLES, STRANGER
-from mnemon.surfaces.http.signin import pages
 from running import running
+from souvenance.surfaces.http.signin import pages
 
 POLICY = (
     f"default-src 'none'; style-src {pages.STYLE_SOURCE}; form-action 'self'; base-uri 'none'; "

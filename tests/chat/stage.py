@@ -12,20 +12,20 @@ from typing import Any
 import httpx
 from msgspec.structs import replace
 
-from mnemon.bootstrap import House, open_house
-from mnemon.config import settings_from
-from mnemon.domain.cap import OPS
-from mnemon.domain.upstream import ChatSettings, Upstream
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as co
-from mnemon.surfaces.http.app import make_app
-from mnemon.surfaces.http.chat.door import ChatDoor
 from model.stand_in import StandIn, a_stand_in
 from processes import PATIENCE_SECONDS, until
 from running import running
+from souvenance.bootstrap import House, open_house
+from souvenance.config import settings_from
+from souvenance.domain.cap import OPS
+from souvenance.domain.upstream import ChatSettings, Upstream
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as co
+from souvenance.surfaces.http.app import make_app
+from souvenance.surfaces.http.chat.door import ChatDoor
 
 KEY = "the-endpoint-s-own-key"
 MODEL = "parrot-1"
@@ -135,7 +135,7 @@ def a_stage(
     home: Path, *, trusted: bool = False, own: bool = True, upstreams: tuple[Upstream, ...] = (), **more: Any
 ) -> Iterator[Stage]:
     """The door in front of the stand-in. Unless told otherwise it waits for memory as long as a test does."""
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
         with a_stand_in() as model:
             found = upstreams or (Upstream(model.url, KEY),)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from chat.stage import a_stage, asked
-from mnemon.config import settings_from
-from mnemon.domain.upstream import Upstream, below, is_address
-from mnemon.errors import Misconfigured
 from model.stand_in import a_stand_in
+from souvenance.config import settings_from
+from souvenance.domain.upstream import Upstream, below, is_address
+from souvenance.errors import Misconfigured
 
 AZURE = "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21"
 
@@ -55,11 +55,15 @@ def test_however_long_an_address_is_it_is_read_at_once():
 
 
 def test_the_settings_take_an_address_like_azure_s(tmp_path):
-    given = {"MNEMON_CHAT_BASE_URL": AZURE, "MNEMON_MODEL_BASE_URL": AZURE, "MNEMON_MODEL_NAME": "d"}
+    given = {
+        "SOUVENANCE_CHAT_BASE_URL": AZURE,
+        "SOUVENANCE_MODEL_BASE_URL": AZURE,
+        "SOUVENANCE_MODEL_NAME": "d",
+    }
     found = settings_from(given, str(tmp_path))
     assert [one.url for one in found.chat.upstreams] == [AZURE]
-    with pytest.raises(Misconfigured, match="MNEMON_CHAT_BASE_URL"):
-        settings_from({"MNEMON_CHAT_BASE_URL": f"{AZURE}&api-key=k"}, str(tmp_path))
+    with pytest.raises(Misconfigured, match="SOUVENANCE_CHAT_BASE_URL"):
+        settings_from({"SOUVENANCE_CHAT_BASE_URL": f"{AZURE}&api-key=k"}, str(tmp_path))
 
 
 @pytest.mark.parametrize("path", ["/chat/completions", "/responses"])

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.stage import CREDENTIALS, MODEL, PATIENCE_SECONDS, a_stage, asked
-from mnemon.domain import proof
-from mnemon.domain.cap import Confirmation, HolderKey
-from mnemon.domain.proof import Bound
-from mnemon.errors import InvalidInput
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.surfaces.http.chat.identity import Claim, checked, peer_of, session_of
+from souvenance.domain import proof
+from souvenance.domain.cap import Confirmation, HolderKey
+from souvenance.domain.proof import Bound
+from souvenance.errors import InvalidInput
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.surfaces.http.chat.identity import Claim, checked, peer_of, session_of
 
 USER_HEADERS = {
     "no user": {},
@@ -94,10 +94,10 @@ def test_who_speaks(stage, user, session, credential):
         assert not [name for name in headers if name.startswith("x-hermes")]
         return
     if speaker is None:
-        assert headers["x-mnemon-memory"] == "no-person-named"
+        assert headers["x-souvenance-memory"] == "no-person-named"
         assert not stage._exists(workspace)
     else:
-        assert headers["x-mnemon-memory"] == "read-write"
+        assert headers["x-souvenance-memory"] == "read-write"
         said = [peer for _, peer, text in settled(stage, workspace) if stage.workspace in text]
         assert said == [speaker]
     for name, value in sent.items():

@@ -6,8 +6,8 @@ import openai
 import pytest
 
 from chat.stage import a_stage, asked
-from mnemon.domain.upstream import Upstream
 from model.stand_in import a_stand_in
+from souvenance.domain.upstream import Upstream
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The chat door of a real `mnemon serve`."""
+"""The chat door of a real `souvenance serve`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_server_has_the_door_if_an_endpoint_is_configured_and_asks_it_with_the
     key.write_text("sesame\n")
     with (
         a_stand_in() as model,
-        serving(home, MNEMON_CHAT_BASE_URL=model.url, MNEMON_CHAT_API_KEY=f"@{key}") as server,
+        serving(home, SOUVENANCE_CHAT_BASE_URL=model.url, SOUVENANCE_CHAT_API_KEY=f"@{key}") as server,
     ):
         answer = said_hi(server)
         assert answer.json()["choices"][0]["message"]["content"] == "Noted."

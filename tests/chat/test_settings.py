@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.config import settings_from
-from mnemon.domain.upstream import ChatSettings, Upstream
-from mnemon.errors import Misconfigured
+from souvenance.config import settings_from
+from souvenance.domain.upstream import ChatSettings, Upstream
+from souvenance.errors import Misconfigured
 
 LISTED = """
 [[upstream]]
@@ -23,7 +23,7 @@ strip_prefix = true
 
 def chat(home, **more):
     return settings_from(
-        {f"MNEMON_CHAT_{name.upper()}": value for name, value in more.items()}, str(home)
+        {f"SOUVENANCE_CHAT_{name.upper()}": value for name, value in more.items()}, str(home)
     ).chat
 
 
@@ -104,7 +104,7 @@ def test_a_file_lists_several_beside_the_one_that_serves_the_rest(home, tmp_path
 def test_a_bad_one_is_refused_by_its_name(home, more):
     with pytest.raises(Misconfigured) as refused:
         chat(home, **more)
-    assert f"MNEMON_CHAT_{next(iter(more)).upper()}" in refused.value.detail
+    assert f"SOUVENANCE_CHAT_{next(iter(more)).upper()}" in refused.value.detail
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_a_bad_file_is_refused_and_its_keys_are_not_told(home, text):
     (home / "f.toml").write_text(text)
     with pytest.raises(Misconfigured) as refused:
         chat(home, file="f.toml")
-    assert "MNEMON_CHAT_FILE" in refused.value.detail
+    assert "SOUVENANCE_CHAT_FILE" in refused.value.detail

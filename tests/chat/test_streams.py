@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.stage import PATIENCE_SECONDS, a_stage, asked
-from mnemon.surfaces.http.chat.heard import Events, Heard
 from model.stand_in import Fails, Hangs, Says, Streams
+from souvenance.surfaces.http.chat.heard import Events, Heard
 
 
 def event(text, **more):

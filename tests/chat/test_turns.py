@@ -7,8 +7,8 @@ import json
 import pytest
 
 from chat.stage import KEY, MODEL, a_stage
-from mnemon.domain.upstream import Upstream
 from model.stand_in import Fails, Says, Sends, a_stand_in
+from souvenance.domain.upstream import Upstream
 
 
 def chat(client, *messages, **more):
@@ -53,7 +53,7 @@ def test_without_a_cap_of_the_door_s_own_a_narrow_cap_chats_and_nothing_is_writt
         assert stage.say(stage.mint("ann"), "Am I allergic to plums or to pears?").status_code == 200
         stage.say(stage.front(), "hello there", user="bob")
         assert [peer for peer, _ in stage.texts(2)] == ["bob", "assistant"]
-    told = [record.getMessage() for record in caplog.records if record.name == "mnemon.chat"]
+    told = [record.getMessage() for record in caplog.records if record.name == "souvenance.chat"]
     assert len(told) == len(set(told)) == 2
     assert "plums" not in " ".join(told)
 

@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chat.stage import KEY, a_stage, asked
-from mnemon.domain.upstream import Upstream
-from mnemon.surfaces.http.chat.keeping import Complaints
 from model.stand_in import Streams
+from souvenance.domain.upstream import Upstream
+from souvenance.surfaces.http.chat.keeping import Complaints
 
 QUESTION = "Am I allergic to plums or to pears?"
 
 
 def complaints(caplog):
-    return [record.getMessage() for record in caplog.records if record.name == "mnemon.chat"]
+    return [record.getMessage() for record in caplog.records if record.name == "souvenance.chat"]
 
 
 def test_a_dead_memory_blocks_no_chat_where_that_is_set(home, caplog):

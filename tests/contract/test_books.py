@@ -7,14 +7,14 @@ from contextlib import closing
 import pytest
 
 import stores
-from mnemon.adapters.inmemory.book import MemoryBook
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.domain import audit
-from mnemon.domain.cap import Revocation
-from mnemon.errors import IntegrityError, StorageReadOnly, StorageUnavailable
-from mnemon.testing.book_contract import BookContract
-from mnemon.testing.book_scenes import (
+from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.domain import audit
+from souvenance.domain.cap import Revocation
+from souvenance.errors import IntegrityError, StorageReadOnly, StorageUnavailable
+from souvenance.testing.book_contract import BookContract
+from souvenance.testing.book_scenes import (
     IDS,
     TRAVEL,
     WORKSPACE,
@@ -24,8 +24,8 @@ from mnemon.testing.book_scenes import (
     log,
     sealed_line,
 )
-from mnemon.testing.stored_book_contract import FilesBookContract
-from mnemon.testing.work_contract import add, errand, expect_each_once, work_off
+from souvenance.testing.stored_book_contract import FilesBookContract
+from souvenance.testing.work_contract import add, errand, expect_each_once, work_off
 
 
 def work_off_in_a_process(path, holder):

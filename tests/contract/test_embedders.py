@@ -10,14 +10,14 @@ import pytest
 
 from adapters import tiny_model
 from adapters.embeddings import endpoint
-from mnemon.adapters.embed import packaged as package
-from mnemon.adapters.embed.endpoint import EndpointEmbedder
-from mnemon.adapters.embed.fast import FastEmbedder
-from mnemon.adapters.embed.folder import folder
-from mnemon.adapters.embed.packaged import packaged
-from mnemon.adapters.embed.wordpiece import wordpieces
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.testing.embedder_contract import TEXTS, EmbedderContract, likeness
+from souvenance.adapters.embed import packaged as package
+from souvenance.adapters.embed.endpoint import EndpointEmbedder
+from souvenance.adapters.embed.fast import FastEmbedder
+from souvenance.adapters.embed.folder import folder
+from souvenance.adapters.embed.packaged import packaged
+from souvenance.adapters.embed.wordpiece import wordpieces
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.testing.embedder_contract import TEXTS, EmbedderContract, likeness
 
 WORDS = sorted({word.strip(".:").lower() for text in TEXTS for word in text.split()} | set("abcdefgh "))
 

@@ -5,16 +5,16 @@ from random import Random
 import pytest
 
 import stores
-from mnemon.adapters.index.ranked import RankedIndex
-from mnemon.adapters.index.room import RoomIndex
-from mnemon.adapters.inmemory.book import MemoryBook
-from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.domain import relevance
-from mnemon.domain.feed import Saying
-from mnemon.ports import index as index_port
-from mnemon.ports.index import Asked, Inquiry
-from mnemon.testing.index_contract import IndexContract
-from mnemon.testing.index_scenes import (
+from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.adapters.index.room import RoomIndex
+from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.domain import relevance
+from souvenance.domain.feed import Saying
+from souvenance.ports import index as index_port
+from souvenance.ports.index import Asked, Inquiry
+from souvenance.testing.index_contract import IndexContract
+from souvenance.testing.index_scenes import (
     BOB,
     EAST,
     EVERYTHING,

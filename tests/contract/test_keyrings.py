@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from mnemon.adapters.crypto.keyfiles import ROOT_FILE, SIGNING_FILE, KeyFiles
-from mnemon.errors import Misconfigured
-from mnemon.testing.keyring_contract import CONTEXT, KEY, KeyringContract
+from souvenance.adapters.crypto.keyfiles import ROOT_FILE, SIGNING_FILE, KeyFiles
+from souvenance.errors import Misconfigured
+from souvenance.testing.keyring_contract import CONTEXT, KEY, KeyringContract
 
 FILES = (ROOT_FILE, SIGNING_FILE)
 

@@ -10,13 +10,13 @@ from base64 import b64encode
 
 import pytest
 
-from mnemon.adapters.inmemory.outbox import MemoryOutbox
-from mnemon.adapters.outbox import SealedOutbox
-from mnemon.adapters.outbox_folder import FILE, KEY_FILE, LOCK_FILE
-from mnemon.errors import StorageFull, StorageReadOnly, StorageUnavailable
-from mnemon.ports.outbox import Refused, Standing
-from mnemon.testing.outbox_contract import Hand, OutboxContract, put
 from processes import PATIENCE_SECONDS
+from souvenance.adapters.inmemory.outbox import MemoryOutbox
+from souvenance.adapters.outbox import SealedOutbox
+from souvenance.adapters.outbox_folder import FILE, KEY_FILE, LOCK_FILE
+from souvenance.errors import StorageFull, StorageReadOnly, StorageUnavailable
+from souvenance.ports.outbox import Refused, Standing
+from souvenance.testing.outbox_contract import Hand, OutboxContract, put
 
 RARE = "Quxabolinda"
 LANE = "Vrathnikel's lane"
@@ -98,7 +98,7 @@ def test_loading_the_module_and_asking_an_empty_outbox_loads_neither_sqlite_nor_
     script = """
 import sys
 from pathlib import Path
-from mnemon.adapters.outbox import SealedOutbox
+from souvenance.adapters.outbox import SealedOutbox
 outbox = SealedOutbox(Path(sys.argv[1]))
 outbox.standing(), outbox.deliver(print)
 print(*sorted({"sqlite3", "cryptography", "jwt", "numpy"} & set(sys.modules)))

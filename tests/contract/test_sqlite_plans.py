@@ -9,14 +9,14 @@ from contextlib import contextmanager
 import pytest
 from msgspec.structs import replace
 
-from mnemon.adapters.sql.book import SqlBook, SqlTransaction
-from mnemon.adapters.sql.feed import SIZE
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.domain.register import MEMBER, PEER
-from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
-from mnemon.domain.tasks import DERIVE, REASONING, Errand
-from mnemon.ports.book import Span, Turns, Views
-from mnemon.testing.book_scenes import IDS, OWNER, ROOM, WORKSPACE, numbered
+from souvenance.adapters.sql.book import SqlBook, SqlTransaction
+from souvenance.adapters.sql.feed import SIZE
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.domain.register import MEMBER, PEER
+from souvenance.domain.register import WORKSPACE as WORKSPACE_ENTRY
+from souvenance.domain.tasks import DERIVE, REASONING, Errand
+from souvenance.ports.book import Span, Turns, Views
+from souvenance.testing.book_scenes import IDS, OWNER, ROOM, WORKSPACE, numbered
 
 
 class ExplainingEngine:

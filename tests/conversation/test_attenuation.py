@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from conversation.twins import CHANGES, READS, Twin, asked, theirs_in
 from conversation.world import staged
-from mnemon.domain.proof import Bound
-from mnemon.errors import MnemonError
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import operations as o
-from mnemon.gate.gate import Gate
+from souvenance.domain.proof import Bound
+from souvenance.errors import SouvenanceError
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import operations as o
+from souvenance.gate.gate import Gate
 
 LAW = settings(max_examples=400, deadline=None, derandomize=True, database=None)
 REFUSALS = {"cap_op_mismatch", "cap_scope_mismatch", "namespace_denied"}
@@ -69,7 +69,7 @@ def answer(twin, cap, operation, fields):
     request = msgspec.convert({**place, **fields}, operation.request)
     try:
         found = twin.gate.call(operation, Credentials(cap.token, None, Bound("", "")), request)
-    except MnemonError as error:
+    except SouvenanceError as error:
         return error.code, None
     return "ok", found
 

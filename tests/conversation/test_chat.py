@@ -21,7 +21,7 @@ def furnished(stage):
 def test_every_level_quotes_what_answers_and_says_that_it_does(owner, level):
     answer = owner.ask("POST", "/peers/alice/chat", {"query": "bassoon", "reasoning_level": level})
     assert "\nalice: I play the bassoon\n" in answer.json()["content"]
-    assert answer.headers["x-mnemon-reasoner"] == "quotes"
+    assert answer.headers["x-souvenance-reasoner"] == "quotes"
 
 
 def test_where_nothing_is_known_the_answer_is_null(owner):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import staged
-from mnemon.domain.relayed import relayed
-from mnemon.hermes.dialectic import COLD, WARM
+from souvenance.domain.relayed import relayed
+from souvenance.hermes.dialectic import COLD, WARM
 
 WROTE = "What should I cook for my sister?"
 

@@ -15,19 +15,19 @@ from msgspec.structs import replace
 
 import stores
 from conversation.world import Counting, speaking, staged
-from mnemon.adapters.courier import HttpCourier
-from mnemon.adapters.crypto.keyfiles import KeyFiles
-from mnemon.adapters.documents import Documents
-from mnemon.adapters.index.ranked import RankedIndex
-from mnemon.adapters.system import SystemClock, SystemEntropy
-from mnemon.adapters.tokens import Tokens
-from mnemon.core.conversation.derive import keep_statements, read_passage
-from mnemon.core.desk import Desk, Tools
-from mnemon.core.vault import Vault
-from mnemon.domain.policy import Scope
-from mnemon.domain.tasks import DERIVE
-from mnemon.gate.workshop import LEASE_MS, Workshop
-from surfaces.door import mnemon, serving
+from souvenance.adapters.courier import HttpCourier
+from souvenance.adapters.crypto.keyfiles import KeyFiles
+from souvenance.adapters.documents import Documents
+from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.adapters.system import SystemClock, SystemEntropy
+from souvenance.adapters.tokens import Tokens
+from souvenance.core.conversation.derive import keep_statements, read_passage
+from souvenance.core.desk import Desk, Tools
+from souvenance.core.vault import Vault
+from souvenance.domain.policy import Scope
+from souvenance.domain.tasks import DERIVE
+from souvenance.gate.workshop import LEASE_MS, Workshop
+from surfaces.door import serving, souvenance
 
 LIVES = 12
 NAMES = re.compile(r"Z\d+x\d+")
@@ -43,7 +43,7 @@ class AfterTheLease:
 @contextmanager
 def worker_on(home):
     """A worker on a data folder that no server has open, after every lease of the dead has run out."""
-    book, entropy = stores.book(home / "mnemon.db"), SystemEntropy()
+    book, entropy = stores.book(home / "souvenance.db"), SystemEntropy()
     tools = Tools(
         vault=Vault(KeyFiles(home), entropy),
         index=RankedIndex(),
@@ -117,7 +117,7 @@ def test_kills_lose_no_acknowledged_message_and_its_facts_come_exactly_once(home
     assert {one["times_derived"] for one in concluded} == {1}
     assert queue["pending_work_units"] == queue["in_progress_work_units"] == 0
     assert queue["completed_work_units"] >= len(stored)
-    assert "lines open" in mnemon("doctor", home=home).out
+    assert "lines open" in souvenance("doctor", home=home).out
 
 
 def every(speaker, path):
@@ -200,13 +200,15 @@ DELETIONS = {
 @pytest.mark.parametrize("what", DELETIONS)
 def test_what_was_deleted_while_it_was_thought_about_is_not_concluded(stage, owner, what):
     [said] = owner.say("s", "My name is Ann.")
-    world, scope = stage.world, Scope("w", "mnemon", frozenset(("default",)), None)
+    world, scope = stage.world, Scope("w", "souvenance", frozenset(("default",)), None)
     with world.book.read("w") as tx:
         tasks = tx.work.owed("w", (DERIVE,), after=0, limit=10)
-        passage = read_passage(Desk(tx, scope, "mnemon", world.clock.ms, world.tools), tasks, "s", "alice")
+        passage = read_passage(
+            Desk(tx, scope, "souvenance", world.clock.ms, world.tools), tasks, "s", "alice"
+        )
     DELETIONS[what](owner, said)
     with world.book.write("w") as tx:
-        changes = keep_statements(Desk(tx, scope, "mnemon", world.clock.ms, world.tools), passage)
+        changes = keep_statements(Desk(tx, scope, "souvenance", world.clock.ms, world.tools), passage)
     assert changes.put == []
     stage.rest()
     assert (owner.held(), owner.card(), owner.representation()) in (([], None, ""), ([], [], ""))

@@ -9,7 +9,7 @@ import pytest
 
 from conversation.world import speaking
 from processes import until
-from surfaces.door import mnemon, serving
+from surfaces.door import serving, souvenance
 
 STEPS = 220
 PEERS = ("ann", "bo", "cy")
@@ -158,11 +158,11 @@ def test_a_long_mixed_history_leaves_the_doctor_content(home, seed):
     with serving(home) as server, speaking(server, "w") as speaker:
         done = Life(speaker, seed).live(STEPS)
         settled(speaker)
-        assert server.stop().err.replace("Mnemon stopped.\n", "") == ""
+        assert server.stop().err.replace("Souvenance stopped.\n", "") == ""
     assert all(done.values()), done
-    told = mnemon("doctor", home=home, exit_code=None)
+    told = souvenance("doctor", home=home, exit_code=None)
     assert (told.exit_code, told.out.splitlines()[:-1]) == (0, []), told.out
-    assert mnemon("audit", "verify", home=home).exit_code == 0
+    assert souvenance("audit", "verify", home=home).exit_code == 0
 
 
 def test_a_history_that_ends_with_its_workspace_leaves_the_doctor_content(home):
@@ -173,7 +173,7 @@ def test_a_history_that_ends_with_its_workspace_leaves_the_doctor_content(home):
         speaker.told("DELETE", "")
         speaker.say("s0", "I live in Oslo.", peer="ann")
         settled(speaker)
-    told = mnemon("doctor", home=home, exit_code=None)
+    told = souvenance("doctor", home=home, exit_code=None)
     assert (told.exit_code, told.out.splitlines()[:-1]) == (0, []), told.out
 
 
@@ -192,8 +192,8 @@ def test_the_doctor_notices_what_vanished_past_the_gate(home, what):
         speaker.say("s", "I live in Oslo.", "My name is Ann.", "I like rain.", peer="ann")
         settled(speaker)
         assert speaker.card("ann")
-    with sqlite3.connect(home / "mnemon.db") as book:
+    with sqlite3.connect(home / "souvenance.db") as book:
         assert book.execute(VANISHING[what]).rowcount == 1
     book.close()
-    told = mnemon("doctor", home=home, exit_code=10)
+    told = souvenance("doctor", home=home, exit_code=10)
     assert "never forgotten" in told.out

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import staged
-from mnemon.core.conversation.dream import Census, dream, stock
-from mnemon.core.desk import Desk
-from mnemon.domain.policy import Scope
+from souvenance.core.conversation.dream import Census, dream, stock
+from souvenance.core.desk import Desk
+from souvenance.domain.policy import Scope
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def on(day):
 
 
 def desk_on(stage, tx, workspace="w"):
-    scope = Scope(workspace, "mnemon", frozenset(("default",)), None)
-    return Desk(tx, scope, "mnemon", stage.clock.ms, stage.world.tools)
+    scope = Scope(workspace, "souvenance", frozenset(("default",)), None)
+    return Desk(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
 
 
 def dreamt(stage, peer="alice"):

@@ -8,11 +8,11 @@ from contextlib import closing
 import pytest
 
 from gate.world import on_sqlite
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.core.embedding import _AT_ONCE
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.workshop import Workshop
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.core.embedding import _AT_ONCE
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.workshop import Workshop
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.domain.representation import MESSAGES, taken_apart
+from souvenance.domain.representation import MESSAGES, taken_apart
 
 HEAD = f"## {MESSAGES}\n\n"
 FILE = {"filename": "notes.txt"}

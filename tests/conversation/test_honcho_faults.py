@@ -182,7 +182,7 @@ def test_without_any_model_key_every_way_in_and_out_works(keyless):
     assert asked(keyless, "POST", "/conclusions/query", {"query": "tea"}).json()
     answer = asked(keyless, "POST", "/peers/ann/chat", {"query": "Where does Ann live?"})
     assert "Bergen" in answer.json()["content"]
-    assert answer.headers["x-mnemon-reasoner"] == "quotes"
+    assert answer.headers["x-souvenance-reasoner"] == "quotes"
 
 
 def test_a_streamed_answer_without_a_model_is_the_same_answer_in_pieces(keyless):

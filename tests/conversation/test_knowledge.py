@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import asdict
 
 from conversation.world import staged
-from mnemon.core.conversation.dream import stock
-from mnemon.core.desk import Desk
-from mnemon.domain.policy import Scope
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.core.conversation.dream import stock
+from souvenance.core.desk import Desk
+from souvenance.domain.policy import Scope
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 NOTHING = {"conclusions": 0, "reasoned": 0, "quoted": 0, "outdated": 0, "duplicates": 0, "card_lines": 0}
 
@@ -102,8 +102,8 @@ def test_of_more_than_are_counted_a_status_says_that_it_is_not_all(stage, owner)
     owner.say("s", "I live in Lisbon.", "I run every day.", "I work as a nurse.")
     stage.rest()
     with stage.world.book.read() as tx:
-        scope = Scope("default", "mnemon", None, None)
-        desk = Desk(tx, scope, "mnemon", stage.clock.ms, stage.world.tools)
+        scope = Scope("default", "souvenance", None, None)
+        desk = Desk(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
         counted, whole = stock(desk, most=2)
         assert (counted.conclusions, whole) == (2, False)
         counted, whole = stock(desk, most=3)

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from conversation.world import HERE, InProcess, staged
-from mnemon.surfaces.http.app import make_app
-from surfaces.door import mnemon, serving
+from souvenance.surfaces.http.app import make_app
+from surfaces.door import serving, souvenance
 
 LOCAL = "Bearer local"
 
@@ -63,7 +63,7 @@ def test_without_being_told_to_a_server_trusts_nobody(wary):
     assert asked(wary) == (401, "cap_missing")
 
 
-@pytest.mark.parametrize("host", ["example.org", "127.0.0.1.example.org", "mnemon.local", "0.0.0.0", ""])
+@pytest.mark.parametrize("host", ["example.org", "127.0.0.1.example.org", "souvenance.local", "0.0.0.0", ""])
 def test_a_foreign_host_gets_nothing(trusting, host):
     assert asked(trusting, Host=host) == (403, "host_refused")
 
@@ -118,7 +118,7 @@ def test_a_cap_is_held_to_what_it_grants_on_a_trusting_server_too(trusting):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_a_server_that_others_can_reach_may_not_trust_this_machine(home, host):
-    refused = mnemon(
+    refused = souvenance(
         "serve",
         "--port",
         "0",
@@ -161,6 +161,6 @@ def test_what_is_done_on_trust_is_told_in_the_log_as_the_owner_s(trusting):
 
 
 def test_the_trust_is_not_taken_from_the_environment(tmp_path):
-    assert "MNEMON_TRUST_LOOPBACK" not in os.environ
-    refused = mnemon("status", home=tmp_path, settings={"MNEMON_TRUST_LOOPBACK": "1"}, exit_code=None)
+    assert "SOUVENANCE_TRUST_LOOPBACK" not in os.environ
+    refused = souvenance("status", home=tmp_path, settings={"SOUVENANCE_TRUST_LOOPBACK": "1"}, exit_code=None)
     assert refused.exit_code != 0

@@ -17,7 +17,7 @@ from conversation.twins import (
     theirs_to_read,
     two_worlds,
 )
-from mnemon.gate.conversation import operations as o
+from souvenance.gate.conversation import operations as o
 
 CAPS = {
     "the workspace's": {},

@@ -97,7 +97,7 @@ def test_every_request_that_changes_something_leaves_a_row_of_names_and_no_conte
         "sessions.delete",
     ]
     assert "okapi" not in str(rows)
-    assert {row.event.actor for row in rows} == {"owner", "mnemon"}
+    assert {row.event.actor for row in rows} == {"owner", "souvenance"}
     said = rows[0].event
     assert len(said.lines) == 1
 

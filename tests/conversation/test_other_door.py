@@ -9,9 +9,9 @@ import pytest
 
 from conversation.test_deletion import RARE, furnish, told
 from conversation.world import speaking
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from surfaces.door import mnemon, serving
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from surfaces.door import serving, souvenance
 
 
 @pytest.fixture
@@ -141,8 +141,8 @@ def test_writers_and_deleters_at_once_leave_nothing_half_and_the_doctor_content(
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(live, range(8)))
-        assert server.stop().err.replace("Mnemon stopped.\n", "") == ""
-    finished = mnemon("doctor", home=home, exit_code=None)
+        assert server.stop().err.replace("Souvenance stopped.\n", "") == ""
+    finished = souvenance("doctor", home=home, exit_code=None)
     assert (finished.exit_code, finished.out.splitlines()[:-1]) == (0, []), finished.out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.domain.names import own_session
+from souvenance.domain.names import own_session
 
 REFUSED = (401, "cap_scope_mismatch")
 ALICES = own_session("project", "alice")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import staged
-from mnemon.domain.audit import OK
-from mnemon.domain.portable import encode
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from portable.journeys import given, manager
+from souvenance.domain.audit import OK
+from souvenance.domain.portable import encode
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 def rename(owner, peer="alice", name="ann", limit=1000):

@@ -8,8 +8,8 @@ import pytest
 
 from conversation.world import staged
 from gate.world import World
-from mnemon.domain.cap import OPS
-from mnemon.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
+from souvenance.domain.cap import OPS
+from souvenance.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
 
 W = "/v3/workspaces/{workspace_id}"
 P = f"{W}/peers/{{peer_id}}"

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from conversation.world import staged
-from mnemon.adapters.embed.packaged import packaged
-from mnemon.core.embedding import embed_some
-from mnemon.gate.conversation import operations as o
+from souvenance.adapters.embed.packaged import packaged
+from souvenance.core.embedding import embed_some
+from souvenance.gate.conversation import operations as o
 
 WHERE = ("", "/peers/alice")
 BAND = ("My favourite band is Radiohead", "I think Aurora has become my favourite band")

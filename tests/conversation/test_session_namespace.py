@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mnemon.domain.audit import Event
-from mnemon.domain.names import SESSIONS
-from mnemon.gate import messages as m
-from mnemon.gate import operations as memory
-from mnemon.gate.conversation import operations as o
+from souvenance.domain.audit import Event
+from souvenance.domain.names import SESSIONS
+from souvenance.gate import messages as m
+from souvenance.gate import operations as memory
+from souvenance.gate.conversation import operations as o
 
 OBSERVING = {"alice": {}, "hermes": {"observe_others": True}}
 

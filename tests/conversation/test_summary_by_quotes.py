@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.core.conversation.summarise import by_quotes
-from mnemon.ports.model import Turn
+from souvenance.core.conversation.summarise import by_quotes
+from souvenance.ports.model import Turn
 
 MARCH_1 = 1_709_294_400_000
 DAY = 86_400_000

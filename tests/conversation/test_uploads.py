@@ -7,8 +7,8 @@ import json
 import pytest
 
 from adapters import pdfs
-from mnemon.domain.limits import Limits
-from mnemon.ports.book import Turns
+from souvenance.domain.limits import Limits
+from souvenance.ports.book import Turns
 
 MOST_CHARS = 25_000
 MOST_BYTES = Limits().file_bytes

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from conversation.twins import CHANGES, COMMON, READS, WORDS, theirs_in, theirs_to_read, two_worlds
-from mnemon.gate.conversation import operations as o
+from souvenance.gate.conversation import operations as o
 
 CAPS = {
     "via": {"via": ["hermes"]},

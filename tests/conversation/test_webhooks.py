@@ -13,8 +13,8 @@ from itertools import pairwise
 import pytest
 
 from conversation.world import SECRET, speaking, staged
-from mnemon.adapters.courier import HttpCourier
 from processes import PATIENCE_SECONDS
+from souvenance.adapters.courier import HttpCourier
 from surfaces.door import serving
 
 HOOK = "https://example.org/hook"
@@ -58,7 +58,7 @@ def receiver(*statuses):
 def private(tmp_path_factory):
     """A server that may call receivers on this machine."""
     home = tmp_path_factory.mktemp("private") / "home"
-    with serving(home, MNEMON_WEBHOOK_PRIVATE="1", MNEMON_WEBHOOK_SECRET="a shared secret") as server:
+    with serving(home, SOUVENANCE_WEBHOOK_PRIVATE="1", SOUVENANCE_WEBHOOK_SECRET="a shared secret") as server:
         yield server
 
 
@@ -98,7 +98,7 @@ def test_a_receiver_that_fails_is_asked_again_with_the_same_event(private):
 def test_without_a_configured_secret_the_one_in_the_data_folder_signs(home):
     with (
         receiver() as (url, received),
-        serving(home, MNEMON_WEBHOOK_PRIVATE="1") as server,
+        serving(home, SOUVENANCE_WEBHOOK_PRIVATE="1") as server,
         speaking(server, "w") as speaker,
     ):
         speaker.told("POST", "/webhooks", {"url": url})

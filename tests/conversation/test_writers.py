@@ -90,7 +90,7 @@ def test_the_turns_of_a_session_are_one_to_n_whoever_writes(server):
 
 
 def turns_of(server, workspace, session):
-    with sqlite3.connect(f"file:{server.home / 'mnemon.db'}?mode=ro", uri=True) as book:
+    with sqlite3.connect(f"file:{server.home / 'souvenance.db'}?mode=ro", uri=True) as book:
         asked = (
             "SELECT turn FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL ORDER BY turn"
         )

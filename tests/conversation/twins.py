@@ -14,8 +14,8 @@ import msgspec
 
 from conversation.world import Pigeon, Stage
 from gate.world import CountingEntropy, World
-from mnemon.errors import MnemonError
-from mnemon.gate.conversation import operations as o
+from souvenance.errors import SouvenanceError
+from souvenance.gate.conversation import operations as o
 
 COMMON = "mine tame"
 """What finds every sentence without naming its word."""
@@ -102,7 +102,7 @@ class Twin:
         """What is answered or refused, with each id as the how-manieth it is in that."""
         try:
             found = msgspec.json.encode(self.do(operation, cap, **fields)).decode()
-        except MnemonError as error:
+        except SouvenanceError as error:
             found = f"{error.code}: {error.detail} ({error.hint})"
         return _unnamed(found)
 

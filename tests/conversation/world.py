@@ -14,11 +14,11 @@ from functools import cached_property
 import httpx
 
 from gate.world import World, on_sqlite
-from mnemon.domain.tasks import DELIVER
-from mnemon.gate.workshop import Workshop
-from mnemon.ports.courier import Undelivered
-from mnemon.surfaces.http.app import make_app
 from processes import PATIENCE_SECONDS
+from souvenance.domain.tasks import DELIVER
+from souvenance.gate.workshop import Workshop
+from souvenance.ports.courier import Undelivered
+from souvenance.surfaces.http.app import make_app
 
 SECRET = b"the webhooks' secret"
 HERE = "http://127.0.0.1:8787"

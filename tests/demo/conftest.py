@@ -21,7 +21,7 @@ def temporary(tmp_path: Path) -> Path:
 def run_demo(temporary: Path):
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "mnemon", "demo", *arguments],
+            [sys.executable, "-m", "souvenance", "demo", *arguments],
             env={"TMPDIR": str(temporary), **environment},
             capture_output=True,
             encoding="utf-8",

@@ -1,4 +1,4 @@
-"""A demo that can't fail shows nothing. Here Mnemon is broken under it, and it must see that."""
+"""A demo that can't fail shows nothing. Here Souvenance is broken under it, and it must see that."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from mnemon.surfaces.cli.demo.checks import (
+from souvenance.surfaces.cli.demo.checks import (
     Failed,
     Ran,
     Response,
@@ -17,16 +17,16 @@ from mnemon.surfaces.cli.demo.checks import (
     refused,
     same,
 )
-from mnemon.surfaces.cli.demo.play import Step, play, summary
-from mnemon.surfaces.cli.demo.stage import Stage
-from mnemon.surfaces.cli.demo.story import ALLERGY, STEPS, TRIP
+from souvenance.surfaces.cli.demo.play import Step, play, summary
+from souvenance.surfaces.cli.demo.stage import Stage
+from souvenance.surfaces.cli.demo.story import ALLERGY, STEPS, TRIP
 
 SABOTAGE = """
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.core import vault
-from mnemon.domain import audit, cap, policy
-from mnemon.gate import gate
-from mnemon.surfaces.cli import audit as audit_commands
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.core import vault
+from souvenance.domain import audit, cap, policy
+from souvenance.gate import gate
+from souvenance.surfaces.cli import audit as audit_commands
 
 policy._namespaces = lambda grant, reach: frozenset(reach.namespaces or grant.namespaces)
 gate.check_need = lambda grant, need: None
@@ -44,7 +44,7 @@ def outcomes(output: str) -> dict[str, str]:
     return {line.split()[1]: line.split()[0] for line in output.splitlines()[:-1]}
 
 
-def test_each_step_that_expects_a_refusal_a_proof_or_an_absence_fails_on_a_mnemon_without_it(
+def test_each_step_that_expects_a_refusal_a_proof_or_an_absence_fails_on_a_souvenance_without_it(
     run_demo, tmp_path
 ):
     (tmp_path / "sitecustomize.py").write_text(SABOTAGE)
@@ -59,7 +59,7 @@ def test_where_nothing_can_serve_the_demo_says_what_to_install_and_skips_the_res
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['uvicorn'] = None\n")
     ended = run_demo(PYTHONPATH=str(tmp_path))
     assert set(outcomes(ended.stdout).values()) == {"skip"}, ended.stdout
-    assert "pip install 'mnemon[serve]'" in ended.stdout.splitlines()[0]
+    assert "pip install 'souvenance[serve]'" in ended.stdout.splitlines()[0]
     assert ended.returncode == 1
 
 
@@ -67,7 +67,7 @@ def test_a_memory_that_recalls_nothing_fails_in_json_too_and_a_kept_folder_is_to
     run_demo, tmp_path, temporary
 ):
     (tmp_path / "sitecustomize.py").write_text(
-        "from mnemon.gate import memory\nmemory.recall = lambda desk, wish: []\n"
+        "from souvenance.gate import memory\nmemory.recall = lambda desk, wish: []\n"
     )
     ended = run_demo("--json", "--keep", PYTHONPATH=str(tmp_path))
     told = json.loads(ended.stdout)
@@ -186,6 +186,6 @@ def test_a_server_that_never_answers_is_a_failure_and_not_a_wait_without_end(tmp
 def test_a_process_that_never_ends_is_a_failure_and_not_a_wait_without_end(tmp_path):
     stage = Stage(tmp_path, patience=0.001)
     with pytest.raises(subprocess.TimeoutExpired):
-        stage.mnemon("put", "anything", cap="")
+        stage.souvenance("put", "anything", cap="")
     with stage, pytest.raises(Failed, match="said nothing"):
         stage.serve()

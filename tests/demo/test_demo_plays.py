@@ -3,18 +3,18 @@ import socket
 
 import pytest
 
-from mnemon.surfaces.cli.demo.story import STEPS
+from souvenance.surfaces.cli.demo.story import STEPS
 
 
 def test_in_an_environment_of_foreign_settings_alone_every_step_is_ok_and_nothing_is_left(
     run_demo, temporary, tmp_path
 ):
     ended = run_demo(
-        MNEMON_HOME=str(tmp_path / "mine"),
-        MNEMON_URL="http://127.0.0.1:9",
-        MNEMON_CAP="not-a-cap",
-        MNEMON_LINE_BYTES="1",
-        MNEMON_NO_SUCH_SETTING="1",
+        SOUVENANCE_HOME=str(tmp_path / "mine"),
+        SOUVENANCE_URL="http://127.0.0.1:9",
+        SOUVENANCE_CAP="not-a-cap",
+        SOUVENANCE_LINE_BYTES="1",
+        SOUVENANCE_NO_SUCH_SETTING="1",
         HTTP_PROXY="http://127.0.0.1:9",
         http_proxy="http://127.0.0.1:9",
     )

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from environments import client_program
-from mnemon.surfaces.cli.demo.hermes_model import a_model
-from mnemon.surfaces.cli.demo.hermes_stage import HermesStage
-from mnemon.surfaces.cli.demo.hermes_story import STEPS
-from mnemon.surfaces.cli.demo.play import Step, play
+from souvenance.surfaces.cli.demo.hermes_model import a_model
+from souvenance.surfaces.cli.demo.hermes_stage import HermesStage
+from souvenance.surfaces.cli.demo.hermes_story import STEPS
+from souvenance.surfaces.cli.demo.play import Step, play
 
 ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
 
@@ -28,7 +28,7 @@ def test_with_hermes_as_the_host_every_step_is_ok_and_nothing_is_left(run_demo, 
         "--environment",
         str(ENVIRONMENT),
         HERMES_HOME=str(tmp_path / "mine"),
-        MNEMON_HOME=str(tmp_path / "mine"),
+        SOUVENANCE_HOME=str(tmp_path / "mine"),
         HONCHO_API_KEY="not-a-key",
         HONCHO_BASE_URL="http://127.0.0.1:9",
         API_SERVER_KEY="not-a-key-either",
@@ -53,7 +53,7 @@ def leaky(tmp_path):
     """An environment like the real one, but for its Hermes."""
     programs = tmp_path / "leaky" / "bin"
     programs.mkdir(parents=True)
-    for name in ("python", "mnemon"):
+    for name in ("python", "souvenance"):
         (programs / name).write_text(f'#!/bin/sh\nexec "{ENVIRONMENT / "bin" / name}" "$@"\n')
     source = Path(__file__).with_name("leaky_hermes.py").read_text("utf-8")
     (programs / "hermes").write_text(f"#!{sys.executable}\n{source}")
@@ -69,7 +69,7 @@ def test_on_a_host_that_keeps_nothing_apart_and_in_no_store_every_step_fails(lea
         stage = Hasty(tmp_path / "stage", leaky, model)
         stage.lines["trip"] = "01M7FCQ5V1JBR8NCFGEAS19HVW"
         steps = [alone[name] for name in ("recall", "tell", "audit", "namespace", "users", "orphans")]
-        assert stage.mnemon_on(stage.home, "init").exit_code == 0
+        assert stage.souvenance_on(stage.home, "init").exit_code == 0
         with stage:
             results = list(play(steps, stage))
     assert [result.outcome for result in results] == ["FAIL"] * len(steps), results
@@ -108,7 +108,7 @@ def test_where_hermes_can_not_be_installed_it_says_so_and_skips(run_demo, tempor
     assert list(temporary.iterdir()) == []
 
 
-def test_an_environment_with_hermes_but_without_mnemon_is_a_failure(run_demo, leaky):
+def test_an_environment_with_hermes_but_without_souvenance_is_a_failure(run_demo, leaky):
     (leaky / "bin" / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -I "$@"\n')
     shutil.rmtree(leaky / "lib", ignore_errors=True)
     ended = run_demo("--hermes", "--environment", str(leaky))

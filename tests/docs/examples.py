@@ -7,7 +7,7 @@ prints, and a ```python block a piece of a program for it; such blocks share the
 no command stands between them, and run where that SDK is installed (`sdk_session.py`). Three things stand
 for others in what is written:
 
-    make serve, mnemon serve    a server in the background, on a free port
+    make serve, souvenance serve    a server in the background, on a free port
     127.0.0.1:8787              that server's address
     /home/you                   the page's home
 
@@ -34,7 +34,7 @@ from environments import client_program
 
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```(console|bash|pycon|python)\n(.*?)^```$", re.M | re.S)
-_SERVE = re.compile(r"(?:make|mnemon) serve(?P<trust> --trust-loopback)?(?: &)?")
+_SERVE = re.compile(r"(?:make|souvenance) serve(?P<trust> --trust-loopback)?(?: &)?")
 _SESSION = Path(__file__).with_name("sdk_session.py")
 _SDK = "honcho-2.7.0"
 _SECONDS = 120
@@ -144,7 +144,7 @@ def _script(found: list[Example], home: Path) -> str:
             trust = serves["trust"] or ""
             parts += [
                 f"mkfifo {place}/{at}.fifo",
-                f"mnemon serve --port 0{trust} > {place}/{at}.fifo 2> {place}/server.log &",
+                f"souvenance serve --port 0{trust} > {place}/{at}.fifo 2> {place}/server.log &",
                 "SERVER=$!",
                 f"head -n {4 if trust else 3} {place}/{at}.fifo > {out}",
                 f"ADDRESS=$(grep -o '127.0.0.1:[0-9]*' {out} | head -n 1); echo 0 > {code}",

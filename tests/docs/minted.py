@@ -7,10 +7,10 @@ import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mnemon.surfaces.cli.caps import mint
+from souvenance.surfaces.cli.caps import mint
 
 ROOT = Path(__file__).parents[2]
-_MINTS = re.compile(r"mnemon cap mint (--[^\n>]*)")
+_MINTS = re.compile(r"souvenance cap mint (--[^\n>]*)")
 FOUNDING = "--sub ann --ops put,get --namespaces travel"
 """One actor, `namespaces_allowed: ["travel"]`, to put and to get."""
 

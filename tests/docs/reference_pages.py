@@ -16,23 +16,25 @@ import click
 import msgspec
 from msgspec import inspect as kinds
 
-from mnemon import config, errors
-from mnemon.commands import command_line
-from mnemon.domain import limits
-from mnemon.gate.conversation.answers import Conclusions, Done, Messages, Page
-from mnemon.gate.operations import EVERY
-from mnemon.hermes.keys import KEYS, Key
-from mnemon.surfaces.cli.exits import exit_of
-from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
-from mnemon.surfaces.http.route import Route
-from mnemon.surfaces.http.routes import ROUTES
-from mnemon.surfaces.http.statuses import STATUS, status_of
+from souvenance import config, errors
+from souvenance.commands import command_line
+from souvenance.domain import limits
+from souvenance.gate.conversation.answers import Conclusions, Done, Messages, Page
+from souvenance.gate.operations import EVERY
+from souvenance.hermes.keys import KEYS, Key
+from souvenance.surfaces.cli.exits import exit_of
+from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
+from souvenance.surfaces.http.route import Route
+from souvenance.surfaces.http.routes import ROUTES
+from souvenance.surfaces.http.statuses import STATUS, status_of
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 _PART = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.S)
 
 
-def every_error(kind: type[errors.MnemonError] = errors.MnemonError) -> Iterator[type[errors.MnemonError]]:
+def every_error(
+    kind: type[errors.SouvenanceError] = errors.SouvenanceError,
+) -> Iterator[type[errors.SouvenanceError]]:
     yield kind
     for child in kind.__subclasses__():
         if child.__module__ == errors.__name__:
@@ -42,7 +44,7 @@ def every_error(kind: type[errors.MnemonError] = errors.MnemonError) -> Iterator
 def every_command() -> Iterator[tuple[str, str]]:
     """The name and help of every command, as a terminal of 80 columns shows it."""
     cli = command_line()
-    root = click.Context(cli, info_name="mnemon", terminal_width=78, **cli.context_settings)
+    root = click.Context(cli, info_name="souvenance", terminal_width=78, **cli.context_settings)
     return _commands(root)
 
 
@@ -213,11 +215,11 @@ def _answered(route: Route, *, named: bool) -> str:
     return f"Answers {told}: {whole}.\n"
 
 
-def _everywhere(table: tuple[Route, ...]) -> list[type[errors.MnemonError]]:
+def _everywhere(table: tuple[Route, ...]) -> list[type[errors.SouvenanceError]]:
     return [kind for kind in table[0].errors if all(kind in route.errors for route in table)]
 
 
-def _refusals(route: Route, found: list[type[errors.MnemonError]]) -> str:
+def _refusals(route: Route, found: list[type[errors.SouvenanceError]]) -> str:
     by_status: dict[int, list[str]] = {}
     for kind in found:
         by_status.setdefault(route.refused_as(kind), []).append(f"`{kind.code}`")
@@ -311,7 +313,7 @@ def _collect(info: Any, seen: dict[type, kinds.StructType]) -> None:
             pass
 
 
-def _status(kind: type[errors.MnemonError]) -> str:
+def _status(kind: type[errors.SouvenanceError]) -> str:
     return str(status_of(kind)) if any(base in STATUS for base in kind.__mro__) else ""
 
 

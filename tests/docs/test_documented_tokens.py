@@ -12,22 +12,22 @@ import pytest
 from docs.minted import Minted, minted
 from hermes.stage import Stage
 from mcp_door.served import Hosted
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.domain.cap import OPS, Confirmation, HolderKey
-from mnemon.domain.names import own_session
-from mnemon.domain.upstream import ChatSettings, Upstream
-from mnemon.gate import messages as m
-from mnemon.gate.admission import Credentials
-from mnemon.gate.operations import MINT
-from mnemon.hermes.files import read_configuration
-from mnemon.hermes.token import NEEDED
-from mnemon.surfaces.http.app import make_app
-from mnemon.surfaces.http.chat.door import ChatDoor
-from mnemon.surfaces.mcp.door import McpDoor
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS
 from running import running
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.domain.cap import OPS, Confirmation, HolderKey
+from souvenance.domain.names import own_session
+from souvenance.domain.upstream import ChatSettings, Upstream
+from souvenance.gate import messages as m
+from souvenance.gate.admission import Credentials
+from souvenance.gate.operations import MINT
+from souvenance.hermes.files import read_configuration
+from souvenance.hermes.token import NEEDED
+from souvenance.surfaces.http.app import make_app
+from souvenance.surfaces.http.chat.door import ChatDoor
+from souvenance.surfaces.mcp.door import McpDoor
 
 TOKENS = minted()
 PUBLIC = "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"
@@ -42,7 +42,7 @@ CHATTING = {"chat"} & {*OPS}
 def server(tmp_path_factory):
     """A server with every door."""
     house = open_house(
-        settings_from({"MNEMON_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("house") / "home"))
+        settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("house") / "home"))
     )
     with a_stand_in() as model:
         settings = ChatSettings((Upstream(model.url, "key"),), wait_ms=PATIENCE_SECONDS * 1000)
@@ -158,8 +158,8 @@ def test_the_mcp_door(holder):
 def test_the_hermes_provider(holder, tmp_path):
     stage = Stage(tmp_path)
     known = {"baseUrl": holder.server.url, "recallWait": 10, "hosts": {"hermes": {"apiKey": holder.token}}}
-    (stage.home / "mnemon.json").write_text(json.dumps(known))
-    (stage.home / "mnemon.json").chmod(0o600)
+    (stage.home / "souvenance.json").write_text(json.dumps(known))
+    (stage.home / "souvenance.json").chmod(0o600)
     configuration, complaints = read_configuration(stage.home, stage.environment)
     told = "".join(map(str, complaints))
     if holder.bound or holder.data_class != "memory":
@@ -167,7 +167,7 @@ def test_the_hermes_provider(holder, tmp_path):
         assert "bound to a key" in told or "data class" in told
         return
     assert all(f"'{op}'" in told for op in NEEDED if op not in holder.ops)
-    assert ("mnemon cap mint" in told) == bool(complaints)
+    assert ("souvenance cap mint" in told) == bool(complaints)
     stage.tell(stage.provider("s1"), TRIP)
     recalled = "May 25" in stage.recall(stage.provider("s2"), QUESTION)
     stage.close()

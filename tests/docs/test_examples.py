@@ -5,14 +5,14 @@ import pytest
 from examples import ROOT, Example, examples, matches, pages, play
 from reference_pages import every_error
 
-from quick_mnemon import quick_mnemon
+from quick_souvenance import quick_souvenance
 
 CODES = "|".join(kind.code for kind in every_error())
 
 
 @pytest.fixture(scope="module")
 def programs():
-    with quick_mnemon() as folder:
+    with quick_souvenance() as folder:
         yield folder
 
 
@@ -46,7 +46,7 @@ def test_an_example_that_prints_something_else_or_fails_is_noticed(tmp_path):
         ("2026-11-15 03:57  [travel]", "2031-01-02 23:59  [travel]"),
         ("root " + "0a" * 32, "root " + "ff" * 32),
         ('{"id":"x",...}', '{"id":"x","more":1}'),
-        ("made: /home/you/.mnemon", "made: /tmp/home/.mnemon"),
+        ("made: /home/you/.souvenance", "made: /tmp/home/.souvenance"),
     ],
 )
 def test_what_differs_from_run_to_run_is_matched_by_its_shape_alone(shown, printed):
@@ -62,6 +62,6 @@ def test_a_command_may_be_carried_on_over_several_lines(tmp_path):
     assert examples(page) == [Example("echo a \\\n  b", "a b\n\nc")]
 
 
-def test_make_serve_is_mnemon_serve():
+def test_make_serve_is_souvenance_serve():
     recipe = re.search(r"^serve: .*\n\t@?(.*)$", (ROOT / "Makefile").read_text(), re.M)
-    assert recipe[1] == "$(BIN)/mnemon serve"
+    assert recipe[1] == "$(BIN)/souvenance serve"

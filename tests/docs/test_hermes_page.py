@@ -3,14 +3,14 @@ import re
 
 from reference_pages import REFERENCE
 
-from mnemon.hermes.files import read_configuration
-from mnemon.hermes.keys import KEYS, NOT_NEEDED
+from souvenance.hermes.files import read_configuration
+from souvenance.hermes.keys import KEYS, NOT_NEEDED
 
 PAGE = (REFERENCE / "hermes-configuration.md").read_text("utf-8")
 
 
 def reading(home, document):
-    (home / "mnemon.json").write_text(json.dumps(document), "utf-8")
+    (home / "souvenance.json").write_text(json.dumps(document), "utf-8")
     return read_configuration(home, {})
 
 

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from reference_pages import MADE, REFERENCE, every_command, every_error, renewed
 
 from environments import client_program
-from mnemon import config
-from mnemon.domain import cap
-from mnemon.domain.base64url import unb64
-from mnemon.domain.framing import frame
-from mnemon.gate import gate
-from mnemon.gate.conversation.operations import EVERY as CONVERSING
-from mnemon.gate.operations import EVERY
-from mnemon.surfaces.http.chat.door import PATHS as CHAT_PATHS
-from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
-from mnemon.surfaces.http.routes import ROUTES
+from souvenance import config
+from souvenance.domain import cap
+from souvenance.domain.base64url import unb64
+from souvenance.domain.framing import frame
+from souvenance.gate import gate
+from souvenance.gate.conversation.operations import EVERY as CONVERSING
+from souvenance.gate.operations import EVERY
+from souvenance.surfaces.http.chat.door import PATHS as CHAT_PATHS
+from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
+from souvenance.surfaces.http.routes import ROUTES
 
 PAGES = sorted(REFERENCE.glob("*.md"))
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
@@ -64,7 +64,7 @@ AUTHLIBS = {"insecure_transport", "invalid_client", "invalid_scope"}
 """What the library of the sign-in answers by itself."""
 
 
-@pytest.mark.parametrize("command", ["mnemon", "mnemon cap mint", "mnemon demo"])
+@pytest.mark.parametrize("command", ["souvenance", "souvenance cap mint", "souvenance demo"])
 def test_the_help_in_the_page_is_what_the_program_prints(command):
     printed = subprocess.run(
         [sys.executable, "-m", *command.split(), "--help"],
@@ -79,7 +79,7 @@ def test_the_help_in_the_page_is_what_the_program_prints(command):
 @pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
 class TestNothingIsNamedThatDoesNotExist:
     def test_settings(self, page):
-        assert set(re.findall(r"\bMNEMON_\w*[A-Z]", page.read_text("utf-8"))) <= set(config.VARIABLES)
+        assert set(re.findall(r"\bSOUVENANCE_\w*[A-Z]", page.read_text("utf-8"))) <= set(config.VARIABLES)
 
     def test_paths(self, page):
         text = page.read_text("utf-8")
@@ -93,7 +93,7 @@ class TestNothingIsNamedThatDoesNotExist:
         assert named <= {operation.name for operation in (*EVERY, *CONVERSING)}
 
     def test_commands(self, page):
-        for words in re.findall(r"(?:`|\$ |\$\()mnemon ([^`\n|>)]*)", page.read_text("utf-8")):
+        for words in re.findall(r"(?:`|\$ |\$\()souvenance ([^`\n|>)]*)", page.read_text("utf-8")):
             assert _known_command(words), words
 
     def test_options(self, page):
@@ -107,14 +107,19 @@ class TestNothingIsNamedThatDoesNotExist:
 
 def _known_command(words):
     """Whether the first words name a command, whatever options stand before it."""
-    path = "mnemon"
+    path = "souvenance"
     for word in re.sub(
         r"--(?:home|url|cap|holder-key|workspace) (?:\"[^\"]*\"|\S+)|--json", "", words
     ).split():
         if f"{path} {word}" not in COMMANDS:
             break
         path = f"{path} {word}"
-    return path not in ("mnemon", "mnemon cap", "mnemon key", "mnemon audit") or words.startswith("--version")
+    return path not in (
+        "souvenance",
+        "souvenance cap",
+        "souvenance key",
+        "souvenance audit",
+    ) or words.startswith("--version")
 
 
 def test_the_gate_in_the_architecture_page_is_the_gate():
@@ -129,7 +134,7 @@ def test_the_example_cap_verifies_and_says_what_the_page_decodes():
     token = "".join(re.search(r"```text cap\n(.*?)```", page, re.S)[1].split())
     public = Ed25519PublicKey.from_public_bytes(unb64(re.search(r"^`([\w-]{43})`", page, re.M)[1]))
     kid = cap.HolderKey.of(public).thumbprint()
-    chain = cap.authenticate(token, keys={kid: public}, audience="urn:mnemon:0011223344556677")
+    chain = cap.authenticate(token, keys={kid: public}, audience="urn:souvenance:0011223344556677")
     shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", page, re.S)]
     said = [json.loads(unb64(block.split(".")[1])) for block in token.split("~")[:-1]]
     assert said == shown

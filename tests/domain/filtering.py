@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemon.domain.filters import Column, Field, predicate
-from mnemon.domain.moments import to_ms
-from mnemon.errors import InvalidInput
+from souvenance.domain.filters import Column, Field, predicate
+from souvenance.domain.moments import to_ms
+from souvenance.errors import InvalidInput
 
 FIELDS = {
     "id": Field(Column.TEXT),

@@ -14,13 +14,13 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from mnemon.adapters.crypto import wrapping
-from mnemon.domain import cap, merkle, seal, ulid, words
-from mnemon.domain.audit import GENESIS, Event, leaf_of, verify
-from mnemon.domain.audit import Row as AuditRow
-from mnemon.domain.line import MESSAGE, TOMBSTONE, Line
-from mnemon.domain.names import Room
-from mnemon.errors import MnemonError
+from souvenance.adapters.crypto import wrapping
+from souvenance.domain import cap, merkle, seal, ulid, words
+from souvenance.domain.audit import GENESIS, Event, leaf_of, verify
+from souvenance.domain.audit import Row as AuditRow
+from souvenance.domain.line import MESSAGE, TOMBSTONE, Line
+from souvenance.domain.names import Room
+from souvenance.errors import SouvenanceError
 
 FOLDER = Path(__file__).parent / "vectors"
 
@@ -224,7 +224,7 @@ def blinded_token_vectors() -> list[dict[str, object]]:
     return made
 
 
-INSTALLATION = "urn:mnemon:0011223344556677"
+INSTALLATION = "urn:souvenance:0011223344556677"
 MATES = {"peers": ["hermes"]}
 ONE = {"sub": "ann", "peers": ["ann"]}
 CHAINS: dict[str, list[dict[str, object]]] = {
@@ -279,7 +279,7 @@ def _granted(token: str, kid: str, issuer: Ed25519PrivateKey) -> dict[str, objec
     """What the cap grants, or the code that it is refused with."""
     try:
         chain = cap.authenticate(token, keys={kid: issuer.public_key()}, audience=INSTALLATION)
-    except MnemonError as error:
+    except SouvenanceError as error:
         return error.code
     grant = chain.grant
     return {

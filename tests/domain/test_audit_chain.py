@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from mnemon.domain import merkle
-from mnemon.domain.audit import GENESIS, Checkpoint, Event, Row, leaf_of, verify
-from mnemon.errors import BrokenAuditChain
+from souvenance.domain import merkle
+from souvenance.domain.audit import GENESIS, Checkpoint, Event, Row, leaf_of, verify
+from souvenance.errors import BrokenAuditChain
 
 EVENT = Event(
     at=1_700_000_000_000,

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.domain import calendar
-from mnemon.domain.when import EARLIEST, LATEST, Span, spans
+from souvenance.domain import calendar
+from souvenance.domain.when import EARLIEST, LATEST, Span, spans
 
 HOUR = 3_600_000
 

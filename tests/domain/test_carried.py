@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.domain.carried import is_carried
-from mnemon.domain.line import DOCUMENT, MESSAGE
-from mnemon.domain.trust import Trust, named
+from souvenance.domain.carried import is_carried
+from souvenance.domain.line import DOCUMENT, MESSAGE
+from souvenance.domain.trust import Trust, named
 
 ELSEWHERE = [
     {"role": "tool"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemon.domain.central import central
+from souvenance.domain.central import central
 
 
 def best(*texts):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain import content
-from mnemon.errors import InvalidInput, LimitExceeded
+from souvenance.domain import content
+from souvenance.errors import InvalidInput, LimitExceeded
 
 steady = settings(deadline=None, derandomize=True)
 

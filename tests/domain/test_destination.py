@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain.destination import MOST_CHARACTERS, destination, is_public
-from mnemon.errors import InvalidInput
+from souvenance.domain.destination import MOST_CHARACTERS, destination, is_public
+from souvenance.errors import InvalidInput
 
 steady = settings(deadline=None, derandomize=True)
 

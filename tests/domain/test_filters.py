@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from filtering import FIELDS, at, found, matches, nested, refusal, row
 
-from mnemon.domain.filters import equals, predicate
+from souvenance.domain.filters import equals, predicate
 
 # No condition
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from filtering import FIELDS, found, matches, refusal, row
 
-from mnemon.domain import filters
-from mnemon.domain.filters import OPERATORS, Column, Field, predicate
-from mnemon.errors import InvalidInput
+from souvenance.domain import filters
+from souvenance.domain.filters import OPERATORS, Column, Field, predicate
+from souvenance.errors import InvalidInput
 
 # Refusals
 

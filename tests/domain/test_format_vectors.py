@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from make_vectors import FOLDER, vectors
 
-from mnemon.adapters.crypto import wrapping
-from mnemon.domain import seal, words
-from mnemon.domain.audit import Checkpoint, Event, Row, verify
-from mnemon.domain.line import SealedLine
-from mnemon.domain.names import Room
+from souvenance.adapters.crypto import wrapping
+from souvenance.domain import seal, words
+from souvenance.domain.audit import Checkpoint, Event, Row, verify
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Room
 
 FILES = ("audit.json", "blinded-tokens.json", "cap.json", "seal.json", "wrapped-key.json")
 
@@ -77,7 +77,7 @@ def test_a_sealed_line_is_made_and_opened_as_its_vector_says(vector):
     key, nonce, bound, envelope = unhexed(vector, "key", "nonce", "associated_data", "envelope")
     place = ["workspace", "owner", "namespace", "kind", "session", "id", "created_at", "occurred_at"]
     place += ["supersedes", "epoch", *(name for name in ("turn", "about") if name in vector)]
-    assert bound == packed(["mnemon.seal.v1", "memory", *(vector[name] for name in place)])
+    assert bound == packed(["souvenance.seal.v1", "memory", *(vector[name] for name in place)])
     body = AESGCM(key).encrypt(nonce, vector["text"].encode(), bound)
     assert envelope == b"\x01" + vector["epoch"].to_bytes(4, "big") + nonce + body
     line = SealedLine(
@@ -96,7 +96,7 @@ def test_a_key_is_wrapped_and_unwrapped_as_its_vector_says(vector):
         vector, "root_id", "root", "nonce", "key", "associated_data", "wrapped"
     )
     place = [vector[name] for name in ("workspace", "owner", "namespace", "purpose", "epoch")]
-    assert bound == packed(["mnemon.key.v1", "memory", *place])
+    assert bound == packed(["souvenance.key.v1", "memory", *place])
     assert wrapped == b"\x01" + root_id + nonce + AESGCM(root).encrypt(nonce, key, bound)
     assert wrapping.root_id_of(wrapped) == root_id
     assert wrapping.unwrap(wrapped, root=root, context=bound) == key
@@ -108,7 +108,7 @@ def test_the_audit_log_is_linked_as_its_vector_says():
     assert previous == bytes(32)
     fields = ("seq", "at", "actor", "cap", "operation", "outcome", "namespaces", "lines", "detail")
     for row in log["rows"]:
-        said = packed(["mnemon.audit.v1", previous, log["workspace"], *(row[name] for name in fields)])
+        said = packed(["souvenance.audit.v1", previous, log["workspace"], *(row[name] for name in fields)])
         previous = sha256(b"\x00" + said).digest()
         assert row["leaf"] == previous.hex()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain.framing import frame
+from souvenance.domain.framing import frame
 
 FIELDS = (
     st.none()

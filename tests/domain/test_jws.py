@@ -7,8 +7,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mnemon.domain import jws
-from mnemon.domain.base64url import b64
+from souvenance.domain import jws
+from souvenance.domain.base64url import b64
 
 KEY = Ed25519PrivateKey.generate()
 TYPE = "cap+jwt"

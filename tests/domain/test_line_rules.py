@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from mnemon.domain import ulid
-from mnemon.domain.limits import Limits
-from mnemon.domain.line import TOMBSTONE, Line, check_line
-from mnemon.domain.names import Room
-from mnemon.errors import InvalidInput, LineTooLong
+from souvenance.domain import ulid
+from souvenance.domain.limits import Limits
+from souvenance.domain.line import TOMBSTONE, Line, check_line
+from souvenance.domain.names import Room
+from souvenance.errors import InvalidInput, LineTooLong
 
 NOW = 1_700_000_000_000
 LIMITS = Limits()

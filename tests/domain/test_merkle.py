@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain import merkle
+from souvenance.domain import merkle
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 254, 255, 256, 257, 258, 511, 512, 513, 767, 768, 769, 1000)
 BOUNDARIES = (1, 2, 255, 256, 257, 511, 512, 513, 768)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.domain import names
-from mnemon.errors import InvalidInput
+from souvenance.domain import names
+from souvenance.errors import InvalidInput
 
 
 @pytest.mark.parametrize("name", ["a", "7", "personal", "work.2024", "a-b_c.d", "0day", "a" * 64])

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mnemon.domain.line import SealedLine
-from mnemon.domain.names import Room
-from mnemon.domain.objects import (
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Room
+from souvenance.domain.objects import (
     KeyObject,
     LineObject,
     ReplacedObject,
@@ -25,8 +25,8 @@ from mnemon.domain.objects import (
     unpacked,
     unpacked_key,
 )
-from mnemon.errors import Tampered
-from mnemon.ports.objects import checked
+from souvenance.errors import Tampered
+from souvenance.ports.objects import checked
 
 ID, OTHER_ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 BLIND = bytes(range(32))

@@ -4,8 +4,8 @@ import importlib
 import pkgutil
 import re
 
-import mnemon
-from mnemon.domain.pattern import _Deferred, pattern
+import souvenance
+from souvenance.domain.pattern import _Deferred, pattern
 
 
 def test_it_matches_as_a_compiled_one_does():
@@ -28,7 +28,7 @@ def test_nothing_is_compiled_before_the_first_use():
 
 def test_every_deferred_pattern_of_the_house_can_be_compiled():
     found = 0
-    for module in pkgutil.walk_packages(mnemon.__path__, "mnemon."):
+    for module in pkgutil.walk_packages(souvenance.__path__, "souvenance."):
         if module.name.endswith("__main__"):
             continue
         for name, value in vars(importlib.import_module(module.name)).items():

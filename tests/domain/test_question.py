@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain import question, words
-from mnemon.domain.relevance import Wants
+from souvenance.domain import question, words
+from souvenance.domain.relevance import Wants
 
 NOW = 1_779_000_000_000
 """A Sunday in May 2026."""

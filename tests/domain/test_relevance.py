@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain import relevance, signs
-from mnemon.domain.when import EARLIEST, LATEST, Span
+from souvenance.domain import relevance, signs
+from souvenance.domain.when import EARLIEST, LATEST, Span
 
 DAY = 86_400_000
 steady = settings(deadline=None, derandomize=True)

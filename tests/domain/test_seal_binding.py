@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
-from mnemon.adapters.crypto import wrapping
-from mnemon.domain import seal, ulid
-from mnemon.domain.framing import frame
-from mnemon.domain.line import Line, SealedLine
-from mnemon.domain.names import Room
-from mnemon.errors import IntegrityError, Tampered
+from souvenance.adapters.crypto import wrapping
+from souvenance.domain import seal, ulid
+from souvenance.domain.framing import frame
+from souvenance.domain.line import Line, SealedLine
+from souvenance.domain.names import Room
+from souvenance.errors import IntegrityError, Tampered
 
 KEY = AESGCM(bytes(range(32)))
 NONCE = bytes(range(12))
@@ -148,8 +148,8 @@ def test_a_line_without_turn_and_subject_is_bound_as_before_there_were_any():
         LINE.occurred_at,
         LINE.supersedes,
     )
-    assert seal.place(LINE, EPOCH) == frame("mnemon.seal.v1", "memory", *fields, EPOCH)
-    assert seal.place(SAID, EPOCH) == frame("mnemon.seal.v1", "memory", *fields, EPOCH, 7, "bob")
+    assert seal.place(LINE, EPOCH) == frame("souvenance.seal.v1", "memory", *fields, EPOCH)
+    assert seal.place(SAID, EPOCH) == frame("souvenance.seal.v1", "memory", *fields, EPOCH, 7, "bob")
 
 
 def test_what_may_change_about_a_line_is_not_bound():

@@ -8,12 +8,12 @@ import sys
 import msgspec
 import pytest
 
-from mnemon.domain.shapes import settled
+from souvenance.domain.shapes import settled
 
 _MEANWHILE = """
 import threading
 import msgspec
-from mnemon.domain.shapes import settled
+from souvenance.domain.shapes import settled
 
 begun, ended = threading.Event(), threading.Event()
 

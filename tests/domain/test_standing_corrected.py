@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.domain.standing import Correction, Stand, corrected
+from souvenance.domain.standing import Correction, Stand, corrected
 
 
 @pytest.mark.parametrize(

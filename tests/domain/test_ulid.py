@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ulid import ULID
 
-from mnemon.domain import ulid
-from mnemon.errors import InvalidInput
+from souvenance.domain import ulid
+from souvenance.errors import InvalidInput
 
 steady = settings(deadline=None, derandomize=True)
 

@@ -9,9 +9,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.domain.names import Room
-from mnemon.domain.vector import open_vector, pack, seal_vector, unpack
-from mnemon.errors import Tampered
+from souvenance.domain.names import Room
+from souvenance.domain.vector import open_vector, pack, seal_vector, unpack
+from souvenance.errors import Tampered
 
 KEY = AESGCM(bytes(range(32)))
 NONCE = bytes(range(12))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain.when import spans
+from souvenance.domain.when import spans
 
 DAY = 86_400_000
 WEEK = 7 * DAY

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain import words
+from souvenance.domain import words
 
 KEY, OTHER_KEY = bytes(range(32)), bytes(range(1, 33))
 steady = settings(deadline=None, derandomize=True)

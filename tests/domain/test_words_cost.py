@@ -7,7 +7,7 @@ from time import process_time
 
 import pytest
 
-from mnemon.domain import words
+from souvenance.domain import words
 
 BEATS = (
     "a",

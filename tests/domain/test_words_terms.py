@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain import words
+from souvenance.domain import words
 
 KEY = bytes(range(32))
 steady = settings(deadline=None, derandomize=True)
@@ -118,7 +118,7 @@ def test_a_day_is_told_from_the_same_numbers_elsewhere():
         ("user_name", "userName, user-name"),
         ("getUser", "call getUser()"),
         ("HTTP server", "class HTTPServer"),
-        ("words.py", "src/mnemon/domain/words.py:12"),
+        ("words.py", "src/souvenance/domain/words.py:12"),
         ("/etc/passwd", "cat /etc/passwd"),
         ("dry-run", "with --dry-run"),
         ("std::vector", "a std::vector<int>"),
@@ -153,7 +153,7 @@ def test_a_compound_adds_one_term_to_those_of_its_words():
         words.terms("well-being") == {"well": 1, "be": 1, "wellbe": 1} or len(words.terms("well-being")) <= 3
     )
     assert len(words.terms("a_long_snake_of_many_words")) == 5
-    assert sum(words.terms("src/mnemon/domain/recall").values()) == 5
+    assert sum(words.terms("src/souvenance/domain/recall").values()) == 5
 
 
 @pytest.mark.parametrize(

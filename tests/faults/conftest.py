@@ -10,19 +10,19 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from mnemon import open_house, settings_from
-from mnemon.adapters.courier import HttpCourier
-from mnemon.adapters.crypto.keyfiles import KeyFiles
-from mnemon.adapters.documents import Documents
-from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.adapters.system import SystemClock, SystemEntropy
-from mnemon.adapters.tokens import Tokens
-from mnemon.core.desk import Tools
-from mnemon.core.vault import Vault
-from mnemon.gate.gate import Gate
-from surfaces.door import mnemon
+from souvenance import open_house, settings_from
+from souvenance.adapters.courier import HttpCourier
+from souvenance.adapters.crypto.keyfiles import KeyFiles
+from souvenance.adapters.documents import Documents
+from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.system import SystemClock, SystemEntropy
+from souvenance.adapters.tokens import Tokens
+from souvenance.core.desk import Tools
+from souvenance.core.vault import Vault
+from souvenance.gate.gate import Gate
+from surfaces.door import souvenance
 
 NOBODY = 65534
 
@@ -61,7 +61,7 @@ class CappedBook:
     engine: CappedEngine | None = None
 
     def open(self):
-        self.engine = CappedEngine(self.home / "mnemon.db")
+        self.engine = CappedEngine(self.home / "souvenance.db")
         book, entropy, keyring = SqlBook(self.engine), SystemEntropy(), KeyFiles.create(self.home)
         tools = Tools(
             vault=Vault(keyring, entropy),
@@ -91,7 +91,7 @@ def small_disk(tmp_path):
         try:
             filler = disk / "filler"
             filler.write_bytes(bytes(1024 * 1024))
-            mnemon("init", home=disk / "home")
+            souvenance("init", home=disk / "home")
             yield SmallDisk(disk / "home", filler)
         finally:
             subprocess.run(["umount", "--lazy", str(disk)], check=True)
@@ -105,7 +105,7 @@ def capped_book(tmp_path):
 
 
 def _capped(folder):
-    mnemon("init", home=folder / "home")
+    souvenance("init", home=folder / "home")
     return CappedBook(folder / "home")
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from mnemon import open_house, settings_from
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
+from souvenance import open_house, settings_from
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
 
 
 def main() -> None:
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, sys.argv[1]))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, sys.argv[1]))
     left = house.gate.call(o.REINDEX, Credentials(house.owner_cap), m.Reindex())
     print(left.lines, flush=True)
     for _ in sys.stdin:

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from mnemon import open_house, settings_from
-from mnemon.errors import AuditUnavailable, StorageFull, StorageUnavailable
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from surfaces.door import mnemon, serving
+from souvenance import open_house, settings_from
+from souvenance.errors import AuditUnavailable, StorageFull, StorageUnavailable
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from surfaces.door import serving, souvenance
 
 MOST_LINES = 2000
 TEXT = "walk number {number}: " + "and on and on " * 250
@@ -47,10 +47,10 @@ def full_disk(disk):
     assert gate.call(o.PUT, credentials, m.Put("there is room again")).id
     close()
     stored = len(acknowledged) + 1
-    told = mnemon("--json", "doctor", home=disk.home).json()
+    told = souvenance("--json", "doctor", home=disk.home).json()
     assert told["findings"] == []
     assert told["lines"] >= stored
-    assert mnemon("audit", "verify", home=disk.home).out.startswith("ok: ")
+    assert souvenance("audit", "verify", home=disk.home).out.startswith("ok: ")
     return told["lines"] - stored
 
 
@@ -88,16 +88,16 @@ def stuffed(folder):
 )
 def test_a_command_that_starts_on_a_full_disk_says_so(small_disk, asked):
     disk = small_disk.home.parent
-    mnemon("put", "hello", home=small_disk.home)
+    souvenance("put", "hello", home=small_disk.home)
     kept = {path.name: path.read_bytes() for path in small_disk.home.glob("*.key")}
     stuffing = stuffed(disk) if hasattr(small_disk, "filler") else None
-    refused = mnemon(*asked, home=small_disk.home, exit_code=9 if stuffing else None)
+    refused = souvenance(*asked, home=small_disk.home, exit_code=9 if stuffing else None)
     if stuffing:
         assert refused.out == ""
         assert refused.err.startswith(("storage_full: ", "audit_unavailable: "))
         stuffing.unlink()
-    assert "hello" in mnemon("get", "hello", home=small_disk.home).out
-    mnemon("doctor", home=small_disk.home)
+    assert "hello" in souvenance("get", "hello", home=small_disk.home).out
+    souvenance("doctor", home=small_disk.home)
     if stuffing:
         assert {path.name: path.read_bytes() for path in small_disk.home.glob("*.key")} == kept
 
@@ -105,12 +105,12 @@ def test_a_command_that_starts_on_a_full_disk_says_so(small_disk, asked):
 def test_a_first_start_on_a_full_disk_says_so_and_works_once_there_is_room(small_disk):
     disk = small_disk.home.parent
     stuffing = stuffed(disk) if hasattr(small_disk, "filler") else None
-    refused = mnemon("put", "hello", home=disk / "new", exit_code=9 if stuffing else 0)
+    refused = souvenance("put", "hello", home=disk / "new", exit_code=9 if stuffing else 0)
     if stuffing:
         assert refused.err.startswith("storage_full: ")
         stuffing.unlink()
-    mnemon("put", "hello", home=disk / "new")
-    assert "hello" in mnemon("get", "hello", home=disk / "new").out
+    souvenance("put", "hello", home=disk / "new")
+    assert "hello" in souvenance("get", "hello", home=disk / "new").out
 
 
 def test_a_server_on_a_full_disk_answers_503_and_recovers_without_a_restart(small_disk):
@@ -128,4 +128,4 @@ def test_a_server_on_a_full_disk_answers_503_and_recovers_without_a_restart(smal
         assert server.owner.post("/v1/memory/put", json={"text": "there is room again"}).status_code == 201
     house = open_house(settings_from({}, str(small_disk.home)))
     house.close()
-    mnemon("doctor", home=small_disk.home)
+    souvenance("doctor", home=small_disk.home)

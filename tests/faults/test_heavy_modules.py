@@ -13,7 +13,7 @@ import urllib.request
 
 import pytest
 
-from processes import PATIENCE_SECONDS, run_mnemon
+from processes import PATIENCE_SECONDS, run_souvenance
 
 HEAVY = ("numpy", "onnxruntime", "tokenizers")
 BY_THE_FIRST = {name: {"MainThread"} for name in HEAVY}
@@ -42,13 +42,13 @@ sys.meta_path.insert(0, Watch)
 
 COMMAND = """
 import runpy
-sys.argv[0] = "mnemon"
-runpy.run_module("mnemon", run_name="__main__")
+sys.argv[0] = "souvenance"
+runpy.run_module("souvenance", run_name="__main__")
 """
 
 HOST = """
-from mnemon import plugin
-from mnemon.hermes.provider import Provider
+from souvenance import plugin
+from souvenance.hermes.provider import Provider
 
 made = Provider(plugin._SURROUNDINGS)
 made.initialize("s1", platform="cli", hermes_home=sys.argv[1], agent_context="primary")
@@ -73,15 +73,15 @@ def imported(told):
 def behind(home):
     """A data folder with lines that no process has embedded yet."""
     for number in range(3):
-        run_mnemon("put", f"Mia plays the cello on day {number}", home=home)
+        run_souvenance("put", f"Mia plays the cello on day {number}", home=home)
     return home
 
 
 def start(told, home, *command):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
     return subprocess.Popen(
         [sys.executable, "-c", WATCHED + COMMAND, str(told), *command],
-        env={**environment, "MNEMON_HOME": str(home)},
+        env={**environment, "SOUVENANCE_HOME": str(home)},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from surfaces.door import PATIENCE_SECONDS, environment, mnemon, ordinary_signals
+from surfaces.door import PATIENCE_SECONDS, environment, ordinary_signals, souvenance
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ from surfaces.door import PATIENCE_SECONDS, environment, mnemon, ordinary_signal
 def test_ctrl_c_ends_a_command_with_130_and_leaves_all_as_it_was(tmp_path, asked):
     """The command waits for its cap in a named pipe: when the other end opens, it is known to be waiting."""
     home, pipe = tmp_path / "home", tmp_path / "cap"
-    line = mnemon("put", "kept", home=home).out.strip()
+    line = souvenance("put", "kept", home=home).out.strip()
     os.mkfifo(pipe)
     process = subprocess.Popen(
-        [sys.executable, "-m", "mnemon", "--cap", f"@{pipe}", *asked],
-        env=environment(MNEMON_HOME=str(home)),
+        [sys.executable, "-m", "souvenance", "--cap", f"@{pipe}", *asked],
+        env=environment(SOUVENANCE_HOME=str(home)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -44,5 +44,5 @@ def test_ctrl_c_ends_a_command_with_130_and_leaves_all_as_it_was(tmp_path, asked
     assert process.returncode == 130
     assert out == ""
     assert "Traceback" not in err
-    assert [found["id"] for found in mnemon("--json", "list", home=home).json()["lines"]] == [line]
-    mnemon("doctor", home=home)
+    assert [found["id"] for found in souvenance("--json", "list", home=home).json()["lines"]] == [line]
+    souvenance("doctor", home=home)

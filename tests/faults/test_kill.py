@@ -6,11 +6,11 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-from mnemon import open_house, settings_from
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from surfaces.door import environment, mnemon
+from souvenance import open_house, settings_from
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from surfaces.door import environment, souvenance
 
 WRITER = Path(__file__).with_name("writer.py")
 
@@ -48,8 +48,8 @@ def test_two_hundred_kills_lose_nothing_that_was_acknowledged(home):
     kills = 200
     acknowledged = killed_again_and_again(home, kills, "put")
     assert len(acknowledged) > kills, "the writer hardly lived"
-    assert "lines open" in mnemon("doctor", home=home).out
-    assert mnemon("audit", "verify", home=home).out.startswith("ok: ")
+    assert "lines open" in souvenance("doctor", home=home).out
+    assert souvenance("audit", "verify", home=home).out.startswith("ok: ")
     house = open_house(settings_from({}, str(home)))
     found = {line.id: sha256(read(house, line.id).encode()).hexdigest() for line in every_line(house)}
     house.close()
@@ -60,8 +60,8 @@ def test_two_hundred_kills_lose_nothing_that_was_acknowledged(home):
 def test_kills_during_key_rotation_leave_every_line_readable(home):
     acknowledged = killed_again_and_again(home, 60, "rotate")
     assert acknowledged
-    mnemon("doctor", home=home)
-    mnemon("key", "rotate", home=home)
+    souvenance("doctor", home=home)
+    souvenance("key", "rotate", home=home)
     house = open_house(settings_from({}, str(home)))
     for line_id, said in acknowledged.items():
         assert sha256(read(house, line_id).encode()).hexdigest() == said
@@ -72,9 +72,9 @@ def test_kills_during_key_rotation_leave_every_line_readable(home):
 def test_kills_during_correction_and_forgetting_leave_no_half_done_work(home):
     acknowledged = killed_again_and_again(home, 60, "correct")
     assert acknowledged
-    mnemon("doctor", home=home)
-    assert mnemon("audit", "verify", home=home).out.startswith("ok: ")
-    assert mnemon("--json", "status", home=home).json()["scrub_pending"] is False
+    souvenance("doctor", home=home)
+    assert souvenance("audit", "verify", home=home).out.startswith("ok: ")
+    assert souvenance("--json", "status", home=home).json()["scrub_pending"] is False
     house = open_house(settings_from({}, str(home)))
     for line_id, said in acknowledged.items():
         assert sha256(read(house, line_id).encode()).hexdigest() == said
@@ -83,12 +83,12 @@ def test_kills_during_correction_and_forgetting_leave_no_half_done_work(home):
 
 def test_a_key_that_a_killed_process_left_half_written_does_not_stay(home):
     """A process that dies between writing a key file and giving it its name leaves the key behind."""
-    mnemon("put", "hello", home=home)
+    souvenance("put", "hello", home=home)
     left = home / ".root.key.0123456789abcdef.tmp"
     left.write_text((home / "root.key").read_text())
     left.chmod(0o600)
     long_ago = (home / "root.key").stat().st_mtime - 7 * 24 * 3600
     os.utime(left, (long_ago, long_ago))
-    mnemon("key", "rotate", home=home)
-    mnemon("status", home=home)
+    souvenance("key", "rotate", home=home)
+    souvenance("status", home=home)
     assert not left.exists()

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemon.adapters.outbox import SealedOutbox
-from mnemon.errors import StorageFull
-from mnemon.ports.outbox import Standing
+from souvenance.adapters.outbox import SealedOutbox
+from souvenance.errors import StorageFull
+from souvenance.ports.outbox import Standing
 
 LANES = ("chat one", "chat two", "chat three")
 PATIENCE_SECONDS = 60

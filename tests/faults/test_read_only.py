@@ -5,14 +5,14 @@ import shutil
 
 import pytest
 
-from surfaces.door import mnemon
+from surfaces.door import souvenance
 
 
 @pytest.fixture
 def folder(reader):
     """The folder of a user who may read all of it and write none of it."""
     user, home = reader
-    mnemon("put", "hello", home=home, user=user)
+    souvenance("put", "hello", home=home, user=user)
     for path in (*home.iterdir(), home):
         path.chmod(0o500 if path.is_dir() else 0o400)
     return user, home
@@ -43,7 +43,7 @@ def content(home):
 def test_a_folder_that_can_not_be_written_is_a_clear_error_and_stays_as_it_is(folder, asked):
     user, home = folder
     before = content(home)
-    refused = mnemon(*asked, home=home, user=user, exit_code=9)
+    refused = souvenance(*asked, home=home, user=user, exit_code=9)
     assert refused.out == ""
     assert refused.err.startswith("storage_read_only: ")
     assert "writable" in refused.err
@@ -52,11 +52,11 @@ def test_a_folder_that_can_not_be_written_is_a_clear_error_and_stays_as_it_is(fo
 
 def test_it_works_again_once_it_can_be_written(folder):
     user, home = folder
-    mnemon("put", "more", home=home, user=user, exit_code=9)
+    souvenance("put", "more", home=home, user=user, exit_code=9)
     for path in (home, *home.iterdir()):
         path.chmod(0o700 if path.is_dir() else 0o600)
-    assert "hello" in mnemon("get", "hello", home=home, user=user).out
-    mnemon("doctor", home=home, user=user)
+    assert "hello" in souvenance("get", "hello", home=home, user=user).out
+    souvenance("doctor", home=home, user=user)
 
 
 def test_a_place_where_no_folder_can_be_made_is_a_clear_error(reader):
@@ -65,26 +65,26 @@ def test_a_place_where_no_folder_can_be_made_is_a_clear_error(reader):
     if user is not None:
         os.chown(home, user, user)
     home.chmod(0o500)
-    refused = mnemon("put", "hello", home=home / "deeper", user=user, exit_code=9)
+    refused = souvenance("put", "hello", home=home / "deeper", user=user, exit_code=9)
     assert refused.err.startswith("storage_read_only: ")
     assert str(home / "deeper") in refused.err
 
 
 def test_a_file_where_the_folder_should_be_is_a_clear_error(tmp_path):
     (tmp_path / "home").write_text("not a folder")
-    refused = mnemon("put", "hello", home=tmp_path / "home", exit_code=9)
+    refused = souvenance("put", "hello", home=tmp_path / "home", exit_code=9)
     assert refused.err.startswith("storage_read_only: ")
 
 
 def test_a_folder_of_another_user_is_a_clear_error(reader):
     user, home = reader
-    mnemon("put", "hello", home=home)
+    souvenance("put", "hello", home=home)
     if user is None:
         home.chmod(0o000)
-    refused = mnemon("get", home=home, user=user, exit_code=None)
+    refused = souvenance("get", home=home, user=user, exit_code=None)
     home.chmod(0o700)
     assert refused.exit_code in (9, 11)
     assert refused.err.startswith(("storage_read_only: ", "misconfigured: "))
-    assert "hello" in mnemon("get", "hello", home=home).out
+    assert "hello" in souvenance("get", "hello", home=home).out
     shutil.rmtree(home)
     home.mkdir()

@@ -6,11 +6,11 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from mnemon import open_house, settings_from
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from surfaces.door import environment, mnemon
+from souvenance import open_house, settings_from
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from surfaces.door import environment, souvenance
 
 REINDEXER = Path(__file__).with_name("reindexer.py")
 LINES = 1500
@@ -18,7 +18,7 @@ BATCH = 100
 
 
 def filled(home):
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     owner = Credentials(house.owner_cap)
     for first in range(0, LINES, BATCH):
         said = [q.NewMessage(peer_id="ann", content=f"walk number {first + n}") for n in range(BATCH)]
@@ -28,12 +28,12 @@ def filled(home):
 
 
 def indexed(home):
-    with closing(sqlite3.connect(home / "mnemon.db")) as book:
+    with closing(sqlite3.connect(home / "souvenance.db")) as book:
         return book.execute("SELECT * FROM terms ORDER BY workspace, owner, namespace, seq").fetchall()
 
 
 def spoil(home):
-    with closing(sqlite3.connect(home / "mnemon.db")) as book, book:
+    with closing(sqlite3.connect(home / "souvenance.db")) as book, book:
         book.execute("UPDATE terms SET tokens = zeroblob(8), counts = x'01'")
 
 
@@ -69,7 +69,7 @@ def test_kills_in_the_middle_lose_nothing_and_the_next_run_goes_on(home):
     assert left[0] == LINES
     assert left[1] <= LINES - 400
     assert left[2] <= left[1]
-    rest = mnemon("--json", "reindex", home=home).json()["lines"]
+    rest = souvenance("--json", "reindex", home=home).json()["lines"]
     assert 0 < rest <= left[2] - 200
     assert indexed(home) == before
-    assert "lines open" in mnemon("doctor", home=home).out
+    assert "lines open" in souvenance("doctor", home=home).out

@@ -3,16 +3,16 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from mnemon import open_house, settings_from
-from mnemon.adapters.crypto.keyfiles import KeyFiles
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.domain import cap
-from mnemon.errors import StorageUnavailable
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
 from processes import PATIENCE_SECONDS
-from surfaces.door import Running, at_once, mnemon, serving
+from souvenance import open_house, settings_from
+from souvenance.adapters.crypto.keyfiles import KeyFiles
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.domain import cap
+from souvenance.errors import StorageUnavailable
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from surfaces.door import Running, at_once, serving, souvenance
 
 WRITERS = 4
 OPENERS = 6
@@ -36,9 +36,9 @@ def test_four_processes_that_start_a_new_folder_together_share_one_set_of_keys(t
         home = tmp_path / f"home-{attempt}"
         written = at_once(*(("put", f"from {n}") for n in range(WRITERS)), home=home)
         ids = [one.out.strip() for one in written]
-        texts = {mnemon("--json", "line", line, home=home).json()["text"] for line in ids}
+        texts = {souvenance("--json", "line", line, home=home).json()["text"] for line in ids}
         assert texts == {f"from {n}" for n in range(WRITERS)}
-        mnemon("doctor", home=home)
+        souvenance("doctor", home=home)
 
 
 def test_four_processes_that_start_a_new_folder_together_issue_caps_that_last(tmp_path):
@@ -46,7 +46,7 @@ def test_four_processes_that_start_a_new_folder_together_issue_caps_that_last(tm
     for attempt in range(ROUNDS):
         home = tmp_path / f"home-{attempt}"
         for minted in at_once(*[mint] * WRITERS, home=home):
-            mnemon("--cap", minted.out.strip(), "cap", "whoami", home=home)
+            souvenance("--cap", minted.out.strip(), "cap", "whoami", home=home)
 
 
 def test_a_server_and_several_commands_write_at_once_and_nothing_is_lost(tmp_path):
@@ -57,11 +57,11 @@ def test_a_server_and_several_commands_write_at_once_and_nothing_is_lost(tmp_pat
         printed = {one.finish().out.strip(): f"command {n}" for n, one in enumerate(commands)}
         for line, text in {**served, **printed}.items():
             assert server.owner.get(f"/v1/memory/lines/{line}").json()["text"] == text
-        assert mnemon("--json", "status", home=home).json()["namespaces"] == [
+        assert souvenance("--json", "status", home=home).json()["namespaces"] == [
             {"namespace": "travel", "lines": 40 + WRITERS}
         ]
-    mnemon("doctor", home=home)
-    assert mnemon("audit", "verify", home=home).out.startswith("ok: ")
+    souvenance("doctor", home=home)
+    assert souvenance("audit", "verify", home=home).out.startswith("ok: ")
 
 
 def test_a_line_put_by_a_command_is_recalled_by_the_server_on_its_next_request(tmp_path):
@@ -69,10 +69,10 @@ def test_a_line_put_by_a_command_is_recalled_by_the_server_on_its_next_request(t
     with serving(home) as server:
         put(server.owner, "Trip to Chengdu")
         assert recalled(server.owner, "trip") == ["Trip to Chengdu"]
-        mnemon("put", "Trip to Oslo", "-n", "travel", home=home)
+        souvenance("put", "Trip to Oslo", "-n", "travel", home=home)
         assert set(recalled(server.owner, "trip")) == {"Trip to Chengdu", "Trip to Oslo"}
         put(server.owner, "Trip to Xi'an")
-        assert "Xi'an" in mnemon("get", "trip", home=home).out
+        assert "Xi'an" in souvenance("get", "trip", home=home).out
 
 
 def test_a_revocation_by_a_command_is_seen_by_the_server_on_its_next_request(tmp_path):
@@ -81,7 +81,7 @@ def test_a_revocation_by_a_command_is_seen_by_the_server_on_its_next_request(tmp
         token = server.mint("guest")
         guest = server.client(token)
         assert guest.get("/v1/caps/whoami").status_code == 200
-        mnemon("cap", "revoke", token, home=home)
+        souvenance("cap", "revoke", token, home=home)
         refused = guest.get("/v1/caps/whoami")
         assert (refused.status_code, refused.json()["error"]) == (401, "cap_revoked")
 
@@ -90,9 +90,9 @@ def test_a_revocation_by_the_server_is_seen_by_the_next_command(tmp_path):
     home = tmp_path / "home"
     with serving(home) as server:
         token = server.mint("guest")
-        mnemon("--cap", token, "get", home=home)
+        souvenance("--cap", token, "get", home=home)
         server.owner.post("/v1/caps/revoke", json={"sub": "guest"})
-        assert mnemon("--cap", token, "get", home=home, exit_code=4).err.startswith("cap_revoked: ")
+        assert souvenance("--cap", token, "get", home=home, exit_code=4).err.startswith("cap_revoked: ")
 
 
 def test_keys_rotated_by_a_command_serve_the_running_server_and_the_next_one(tmp_path):
@@ -103,7 +103,7 @@ def test_keys_rotated_by_a_command_serve_the_running_server_and_the_next_one(tmp
             for namespace in ("travel", f"room-{attempt}"):
                 text = f"before rotation {attempt} in {namespace}"
                 texts[put(server.owner, text, namespace)] = text
-            mnemon("key", "rotate", home=home)
+            souvenance("key", "rotate", home=home)
             for namespace in (f"new-room-{attempt}", "travel", f"room-{attempt}"):
                 text = f"after rotation {attempt} in {namespace}"
                 texts[put(server.owner, text, namespace)] = text
@@ -113,17 +113,17 @@ def test_keys_rotated_by_a_command_serve_the_running_server_and_the_next_one(tmp
     with serving(home) as server:
         for line, text in texts.items():
             assert server.owner.get(f"/v1/memory/lines/{line}").json()["text"] == text
-    mnemon("doctor", home=home)
+    souvenance("doctor", home=home)
 
 
 def test_a_signing_key_rotated_by_a_command_signs_the_running_servers_next_cap(tmp_path):
     home = tmp_path / "home"
     with serving(home) as server:
         old = server.mint("guest")
-        mnemon("key", "rotate", "--signing", home=home)
+        souvenance("key", "rotate", "--signing", home=home)
         made_from_old = server.mint("guest")
         assert cap.key_id(made_from_old) != cap.key_id(old)
-        mnemon("cap", "revoke", "--kid", cap.key_id(old), home=home)
+        souvenance("cap", "revoke", "--kid", cap.key_id(old), home=home)
         for ended in (old, made_from_old):
             assert server.client(ended).get("/v1/caps/whoami").json()["error"] == "cap_revoked"
         asked = {"sub": "guest", "ops": ["get"], "namespaces_allowed": ["travel"]}
@@ -144,11 +144,11 @@ def test_a_rotation_that_overtakes_another_destroys_no_key_that_is_in_use(tmp_pa
 
 def test_rotations_at_once_leave_every_line_readable(tmp_path):
     home = tmp_path / "home"
-    lines = [mnemon("put", f"line {n}", home=home).out.strip() for n in range(3)]
+    lines = [souvenance("put", f"line {n}", home=home).out.strip() for n in range(3)]
     at_once(*[("key", "rotate")] * WRITERS, home=home)
     for number, line in enumerate(lines):
-        assert mnemon("--json", "line", line, home=home).json()["text"] == f"line {number}"
-    mnemon("doctor", home=home)
+        assert souvenance("--json", "line", line, home=home).json()["text"] == f"line {number}"
+    souvenance("doctor", home=home)
 
 
 def test_what_a_command_forgets_the_server_forgets_at_once_whatever_it_had_in_memory(tmp_path):
@@ -157,10 +157,10 @@ def test_what_a_command_forgets_the_server_forgets_at_once_whatever_it_had_in_me
         line = put(server.owner, "Trip to Chengdu")
         put(server.owner, "Trip to Oslo")
         assert set(recalled(server.owner, "trip")) == {"Trip to Chengdu", "Trip to Oslo"}
-        mnemon("forget", line, "--yes", home=home)
+        souvenance("forget", line, "--yes", home=home)
         assert server.owner.get(f"/v1/memory/lines/{line}").status_code == 404
         assert recalled(server.owner, "trip") == ["Trip to Oslo"]
-        mnemon("forget", "-n", "travel", "--yes", home=home)
+        souvenance("forget", "-n", "travel", "--yes", home=home)
         assert recalled(server.owner, "trip") == []
         assert server.owner.post("/v1/memory/list", json={"history": True}).json()["lines"] == []
         assert "Chengdu" not in server.owner.post("/v1/memory/snapshot", json={}).text
@@ -172,11 +172,11 @@ def test_what_the_server_forgets_beside_other_processes_is_gone_from_every_file(
     home = tmp_path / "home"
     with serving(home) as server:
         put(server.owner, "Trip to Chengdu")
-        before = (home / "mnemon.db").read_bytes() + (home / "mnemon.db-wal").read_bytes()
-        mnemon("get", "trip", home=home)
+        before = (home / "souvenance.db").read_bytes() + (home / "souvenance.db-wal").read_bytes()
+        souvenance("get", "trip", home=home)
         told = server.owner.post("/v1/memory/forget", json={"namespace": "travel"}).json()
         assert (told["lines"], told["scrubbed"]) == (1, True)
-        after = (home / "mnemon.db").read_bytes() + (home / "mnemon.db-wal").read_bytes()
+        after = (home / "souvenance.db").read_bytes() + (home / "souvenance.db-wal").read_bytes()
     assert b"travelseal" in before
     assert b"travelseal" not in after
 
@@ -187,9 +187,9 @@ def test_a_folder_that_a_process_opens_a_second_time_loses_nothing_to_another_pr
     owner = Credentials(house.owner_cap)
     house.gate.call(o.PUT, owner, m.Put("one"))
     open_house(settings_from({}, str(home))).close()
-    mnemon("put", "two", home=home)
+    souvenance("put", "two", home=home)
     line = house.gate.call(o.PUT, owner, m.Put("three")).id
-    assert mnemon("--json", "line", line, home=home).json()["text"] == "three"
+    assert souvenance("--json", "line", line, home=home).json()["text"] == "three"
     house.close()
 
 

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from gate import oracle
 from gate.world import World, fresh_key
-from mnemon.domain import cap as caps
-from mnemon.domain.cap import MAX_BLOCKS, OPS, b64
-from mnemon.errors import MnemonError
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.domain import cap as caps
+from souvenance.domain.cap import MAX_BLOCKS, OPS, b64
+from souvenance.errors import SouvenanceError
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 ACTORS = ("alice", "bob", "carol")
 ROOMS = ("travel", "work", "personal")
@@ -98,7 +98,7 @@ def check_made(operation, parent, request):
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in request.items()}
     try:
         made = world.call(operation, cap, operation.request(**fields)).cap
-    except MnemonError as refused:
+    except SouvenanceError as refused:
         assert refused.code == "cap_scope_mismatch"
         asked = oracle.asked_for(cap.claims, request, mint=operation is o.MINT)
         opens = operation is o.MINT and oracle.opens_more(asked, [cap.claims])
@@ -162,8 +162,8 @@ WIDER = {
     "a session called all": {"sessions": ["*"]},
     "a longer life": {"exp": 1_750_003_601},
     "an earlier start": {"nbf": 1_749_999_999},
-    "another issuer": {"iss": "urn:mnemon:other"},
-    "another audience": {"aud": "urn:mnemon:other"},
+    "another issuer": {"iss": "urn:souvenance:other"},
+    "another audience": {"aud": "urn:souvenance:other"},
 }
 
 
@@ -281,7 +281,7 @@ def test_minting_from_a_mint_has_an_end():
     for _ in range(40):
         try:
             cap = world.call(o.MINT, cap, m.Mint(sub="alice", ops=("grant",), namespaces_allowed=("*",))).cap
-        except MnemonError as refused:
+        except SouvenanceError as refused:
             codes.append(refused.code)
             break
     assert codes == ["cap_scope_mismatch"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gate.world import World, fresh_key, on_sqlite
-from mnemon.domain import proof
-from mnemon.domain.cap import Confirmation, HolderKey
-from mnemon.domain.proof import Bound
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.domain import proof
+from souvenance.domain.cap import Confirmation, HolderKey
+from souvenance.domain.proof import Bound
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 REQUEST = m.Get(query="Chengdu")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gate.world import World, on_sqlite
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 def whoami(world, cap):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gate.world import INSTANCE, World, block, fresh_key, jwk, verified
-from mnemon.domain import cap as caps
-from mnemon.domain.cap import NOTHING_REVOKED, Confirmation, HolderKey, Revocation, Revocations
-from mnemon.errors import CapExpired, CapMalformed, CapMissing, CapRevoked, CapSigInvalid, MnemonError
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.domain import cap as caps
+from souvenance.domain.cap import NOTHING_REVOKED, Confirmation, HolderKey, Revocation, Revocations
+from souvenance.errors import CapExpired, CapMalformed, CapMissing, CapRevoked, CapSigInvalid, SouvenanceError
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 def keys(world):
@@ -19,7 +19,7 @@ def keys(world):
 def verdict(world, token, *, now=None, revoked=NOTHING_REVOKED):
     try:
         return verified(token, keys=keys(world), audience=INSTANCE, now=now or world.seconds, revoked=revoked)
-    except MnemonError as error:
+    except SouvenanceError as error:
         return type(error)
 
 
@@ -60,7 +60,7 @@ def test_the_keys_are_an_argument():
 def test_a_cap_of_another_installation_is_not_ours():
     world = World()
     for claim in ("iss", "aud"):
-        assert verdict(world, world.issue(**{claim: "urn:mnemon:other"}).token) is CapSigInvalid
+        assert verdict(world, world.issue(**{claim: "urn:souvenance:other"}).token) is CapSigInvalid
 
 
 @pytest.mark.parametrize("claim", ["nonce", "scope", "azp", "ops_denied"])

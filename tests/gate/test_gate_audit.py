@@ -7,12 +7,12 @@ from contextlib import contextmanager
 import pytest
 
 from gate.world import KINDS, World, each_kind
-from mnemon.adapters.inmemory.book import MemoryBook
-from mnemon.domain.audit import verify
-from mnemon.domain.limits import Limits
-from mnemon.errors import AuditUnavailable, StorageFull, StorageUnavailable
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.domain.audit import verify
+from souvenance.domain.limits import Limits
+from souvenance.errors import AuditUnavailable, StorageFull, StorageUnavailable
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 

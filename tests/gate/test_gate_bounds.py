@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gate.world import KINDS, World, on_sqlite
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.core.embedding import embed_some
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.core.embedding import embed_some
 
 QUESTIONS = ("tea in May", "which hotel did you book?", "what happened last week?", "unicorn", "ote")
 SEEN = (

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.core.embedding import embed_some
-from mnemon.domain.relevance import WEIGHTS
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.core.embedding import embed_some
+from souvenance.domain.relevance import WEIGHTS
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 @pytest.fixture(params=KINDS)

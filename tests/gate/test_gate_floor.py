@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gate.world import KINDS, World, on_sqlite
-from mnemon.adapters.embed.vectors import packed
-from mnemon.adapters.inmemory.embedder import DIMENSIONS, ReferenceEmbedder
-from mnemon.core.embedding import embed_some
-from mnemon.domain.names import Room
+from souvenance.adapters.embed.vectors import packed
+from souvenance.adapters.inmemory.embedder import DIMENSIONS, ReferenceEmbedder
+from souvenance.core.embedding import embed_some
+from souvenance.domain.names import Room
 
 FLIGHT = "I'm flying to Ljubljana with Petra on Saturday"
 TRAVEL = Room("default", "alice", "travel")

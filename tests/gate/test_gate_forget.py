@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
-from mnemon.domain.base64url import b64, unb64
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.domain.base64url import b64, unb64
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 @pytest.fixture(params=KINDS)

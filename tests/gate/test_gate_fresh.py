@@ -7,12 +7,12 @@ import threading
 import pytest
 
 from gate.world import KINDS, World, on_sqlite
-from mnemon.adapters.embed.vectors import packed
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.core.embedding import embed_some
-from mnemon.errors import Unavailable
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.adapters.embed.vectors import packed
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.core.embedding import embed_some
+from souvenance.errors import Unavailable
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 PETS = ("terrier", "pet", "animal")
 SHARES_NO_WORD = "Rex the terrier sleeps downstairs"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gate.world import World
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.gate.workshop import Workshop
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.gate.workshop import Workshop
 
 KEPT_UP = "kept up"
 

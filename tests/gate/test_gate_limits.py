@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from gate.world import World
-from mnemon.domain.limits import Limits
-from mnemon.errors import RateLimited
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.domain.limits import Limits
+from souvenance.errors import RateLimited
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 def slow_world(most=3):

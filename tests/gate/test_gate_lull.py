@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from gate.world import World
-from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.gate.lull import Lull
-from mnemon.gate.workshop import Workshop
+from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.gate.lull import Lull
+from souvenance.gate.workshop import Workshop
 
 
 class Moments:

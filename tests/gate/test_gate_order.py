@@ -7,10 +7,10 @@ from itertools import combinations
 import pytest
 
 from gate.world import World
-from mnemon.domain.limits import Limits
-from mnemon.errors import InvalidInput
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.domain.limits import Limits
+from souvenance.errors import InvalidInput
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 class Attempt:

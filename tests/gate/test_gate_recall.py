@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
-from mnemon.adapters.spelling import PackagedSpelling
-from mnemon.adapters.thesaurus import PackagedThesaurus
-from mnemon.adapters.tokens import Tokens
-from mnemon.domain.moments import to_datetime
-from mnemon.errors import InvalidInput
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.adapters.spelling import PackagedSpelling
+from souvenance.adapters.thesaurus import PackagedThesaurus
+from souvenance.adapters.tokens import Tokens
+from souvenance.domain.moments import to_datetime
+from souvenance.errors import InvalidInput
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 @pytest.fixture(params=KINDS)

@@ -6,18 +6,18 @@ import pytest
 from msgspec.structs import replace
 
 from gate.world import KINDS, World, on_sqlite
-from mnemon.adapters.index.ranked import RankedIndex
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.core import reindex
-from mnemon.core.remember import ANALYSIS, analysed, bounds_of
-from mnemon.domain.line import Place
-from mnemon.domain.names import Room
-from mnemon.errors import Unavailable
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.workshop import Workshop
-from mnemon.ports.clock import UniversalTime
-from mnemon.ports.renewal import Debt, Renewed
+from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.core import reindex
+from souvenance.core.remember import ANALYSIS, analysed, bounds_of
+from souvenance.domain.line import Place
+from souvenance.domain.names import Room
+from souvenance.errors import Unavailable
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.workshop import Workshop
+from souvenance.ports.clock import UniversalTime
+from souvenance.ports.renewal import Debt, Renewed
 
 TRAVEL = Room("default", "alice", "travel")
 WORK = TRAVEL._replace(namespace="work")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gate.world import KINDS, World, each_kind
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 @pytest.fixture(params=KINDS)

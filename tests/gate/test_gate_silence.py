@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from gate.world import World
-from mnemon.errors import MnemonError
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.errors import SouvenanceError
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 def refusal(world, operation, cap, request):
     """Everything that a caller sees of a refusal."""
-    with pytest.raises(MnemonError) as refused:
+    with pytest.raises(SouvenanceError) as refused:
         world.call(operation, cap, request)
     return refused.value.code, refused.value.detail, refused.value.hint
 

@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from gate.test_gate_audit import FullBook, MuteBook
 from gate.world import KINDS, World, each_kind
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.domain.limits import Limits
-from mnemon.domain.proof import Bound
-from mnemon.errors import AuditUnavailable, MnemonError, StorageFull
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
 from processes import PATIENCE_SECONDS
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.domain.limits import Limits
+from souvenance.domain.proof import Bound
+from souvenance.errors import AuditUnavailable, SouvenanceError, StorageFull
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
 
 NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 
@@ -34,7 +34,7 @@ def together(world, cap, *calls):
 
 
 def refused(world, cap, *calls):
-    with pytest.raises(MnemonError) as raised:
+    with pytest.raises(SouvenanceError) as raised:
         together(world, cap, *calls)
     return raised.value.code
 

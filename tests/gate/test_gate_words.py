@@ -11,7 +11,7 @@ from itertools import count
 import pytest
 
 from gate.world import World
-from mnemon.adapters.index.ranked import RankedIndex
+from souvenance.adapters.index.ranked import RankedIndex
 
 EMOJI = [
     ("pizza🍕night", "🍕", "🍣"),

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from gate.world import KINDS, each_kind
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 @pytest.fixture(params=KINDS)

@@ -2,10 +2,10 @@
 
 import threading
 
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.core.meaning import Meaning
-from mnemon.domain.names import Room
-from mnemon.errors import Unavailable
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.core.meaning import Meaning
+from souvenance.domain.names import Room
+from souvenance.errors import Unavailable
 
 ANN, BOB = Room("home", "ann", "default"), Room("home", "bob", "default")
 PATIENT = 30.0

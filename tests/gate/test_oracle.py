@@ -13,14 +13,14 @@ import msgspec
 
 from gate import oracle
 from gate.world import INSTANCE, START, FakeClock, World, fresh_key
-from mnemon.domain import proof
-from mnemon.domain.cap import OPS
-from mnemon.domain.limits import Limits
-from mnemon.domain.proof import Bound
-from mnemon.errors import BodyTooLarge, InvalidInput, MnemonError
-from mnemon.gate.admission import Credentials
-from mnemon.gate.operations import CHAT
-from mnemon.surfaces.http.routes import ROUTES
+from souvenance.domain import proof
+from souvenance.domain.cap import OPS
+from souvenance.domain.limits import Limits
+from souvenance.domain.proof import Bound
+from souvenance.errors import BodyTooLarge, InvalidInput, SouvenanceError
+from souvenance.gate.admission import Credentials
+from souvenance.gate.operations import CHAT
+from souvenance.surfaces.http.routes import ROUTES
 
 PAIRS = 48_000
 
@@ -98,7 +98,7 @@ def child_of_chance(rng, parent):
         "peers": ["*"],
         "via": rng.choice([["mallory"], [*ACTORS]]),
         "sessions": rng.choice([None, ["s1", "s2", "s3"]]),
-        "iss": "urn:mnemon:other",
+        "iss": "urn:souvenance:other",
     }
     kept = rng.sample(sorted(changed), rng.randint(1, len(changed)))
     changed = {name: changed[name] for name in kept} | {"par": None}
@@ -123,7 +123,7 @@ def cap_of_chance(rng, world):
     made = START - rng.randint(0, 9000)
     said = (operator_claims if kind == "operator" else claims_of_chance)(rng, world, made)
     if kind == "elsewhere":
-        said |= {rng.choice(["iss", "aud"]): "urn:mnemon:other"}
+        said |= {rng.choice(["iss", "aud"]): "urn:souvenance:other"}
     cap = (World(seed=rng.random()) if kind == "foreign" else world).issue(**said)
     facts |= {"kid": "key-1", "blocks": [cap.claims], "issued": made}
     if kind == "old key":
@@ -360,7 +360,7 @@ class Conversation:
     def gate_says(self, operation, credentials, raw):
         try:
             self.world.gate.call(operation, credentials, reader(operation, raw, self.limits.body_bytes))
-        except MnemonError as error:
+        except SouvenanceError as error:
             return error.code
         return "ok"
 

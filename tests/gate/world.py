@@ -13,17 +13,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import stores
-from mnemon.adapters.courier import HttpCourier
-from mnemon.adapters.documents import Documents
-from mnemon.adapters.index.ranked import RankedIndex
-from mnemon.adapters.inmemory.book import MemoryBook
-from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.adapters.tokens import Tokens
-from mnemon.core.desk import Tools
-from mnemon.core.meaning import Meaning
-from mnemon.core.vault import Vault
-from mnemon.domain import proof, ulid
-from mnemon.domain.cap import (
+from souvenance.adapters.courier import HttpCourier
+from souvenance.adapters.documents import Documents
+from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.adapters.tokens import Tokens
+from souvenance.core.desk import Tools
+from souvenance.core.meaning import Meaning
+from souvenance.core.vault import Vault
+from souvenance.domain import proof, ulid
+from souvenance.domain.cap import (
     INSTALLATION,
     NOTHING_REVOKED,
     OPS,
@@ -34,18 +34,18 @@ from mnemon.domain.cap import (
     b64,
     check_alive,
 )
-from mnemon.domain.limits import Limits
-from mnemon.domain.proof import Bound
-from mnemon.errors import MnemonError, WrongKey
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.gate.gate import Gate
-from mnemon.ports.clock import UniversalTime
-from mnemon.ports.spelling import NoSpelling
-from mnemon.ports.thesaurus import NoThesaurus
+from souvenance.domain.limits import Limits
+from souvenance.domain.proof import Bound
+from souvenance.errors import SouvenanceError, WrongKey
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.gate import Gate
+from souvenance.ports.clock import UniversalTime
+from souvenance.ports.spelling import NoSpelling
+from souvenance.ports.thesaurus import NoThesaurus
 
-INSTANCE = "urn:mnemon:test"
+INSTANCE = "urn:souvenance:test"
 START = 1_750_000_000_000
 _PATIENCE_SECONDS = 60.0
 TOKENS = Tokens()
@@ -265,7 +265,7 @@ class World:
     def code(self, operation, cap, request, **options):
         try:
             self.call(operation, cap, request, **options)
-        except MnemonError as error:
+        except SouvenanceError as error:
             return error.code
         return "ok"
 

@@ -10,11 +10,11 @@ from types import ModuleType, SimpleNamespace
 import msgspec
 
 from hermes.stage import WORKSPACE, Stage
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.hermes.turns_under_way import QUIET_SECONDS
 from model.brain import honest
 from model.stand_in import Asked
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.hermes.turns_under_way import QUIET_SECONDS
 
 PAYS = ContextVar("pays", default="nobody")
 """Stands for what the host keeps in the context of a turn: its model, and the session that pays."""
@@ -48,7 +48,7 @@ class Host:
 
     def offer(self, monkeypatch, call=None):
         """Be the host of this process, in which a session is soon quiet long enough to be read."""
-        monkeypatch.setenv("MNEMON_MODEL_QUIET_SECONDS", "1")
+        monkeypatch.setenv("SOUVENANCE_MODEL_QUIET_SECONDS", "1")
         module = ModuleType("agent.auxiliary_client")
         module.call_llm = call or self.call_llm
         monkeypatch.setitem(sys.modules, "agent", ModuleType("agent"))

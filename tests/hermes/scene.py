@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mnemon.domain.trust import Trust
-from mnemon.errors import MnemonError, NotFound
-from mnemon.hermes.configuration import Configuration
-from mnemon.turns.memory import USER, Known, Note, Passage, Portrait, Snapshot
+from souvenance.domain.trust import Trust
+from souvenance.errors import NotFound, SouvenanceError
+from souvenance.hermes.configuration import Configuration
+from souvenance.turns.memory import USER, Known, Note, Passage, Portrait, Snapshot
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 HOME = Path("/home/ann/.hermes")
@@ -24,7 +24,7 @@ def configured(**keys: Any) -> Configuration:
             "host": "hermes",
             "workspace": "hermes",
             "ai_peer": "hermes",
-            "store": HOME / "mnemon",
+            "store": HOME / "souvenance",
         }
         | keys
     )
@@ -54,7 +54,7 @@ class Shelf:
         self.views: dict[str, str] = {}
         self.recent: list[Passage] = []
         self.notes: dict[str, Note] = {}
-        self.broken: MnemonError | None = None
+        self.broken: SouvenanceError | None = None
         self.asked: list[tuple[Any, ...]] = []
 
     def _note(self, *asked: Any) -> None:

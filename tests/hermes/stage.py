@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from functools import partial
 
 from hermes.honcho_fake import eventually
-from mnemon import ways
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.hermes.files import read_configuration
-from mnemon.hermes.provider import Provider, Surroundings
+from souvenance import ways
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.hermes.files import read_configuration
+from souvenance.hermes.provider import Provider, Surroundings
 
 WORKSPACE = "hermes"
 PATIENCE_SECONDS = 60
@@ -29,13 +29,13 @@ class Stage:
         self.complaints = []
         self._stations = {}
         self._around = self._surroundings()
-        if settings or not (self.home / "mnemon.json").exists():
+        if settings or not (self.home / "souvenance.json").exists():
             self.configure(**settings)
 
     def configure(self, **settings):
         known = {"peerName": "ann", "recallWait": PATIENCE_SECONDS, **settings}
-        (self.home / "mnemon.json").write_text(json.dumps(known))
-        (self.home / "mnemon.json").chmod(0o600)
+        (self.home / "souvenance.json").write_text(json.dumps(known))
+        (self.home / "souvenance.json").chmod(0o600)
 
     def anew(self):
         """The process ended, and another began."""

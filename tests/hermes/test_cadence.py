@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.scene import configured
-from mnemon.hermes.cadence import Pace, Turn, fresh
+from souvenance.hermes.cadence import Pace, Turn, fresh
 
 ASKED = "Where do I fly in May?"
 

@@ -12,13 +12,13 @@ import sys
 import pytest
 
 from hermes.honcho_fake import Honcho, eventually
-from mnemon import ways
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.hermes.files import read_configuration
-from mnemon.hermes.setup.commands import hermes_group
-from mnemon.surfaces.cli.main import ended
-from surfaces.door import environment, mnemon, serving
+from souvenance import ways
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.hermes.files import read_configuration
+from souvenance.hermes.setup.commands import hermes_group
+from souvenance.surfaces.cli.main import ended
+from surfaces.door import environment, serving, souvenance
 
 TRIP = "I am going to Chengdu from May 25 to May 29."
 QUESTION = "When do I go to Chengdu?"
@@ -26,7 +26,7 @@ QUESTION = "When do I go to Chengdu?"
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "MNEMON"))]:
+    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "SOUVENANCE"))]:
         monkeypatch.delenv(name)
 
 
@@ -36,7 +36,7 @@ def told(stage, capsys):
 
     def told(*arguments, exit_code=0):
         group = hermes_group(ways.inspect, ways.carry)
-        code = ended(group, [*arguments, "--home", str(stage.home)], "mnemon hermes")
+        code = ended(group, [*arguments, "--home", str(stage.home)], "souvenance hermes")
         printed = capsys.readouterr()
         assert code == exit_code, (printed.out, printed.err)
         return printed.out if exit_code == 0 else printed.err
@@ -70,7 +70,7 @@ def test_without_being_carried_it_stays_and_the_command_says_what_takes_it_along
     stage.tell(stage.provider(), TRIP)
     stage.anew()
     printed = told("peer", "--user", "anna")
-    assert "To take it along: mnemon hermes peer --carry ann" in printed
+    assert "To take it along: souvenance hermes peer --carry ann" in printed
     assert "Chengdu" not in recalled(stage)
     stage.anew()
     told("peer", "--carry", "ann")
@@ -90,7 +90,7 @@ def test_a_second_time_says_that_nothing_is_left(stage, told):
 
 def test_where_nothing_is_remembered_nothing_is_made(stage, told):
     assert "Nothing is remembered of ann." in told("peer", "--user", "anna", "--carry", "ann")
-    assert not (stage.home / "mnemon").exists()
+    assert not (stage.home / "souvenance").exists()
 
 
 def test_ids_that_led_to_the_old_name_lead_to_the_new_one(stage, told):
@@ -143,10 +143,10 @@ def test_a_honcho_server_can_t_and_nothing_is_changed(stage, told):
         stage.configure(baseUrl=honcho.url)
         stage.tell(stage.provider(), TRIP)
         stage.anew()
-        before = (stage.home / "mnemon.json").read_bytes()
+        before = (stage.home / "souvenance.json").read_bytes()
         printed = told("peer", "--user", "anna", "--carry", "ann", exit_code=12)
         assert printed.startswith("unsupported: ") and "Honcho's API has no way to" in printed
-        assert (stage.home / "mnemon.json").read_bytes() == before
+        assert (stage.home / "souvenance.json").read_bytes() == before
 
 
 class TestOnAServerOfOurs:
@@ -166,13 +166,13 @@ class TestOnAServerOfOurs:
     def test_a_cap_that_does_not_open_it_all_is_refused_and_nothing_is_changed(self, stage, told, server):
         asked = ["--sub", "ann", "--wid", "hermes", "--peers", "*", "--namespaces", "default"]
         ops = ["--ops", "put,get,list,snapshot,forget"]
-        narrow = mnemon("cap", "mint", *asked, *ops, home=server.home).out.strip()
+        narrow = souvenance("cap", "mint", *asked, *ops, home=server.home).out.strip()
         stage.configure(hosts={"hermes": {"baseUrl": server.url, "apiKey": narrow}})
         stage.tell(stage.provider(), TRIP)
         stage.anew()
-        before = (stage.home / "mnemon.json").read_bytes()
+        before = (stage.home / "souvenance.json").read_bytes()
         told("peer", "--user", "anna", "--carry", "ann", exit_code=5)
-        assert (stage.home / "mnemon.json").read_bytes() == before
+        assert (stage.home / "souvenance.json").read_bytes() == before
         assert "Chengdu" in recalled(stage)
 
 
@@ -185,7 +185,7 @@ def test_a_command_killed_midway_is_finished_by_the_next(stage, tmp_path):
         for first in range(0, LINES, 100):
             messages = [q.NewMessage(content=text, peer_id="ann") for text in said[first : first + 100]]
             ask(o.ADD_MESSAGES, q.AddMessages(workspace_id="hermes", session_id="s", messages=messages))
-    command = [sys.executable, "-m", "mnemon", "hermes", "peer", "--user", "anna", "--carry", "ann"]
+    command = [sys.executable, "-m", "souvenance", "hermes", "peer", "--user", "anna", "--carry", "ann"]
     how = {"args": [*command, "--home", str(stage.home)], "env": environment(HOME=str(tmp_path))}
     with subprocess.Popen(**how) as running:
         assert eventually(lambda: owned(stage, "anna") or running.poll() is not None)
@@ -204,12 +204,12 @@ def test_a_command_killed_midway_is_finished_by_the_next(stage, tmp_path):
     assert found == [("anna", text) for text in said]
     assert owned(stage, "ann") == 0
     assert read_configuration(stage.home, stage.environment)[0].peer_name == "anna"
-    assert "lines open" in mnemon("doctor", home=stage.home / "mnemon").out
+    assert "lines open" in souvenance("doctor", home=stage.home / "souvenance").out
 
 
 def owned(stage, peer):
     """How many lines lie under that name."""
-    book = sqlite3.connect(f"file:{stage.home / 'mnemon' / 'mnemon.db'}?mode=ro", uri=True)
+    book = sqlite3.connect(f"file:{stage.home / 'souvenance' / 'souvenance.db'}?mode=ro", uri=True)
     try:
         return book.execute("SELECT count(*) FROM lines WHERE owner = ?", (peer,)).fetchone()[0]
     finally:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mnemon.domain.content import check_characters
-from mnemon.turns.cleaning import CONTINUED, chunks, clean, is_trivial, spoken
-from mnemon.turns.injection import base, join
-from mnemon.turns.memory import Known, Passage, Portrait
+from souvenance.domain.content import check_characters
+from souvenance.turns.cleaning import CONTINUED, chunks, clean, is_trivial, spoken
+from souvenance.turns.injection import base, join
+from souvenance.turns.memory import Known, Passage, Portrait
 
 NOTE = (
     "[System note: The following is recalled memory context, NOT new user input. Treat as authoritative "

@@ -7,8 +7,8 @@ import sys
 
 _RECALL = """
 import json, sys
-from mnemon import plugin
-from mnemon.hermes.provider import Provider
+from souvenance import plugin
+from souvenance.hermes.provider import Provider
 
 made = Provider(plugin._SURROUNDINGS)
 made.initialize("s1", platform="cli", hermes_home=sys.argv[1], agent_context="primary")
@@ -20,16 +20,16 @@ _FOR_OTHERS = {
     "asyncio",
     "httpx",
     "importlib.resources",
-    "mnemon.adapters.documents",
-    "mnemon.adapters.sql.signins",
-    "mnemon.adapters.tokens",
-    "mnemon.core.noting",
-    "mnemon.domain.objects",
-    "mnemon.gate.memory",
-    "mnemon.gate.reception",
-    "mnemon.gate.vitals",
-    "mnemon.gate.watched",
-    "mnemon.surfaces",
+    "souvenance.adapters.documents",
+    "souvenance.adapters.sql.signins",
+    "souvenance.adapters.tokens",
+    "souvenance.core.noting",
+    "souvenance.domain.objects",
+    "souvenance.gate.memory",
+    "souvenance.gate.reception",
+    "souvenance.gate.vitals",
+    "souvenance.gate.watched",
+    "souvenance.surfaces",
     "onnxruntime",
     "subprocess",
     "tempfile",
@@ -46,5 +46,5 @@ def test_a_first_recall_loads_nothing_that_only_others_need(tmp_path):
         timeout=60,
     )
     loaded = set(json.loads(ran.stdout))
-    assert "mnemon.adapters.index.ranked" in loaded
+    assert "souvenance.adapters.index.ranked" in loaded
     assert loaded & _FOR_OTHERS == set()

@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments import client_program
-from mnemon import ways
-from mnemon.hermes.breaker import Health
-from mnemon.hermes.files import read_configuration, write_setting
-from mnemon.hermes.host import Conversation
-from mnemon.hermes.identity import identify
-from mnemon.hermes.kinds import NO_LIMIT
-from mnemon.hermes.setup.commands import hermes_group
-from mnemon.hermes.setup.door import register_cli
-from mnemon.hermes.setup.inspection import Findings
-from mnemon.ports.outbox import Standing
-from mnemon.surfaces.cli.main import ended
-from mnemon.turns.seat import Namespaces
+from souvenance import ways
+from souvenance.hermes.breaker import Health
+from souvenance.hermes.files import read_configuration, write_setting
+from souvenance.hermes.host import Conversation
+from souvenance.hermes.identity import identify
+from souvenance.hermes.kinds import NO_LIMIT
+from souvenance.hermes.setup.commands import hermes_group
+from souvenance.hermes.setup.door import register_cli
+from souvenance.hermes.setup.inspection import Findings
+from souvenance.ports.outbox import Standing
+from souvenance.surfaces.cli.main import ended
+from souvenance.turns.seat import Namespaces
 
 PATIENCE_SECONDS = 120
 KEY = "hch-v3-0123456789-SECRET"
@@ -38,7 +38,7 @@ def home(tmp_path, monkeypatch):
     (folder / "profiles" / "coder").mkdir(parents=True)
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
-    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "MNEMON"))]:
+    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "SOUVENANCE"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("HERMES_HOME", str(folder))
@@ -51,7 +51,7 @@ def told(capsys):
     """Run a command, hold it to its exit code, and say what it printed."""
 
     def told(*arguments, exit_code=0, inspect=None):
-        code = ended(hermes_group(inspect), arguments, "mnemon hermes")
+        code = ended(hermes_group(inspect), arguments, "souvenance hermes")
         printed = capsys.readouterr()
         assert code == exit_code, (printed.out, printed.err)
         return printed.out if exit_code == 0 else printed.err
@@ -86,19 +86,19 @@ class TestChanging:
     )
     def test_says_what_changed_and_where(self, told, configured, home, arguments, line, attribute, value):
         printed = told(*arguments)
-        assert printed.splitlines() == [line, f"in {home / 'mnemon.json'}, for hermes"]
+        assert printed.splitlines() == [line, f"in {home / 'souvenance.json'}, for hermes"]
         assert getattr(configured(), attribute) == value
 
     def test_another_name_says_what_stays_with_the_one_of_so_far_and_how_to_go_back(self, told, home):
         told("peer", "--user", "ann")
         told("setup", "--yes", "--alias", "7=ann")
-        (home / "mnemon").mkdir()
-        (home / "mnemon" / "mnemon.db").touch()
+        (home / "souvenance").mkdir()
+        (home / "souvenance" / "souvenance.db").touch()
         printed = told("peer", "--user", "anna")
         assert printed.splitlines()[2:] == [
             "What was remembered of ann stays with ann: nothing is moved.",
-            "To take it along: mnemon hermes peer --carry ann",
-            "To go on with it, go back: mnemon hermes peer --user ann",
+            "To take it along: souvenance hermes peer --carry ann",
+            "To go on with it, go back: souvenance hermes peer --user ann",
             "These ids still lead to ann: 7",
         ]
         assert "stays" not in told("peer", "--user", "anna"), "that is her name already"
@@ -109,20 +109,20 @@ class TestChanging:
         told("setup", "--yes", "--url", "http://127.0.0.1:9")
         printed = told("peer", "--ai", "hal", "--profile", "default")
         assert "What hermes concluded, of people and of itself, stays with hermes" in printed
-        assert "mnemon hermes peer --ai hermes" in printed
+        assert "souvenance hermes peer --ai hermes" in printed
 
     def test_a_first_name_leaves_what_is_nobody_s_by_name_and_a_way_back_to_it(self, told, home, configured):
-        (home / "mnemon").mkdir()
-        (home / "mnemon" / "mnemon.db").touch()
+        (home / "souvenance").mkdir()
+        (home / "souvenance" / "souvenance.db").touch()
         conversation = Conversation(session_id="", home=home, directory=home)
         nameless = identify(configured(), conversation).peer
-        back = told("peer", "--user", "ann").splitlines()[-1].rpartition("mnemon hermes ")[2]
+        back = told("peer", "--user", "ann").splitlines()[-1].rpartition("souvenance hermes ")[2]
         told(*back.split())
         assert identify(configured(), conversation).peer == nameless
 
     def test_answers_in_json_too(self, told, home):
         assert json.loads(told("mode", "tools", "--json")) == {
-            "file": str(home / "mnemon.json"),
+            "file": str(home / "souvenance.json"),
             "host": "hermes",
             "recallMode": "tools",
             "complaints": [],
@@ -130,9 +130,9 @@ class TestChanging:
 
     def test_what_is_already_so_is_only_said(self, told, home):
         told("disable")
-        before = (home / "mnemon.json").stat().st_mtime_ns
+        before = (home / "souvenance.json").stat().st_mtime_ns
         assert told("disable") == "enabled: false\n"
-        assert (home / "mnemon.json").stat().st_mtime_ns == before
+        assert (home / "souvenance.json").stat().st_mtime_ns == before
         assert told("enable").startswith("enabled: false -> true\n")
 
     def test_without_a_value_says_how_it_is_and_writes_nothing(self, told, home):
@@ -191,7 +191,7 @@ class TestTheMap:
     def test_names_this_directory(self, told, configured, home, tmp_path):
         here = str(tmp_path / "project")
         assert told("map") == "No directory has a name of its own.\n"
-        assert told("map", "thesis").splitlines() == [f"{here}: thesis", f"in {home / 'mnemon.json'}"]
+        assert told("map", "thesis").splitlines() == [f"{here}: thesis", f"in {home / 'souvenance.json'}"]
         assert configured("coder").sessions == {here: "thesis"}
         assert told("map") == f"{here}: thesis\n"
         assert json.loads(told("status", "--json"))["session"] == "thesis"
@@ -223,7 +223,7 @@ class TestSync:
         assert "login" not in told("sync")
         assert (configured("coder").url, configured("coder").api_key) == ("https://memory.example.com", KEY)
 
-    @pytest.mark.parametrize("name", ["mnemon.json", "honcho.json"])
+    @pytest.mark.parametrize("name", ["souvenance.json", "honcho.json"])
     def test_a_sign_in_stays_with_its_profile_and_others_are_told_to_sign_in(
         self, told, configured, home, name
     ):
@@ -233,7 +233,7 @@ class TestSync:
         (home / name).write_text(json.dumps(document))
         (home / name).chmod(0o600)
         printed = told("sync")
-        assert "Next: mnemon login --profile coder (a sign-in is for one profile alone)\n" in printed
+        assert "Next: souvenance login --profile coder (a sign-in is for one profile alone)\n" in printed
         coder = configured("coder")
         assert (coder.api_key, coder.oauth) == (None, None)
         assert (coder.url, coder.recall_mode) == ("https://m.example", "tools")
@@ -330,14 +330,14 @@ class TestStatus:
         assert sorted(home.rglob("*")) == before
 
     def test_says_what_is_missing_and_then_that_nothing_is(self, told):
-        assert "Next: mnemon hermes install" in told("status")
+        assert "Next: souvenance hermes install" in told("status")
         told("install")
-        assert "Next: hermes memory setup mnemon" in told("status")
+        assert "Next: hermes memory setup souvenance" in told("status")
         told("setup", "--yes")
         printed = told("status")
         assert "Next" not in printed
         assert "placed in default, coder" in printed
-        assert "default: mnemon; coder: none" in printed
+        assert "default: souvenance; coder: none" in printed
 
     def test_says_which_other_profile_has_no_memory_for_want_of_the_plugin(self, told, home):
         """As after `hermes profile create --clone`, which copies the settings and no plugin."""
@@ -347,7 +347,7 @@ class TestStatus:
         cloned.mkdir()
         (cloned / "config.yaml").write_bytes((home / "config.yaml").read_bytes())
         printed = told("status")
-        assert "the plugin is not placed there: writer\nNext: mnemon hermes install" in printed
+        assert "the plugin is not placed there: writer\nNext: souvenance hermes install" in printed
         told("install")
         assert "Next" not in told("status")
 
@@ -357,9 +357,9 @@ class TestStatus:
         assert (found["profile"], found["host"], found["file"]) == (
             "default",
             "hermes",
-            str(home / "mnemon.json"),
+            str(home / "souvenance.json"),
         )
-        assert (found["url"], found["store"], found["store_bytes"]) == (None, str(home / "mnemon"), None)
+        assert (found["url"], found["store"], found["store_bytes"]) == (None, str(home / "souvenance"), None)
         assert (found["identity"], found["session"]) == ("just-me", "project")
         assert found["settings"]["recallMode"] == "tools"
         assert found["changed"] == ["pinUserPeer", "recallMode"]
@@ -404,13 +404,13 @@ class TestStatus:
 
     def test_tells_that_there_is_no_place_for_memory(self, told, home):
         assert "nothing is stored yet" in told("status", inspect=ways.inspect)
-        (home / "mnemon").write_text("")
-        assert f"no: {home / 'mnemon'} is not a folder" in told("status", inspect=ways.inspect)
+        (home / "souvenance").write_text("")
+        assert f"no: {home / 'souvenance'} is not a folder" in told("status", inspect=ways.inspect)
 
     def test_tells_that_nothing_can_be_kept_for_later(self, told, home):
         assert "outbox      0 waiting" in told("status", inspect=ways.inspect)
-        (home / "mnemon" / "outbox" / "outbox.db").mkdir(parents=True)
-        (home / "mnemon" / "outbox" / "outbox.key").mkdir()
+        (home / "souvenance" / "outbox" / "outbox.db").mkdir(parents=True)
+        (home / "souvenance" / "outbox" / "outbox.key").mkdir()
         assert "outbox      can't be used, so nothing that is said is kept: " in told(
             "status", inspect=ways.inspect
         )
@@ -427,14 +427,14 @@ class TestStatus:
         assert "apiKey is no cap of one. Leave namespaces out" in told("status", inspect=ways.inspect)
 
     def test_tells_how_much_is_stored(self, told, home):
-        (home / "mnemon" / "deep").mkdir(parents=True)
-        (home / "mnemon" / "deep" / "file").write_bytes(b"x" * 12_345)
-        assert f"{home / 'mnemon'} (12 KB)" in told("status")
+        (home / "souvenance" / "deep").mkdir(parents=True)
+        (home / "souvenance" / "deep" / "file").write_bytes(b"x" * 12_345)
+        assert f"{home / 'souvenance'} (12 KB)" in told("status")
 
     def test_names_the_block_as_the_file_spells_it(self, told, home):
-        (home / "mnemon.json").write_text('{"hosts": {"hermes.coder": {"aiPeer": "coder"}}}')
+        (home / "souvenance.json").write_text('{"hosts": {"hermes.coder": {"aiPeer": "coder"}}}')
         assert "block hermes.coder" in told("status", "--profile", "coder")
-        (home / "mnemon.json").write_text('{"hosts": {"hermes_coder": {"aiPeer": "coder"}}}')
+        (home / "souvenance.json").write_text('{"hosts": {"hermes_coder": {"aiPeer": "coder"}}}')
         assert "block hermes_coder" in told("status", "--profile", "coder")
 
     def test_passes_complaints_on_and_names_what_has_no_use(self, told, home):
@@ -446,16 +446,16 @@ class TestStatus:
         assert str(home / "honcho.json") in printed
 
     def test_tells_a_broken_file_from_a_memory(self, told, home):
-        (home / "mnemon.json").write_text("{")
+        (home / "souvenance.json").write_text("{")
         printed = told("status")
         assert "memory      off" in printed
         assert "is not JSON" in printed
 
     def test_names_an_embedder_of_the_environment_that_only_a_server_would_use(self, told, home, monkeypatch):
         assert "not read" not in told("status", inspect=ways.inspect)
-        monkeypatch.setenv("MNEMON_EMBEDDER", "words")
+        monkeypatch.setenv("SOUVENANCE_EMBEDDER", "words")
         printed = told("status", inspect=ways.inspect)
-        said = f"MNEMON_EMBEDDER: only 'mnemon serve --home {home / 'mnemon'}' does"
+        said = f"SOUVENANCE_EMBEDDER: only 'souvenance serve --home {home / 'souvenance'}' does"
         assert f"  not read    {said}\n" in printed
         write_setting(home, "hermes", {"baseUrl": "http://127.0.0.1:9"})
         assert "not read" not in told("status", inspect=ways.inspect), "that server may have one"
@@ -463,7 +463,7 @@ class TestStatus:
     @pytest.mark.parametrize(
         ("settings", "environment", "said"),
         [
-            ({}, {}, "off: you were not asked yet, so quotes only (run: hermes memory setup mnemon)"),
+            ({}, {}, "off: you were not asked yet, so quotes only (run: hermes memory setup souvenance)"),
             ({"hostModel": False}, {}, "off: you chose quotes only"),
             (
                 {"hostModel": True},
@@ -478,8 +478,9 @@ class TestStatus:
             ),
             (
                 {"hostModel": True},
-                {"MNEMON_MODEL_BASE_URL": "http://127.0.0.1:9", "MNEMON_MODEL_NAME": "qwen2.5:7b"},
-                "on: the one that MNEMON_MODEL_BASE_URL names, in the background; 0 calls and 0 tokens today",
+                {"SOUVENANCE_MODEL_BASE_URL": "http://127.0.0.1:9", "SOUVENANCE_MODEL_NAME": "qwen2.5:7b"},
+                "on: the one that SOUVENANCE_MODEL_BASE_URL names, in the background; "
+                "0 calls and 0 tokens today",
             ),
             ({"baseUrl": "http://127.0.0.1:9"}, {}, "the server's own, if it has one"),
         ],
@@ -500,11 +501,11 @@ class TestStatus:
 
 class TestInstalling:
     def test_says_what_it_does_and_what_comes_next(self, told, home):
-        folder = home / "plugins" / "mnemon"
+        folder = home / "plugins" / "souvenance"
         assert f"default: would be placed ({folder})" in told("install", "--dry-run")
         printed = told("install")
         assert f"default: placed ({folder})" in printed
-        assert "Next: hermes memory setup mnemon" in printed
+        assert "Next: hermes memory setup souvenance" in printed
         assert f"default: already in place ({folder})" in told("install")
 
     def test_works_before_hermes_has_run_once(self, told, tmp_path, monkeypatch):
@@ -512,7 +513,7 @@ class TestInstalling:
         monkeypatch.setenv("HERMES_HOME", str(new))
         assert "would be placed" in told("install", "--dry-run")
         assert not new.exists()
-        assert f"default: placed ({new / 'plugins' / 'mnemon'})" in told("install")
+        assert f"default: placed ({new / 'plugins' / 'souvenance'})" in told("install")
         assert "already in place" in told("install")
 
     def test_a_missing_folder_that_was_named_is_still_an_error(self, told, tmp_path):
@@ -532,8 +533,8 @@ class TestInstalling:
         assert (home / "config.yaml").read_text() == before
 
     def test_somebody_elses_plugin_is_a_conflict(self, told, home):
-        (home / "plugins" / "mnemon").mkdir(parents=True)
-        (home / "plugins" / "mnemon" / "__init__.py").write_text("mine")
+        (home / "plugins" / "souvenance").mkdir(parents=True)
+        (home / "plugins" / "souvenance" / "__init__.py").write_text("mine")
         assert told("install", exit_code=7).startswith("conflict: ")
 
 
@@ -546,14 +547,14 @@ class TestTheDoorOfTheHost:
         host.add_argument("-p")
         host.add_argument("--verbose", action="store_true")
         commands = host.add_subparsers(dest="command")
-        register_cli(commands.add_parser("mnemon"))
-        assert host.parse_args(["mnemon", *arguments]).arguments == arguments
+        register_cli(commands.add_parser("souvenance"))
+        assert host.parse_args(["souvenance", *arguments]).arguments == arguments
 
 
 class TestOurOwnShell:
-    def mnemon(self, *arguments, exit_code=0):
+    def souvenance(self, *arguments, exit_code=0):
         finished = subprocess.run(
-            [sys.executable, "-m", "mnemon", *arguments],
+            [sys.executable, "-m", "souvenance", *arguments],
             capture_output=True,
             text=True,
             timeout=PATIENCE_SECONDS,
@@ -562,17 +563,20 @@ class TestOurOwnShell:
         return finished.stdout or finished.stderr
 
     def test_has_the_commands_and_their_exit_codes(self):
-        assert json.loads(self.mnemon("--json", "hermes", "peer")) == {"peerName": None, "aiPeer": "hermes"}
-        assert "misconfigured" in self.mnemon("hermes", "status", "--home", "/nowhere", exit_code=11)
+        assert json.loads(self.souvenance("--json", "hermes", "peer")) == {
+            "peerName": None,
+            "aiPeer": "hermes",
+        }
+        assert "misconfigured" in self.souvenance("hermes", "status", "--home", "/nowhere", exit_code=11)
 
     def test_takes_no_data_folder_for_a_home_of_hermes(self):
-        assert "after their name" in self.mnemon("--home", "x", "hermes", "status", exit_code=2)
+        assert "after their name" in self.souvenance("--home", "x", "hermes", "status", exit_code=2)
 
     def test_ends_quietly_if_nobody_reads(self):
         reading, writing = os.pipe()
         os.close(reading)
         finished = subprocess.run(
-            [sys.executable, "-m", "mnemon", "hermes", "status"],
+            [sys.executable, "-m", "souvenance", "hermes", "status"],
             stdout=writing,
             stderr=subprocess.PIPE,
             timeout=PATIENCE_SECONDS,
@@ -582,10 +586,10 @@ class TestOurOwnShell:
 
     def test_loads_them_only_to_use_them(self, tmp_path):
         script = (
-            "import sys\nfrom mnemon.commands import main\n"
-            f"sys.argv = ['mnemon', '--home', {str(tmp_path / 'm')!r}, 'put', 'hello']\n"
+            "import sys\nfrom souvenance.commands import main\n"
+            f"sys.argv = ['souvenance', '--home', {str(tmp_path / 'm')!r}, 'put', 'hello']\n"
             "try:\n    main()\nexcept SystemExit:\n    pass\n"
-            "print([name for name in sys.modules if name.startswith('mnemon.hermes')])"
+            "print([name for name in sys.modules if name.startswith('souvenance.hermes')])"
         )
         told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         assert told.stdout.splitlines()[-1] == "[]"
@@ -606,14 +610,14 @@ def test_a_stock_hermes_finds_sets_up_and_serves_it(told, home, tmp_path):
         assert finished.returncode == exit_code, (finished.stdout, finished.stderr)
         return finished.stdout if exit_code == 0 else finished.stderr
 
-    assert "• mnemon" in hermes("memory", "status")
-    assert "No questions asked" in hermes("memory", "setup", "mnemon")
+    assert "• souvenance" in hermes("memory", "status")
+    assert "No questions asked" in hermes("memory", "setup", "souvenance")
     assert "Status:    available ✓" in hermes("memory", "status")
-    found = json.loads(hermes("mnemon", "status", "--json"))
+    found = json.loads(hermes("souvenance", "status", "--json"))
     assert found["settings"]["peerName"] == "ann"
-    assert found["places"][0] == {"profile": "default", "placed": True, "provider": "mnemon"}
+    assert found["places"][0] == {"profile": "default", "placed": True, "provider": "souvenance"}
     assert found["outbox"]["waiting"] == 0
-    assert hermes("mnemon", "--help").startswith("Usage: hermes mnemon [OPTIONS] COMMAND")
-    assert hermes("mnemon", "peer", "--user", "a b", exit_code=3).startswith("invalid_input: ")
-    assert "aiPeer: hermes -> hal" in hermes("mnemon", "peer", "--ai", "hal")
-    assert not (home / "mnemon").exists()
+    assert hermes("souvenance", "--help").startswith("Usage: hermes souvenance [OPTIONS] COMMAND")
+    assert hermes("souvenance", "peer", "--user", "a b", exit_code=3).startswith("invalid_input: ")
+    assert "aiPeer: hermes -> hal" in hermes("souvenance", "peer", "--ai", "hal")
+    assert not (home / "souvenance").exists()

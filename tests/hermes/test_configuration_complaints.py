@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemon.hermes.files import Complaint, read_configuration
-from mnemon.turns.seat import Flags, Observation
+from souvenance.hermes.files import Complaint, read_configuration
+from souvenance.turns.seat import Flags, Observation
 
 OFF = "memory is off until it is corrected"
 DEFAULT = "the default is used"
@@ -22,13 +22,13 @@ def told(tmp_path):
     def tell(document, **environment):
         configured(tmp_path, document)
         _, complaints = read_configuration(tmp_path, environment)
-        return [str(one).removeprefix(f"{tmp_path / 'mnemon.json'}: ") for one in complaints]
+        return [str(one).removeprefix(f"{tmp_path / 'souvenance.json'}: ") for one in complaints]
 
     return tell
 
 
 def configured(home, document):
-    path = home / "mnemon.json"
+    path = home / "souvenance.json"
     path.write_text(json.dumps(document), "utf-8")
     path.chmod(0o600)
     return path
@@ -275,7 +275,7 @@ class TestAKeyWithoutAnAddress:
         assert (configuration.url, configuration.api_key, configuration.enabled) == (None, None, True)
         assert str(complaint) == (
             "environment: HONCHO_API_KEY is not used: nothing says which server it is for, so memory stays "
-            "on this machine. Choose: mnemon hermes setup --cloud, or mnemon hermes setup --embedded"
+            "on this machine. Choose: souvenance hermes setup --cloud, or souvenance hermes setup --embedded"
         )
 
     def test_without_any_file_too(self, tmp_path):

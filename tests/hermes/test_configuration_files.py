@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.hermes.files import Configurations, default_home, host_of, read_configuration
+from souvenance.hermes.files import Configurations, default_home, host_of, read_configuration
 
 PLACES = (
-    ".hermes/profiles/coder/mnemon.json",
-    ".hermes/mnemon.json",
+    ".hermes/profiles/coder/souvenance.json",
+    ".hermes/souvenance.json",
     ".hermes/profiles/coder/honcho.json",
     ".hermes/honcho.json",
     ".honcho/config.json",
@@ -46,7 +46,7 @@ def test_without_a_file_everything_has_its_default(user):
     assert configuration.enabled
     assert configuration.url is None
     assert (configuration.workspace, configuration.ai_peer) == ("hermes", "hermes")
-    assert configuration.store == user / ".hermes/mnemon"
+    assert configuration.store == user / ".hermes/souvenance"
 
 
 @pytest.mark.parametrize("first", range(5))
@@ -66,11 +66,11 @@ def test_the_default_profile_does_not_read_what_is_another_profile_s(user):
 
 
 def test_a_file_of_the_profile_that_another_one_comes_before_is_told(user):
-    put(user / ".hermes/mnemon.json", {})
+    put(user / ".hermes/souvenance.json", {})
     put(user / ".hermes/profiles/coder/honcho.json", {"workspace": "own"})
     _, [complaint] = read(user, "coder")
     own = user / ".hermes/profiles/coder/honcho.json"
-    assert str(complaint) == f"{user}/.hermes/mnemon.json: comes before {own}, which is not read."
+    assert str(complaint) == f"{user}/.hermes/souvenance.json: comes before {own}, which is not read."
 
 
 @pytest.mark.parametrize(
@@ -133,31 +133,31 @@ class TestAFileThatCanNotBeRead:
         assert str(complaint) == f"{user / place}: {wrong}; {OFF}."
 
     def test_may_be_a_folder(self, user):
-        (user / ".hermes/mnemon.json").mkdir()
+        (user / ".hermes/souvenance.json").mkdir()
         configuration, [complaint] = read(user)
         assert not configuration.enabled
         assert complaint.wrong == f"can't be read: Is a directory; {OFF}"
 
     def test_may_be_a_pipe_that_nobody_writes_to(self, user):
-        os.mkfifo(user / ".hermes/mnemon.json")
+        os.mkfifo(user / ".hermes/souvenance.json")
         configuration, [complaint] = read(user)
         assert not configuration.enabled
         assert complaint.wrong == f"is not a file; {OFF}"
 
     def test_may_be_a_link_to_nothing(self, user):
-        (user / ".hermes/mnemon.json").symlink_to(user / "gone")
+        (user / ".hermes/souvenance.json").symlink_to(user / "gone")
         put(user / ".hermes/honcho.json", {"workspace": "other"})
         configuration, [complaint] = read(user)
         assert not configuration.enabled
         assert complaint.wrong == f"can't be read: No such file or directory; {OFF}"
 
     def test_may_be_a_link_to_itself(self, user):
-        (user / ".hermes/mnemon.json").symlink_to(user / ".hermes/mnemon.json")
+        (user / ".hermes/souvenance.json").symlink_to(user / ".hermes/souvenance.json")
         assert not read(user)[0].enabled
 
     @pytest.mark.parametrize("hosts", [[], "hermes", 5, {"hermes": []}, {"hermes": "x"}, {"hermes": True}])
     def test_is_also_one_with_a_block_that_can_not(self, user, hosts):
-        put(user / ".hermes/mnemon.json", {"workspace": "w", "hosts": hosts})
+        put(user / ".hermes/souvenance.json", {"workspace": "w", "hosts": hosts})
         configuration, [complaint] = read(user)
         assert not configuration.enabled
         assert complaint.key == ("hosts.hermes" if isinstance(hosts, dict) else "hosts")
@@ -174,14 +174,14 @@ def test_a_mark_at_the_beginning_of_the_file_does_no_harm(user):
 
 def test_a_linked_file_is_read(user):
     put(user / "dotfiles.json", {"workspace": "w"})
-    (user / ".hermes/mnemon.json").symlink_to(user / "dotfiles.json")
+    (user / ".hermes/souvenance.json").symlink_to(user / "dotfiles.json")
     assert read(user)[0].workspace == "w"
 
 
 @given(st.binary(max_size=200))
 def test_no_content_of_a_file_is_too_much(content):
     with tempfile.TemporaryDirectory() as home:
-        (Path(home) / "mnemon.json").write_bytes(content)
+        (Path(home) / "souvenance.json").write_bytes(content)
         configuration, complaints = read_configuration(Path(home), {})
         assert configuration.enabled or complaints
 
@@ -206,23 +206,23 @@ class TestTheHost:
         assert configuration.host == "hermes_coder"
 
     def test_may_be_named_by_the_environment(self, user):
-        put(user / ".hermes/mnemon.json", {"hosts": {"laptop": {"workspace": "w"}}, "defaultHost": "x"})
+        put(user / ".hermes/souvenance.json", {"hosts": {"laptop": {"workspace": "w"}}, "defaultHost": "x"})
         for profile in ("default", "coder"):
             configuration, _ = read(user, profile, HERMES_HONCHO_HOST=" laptop ")
             assert (configuration.host, configuration.workspace) == ("laptop", "w")
 
     def test_may_be_named_by_the_file_for_the_default_profile_alone(self, user):
         blocks = {"local": {"workspace": "w"}, "hermes": {"workspace": "no"}}
-        put(user / ".hermes/mnemon.json", {"hosts": blocks, "defaultHost": " local "})
+        put(user / ".hermes/souvenance.json", {"hosts": blocks, "defaultHost": " local "})
         assert read(user)[0].host == "local"
         assert read(user)[0].workspace == "w"
         assert read(user, "coder")[0].host == "hermes_coder"
 
     def test_is_the_profile_s_if_the_file_names_none(self, user):
-        put(user / ".hermes/mnemon.json", {"defaultHost": " "})
+        put(user / ".hermes/souvenance.json", {"defaultHost": " "})
         assert read(user) == (read(user)[0], [])
         assert read(user)[0].host == "hermes"
-        put(user / ".hermes/mnemon.json", {"defaultHost": 5})
+        put(user / ".hermes/souvenance.json", {"defaultHost": 5})
         configuration, [complaint] = read(user)
         assert configuration.host == "hermes"
         assert complaint.key == "defaultHost"
@@ -243,7 +243,7 @@ class TestTheHost:
         assert one.workspace != other.workspace
 
     def test_has_no_say_in_the_blocks_of_others(self, user):
-        put(user / ".hermes/mnemon.json", {"hosts": {"cursor": {"nonsense": 1}, "obsidian": []}})
+        put(user / ".hermes/souvenance.json", {"hosts": {"cursor": {"nonsense": 1}, "obsidian": []}})
         assert read(user)[1] == []
 
 
@@ -288,9 +288,9 @@ class TestConfigurations:
 
     def test_see_a_file_that_now_comes_first(self, configurations, home, environment):
         configurations.read(home, environment)
-        put(home / "mnemon.json", {"contextTokens": 300})
+        put(home / "souvenance.json", {"contextTokens": 300})
         assert configurations.read(home, environment)[0].context_tokens == 300
-        (home / "mnemon.json").unlink()
+        (home / "souvenance.json").unlink()
         assert configurations.read(home, environment)[0].context_tokens == 100
 
     def test_see_that_others_can_open_the_file_now(self, configurations, home, environment):

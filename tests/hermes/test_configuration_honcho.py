@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from environments import client_program
-from mnemon.hermes.files import read_configuration, write_setting
-from mnemon.turns.seat import Flags, Observation
+from souvenance.hermes.files import read_configuration, write_setting
+from souvenance.turns.seat import Flags, Observation
 
 FILE = {
     "apiKey": "hch-v3-0a1b2c3d",
@@ -144,7 +144,7 @@ def test_it_is_never_changed(home):
         {"recallMode": "context"},
         environment={"HOME": str(home.parent)},
     )
-    assert path == home / "profiles/coder/mnemon.json"
+    assert path == home / "profiles/coder/souvenance.json"
     assert (home / "honcho.json").read_bytes() == before
     kept = json.loads(path.read_text("utf-8"))
     today = {"pinPeerName": "pinUserPeer", "requestTimeout": "timeout"}

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.hermes.configuration import Configuration
-from mnemon.hermes.files import read_configuration
-from mnemon.hermes.keys import KEYS, NOT_NEEDED
-from mnemon.hermes.kinds import NO_LIMIT
-from mnemon.turns.seat import Flags, Namespaces, Observation
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.files import read_configuration
+from souvenance.hermes.keys import KEYS, NOT_NEEDED
+from souvenance.hermes.kinds import NO_LIMIT
+from souvenance.turns.seat import Flags, Namespaces, Observation
 
 ON, OFF = Flags(True, True), Flags(False, False)
 UNIFIED = Observation(Flags(True, False), Flags(False, True))
@@ -40,7 +40,7 @@ VALUES = {
         ("$HERMES_HOME/other", "{HOME}/.hermes/other"),
         ("${HERMES_HOME}", "{HOME}/.hermes"),
         ("beside", "{HOME}/.hermes/beside"),
-        ("", "{HOME}/.hermes/mnemon"),
+        ("", "{HOME}/.hermes/souvenance"),
     ],
     "workspace": [("home", "home"), (" work_2 ", "work_2"), ("", "hermes")],
     "namespaces": [
@@ -62,7 +62,7 @@ VALUES = {
     ],
     "runtimePeerPrefix": [("telegram_", "telegram_"), (" tg: ", "tg:"), ("", "")],
     "recallMode": [("context", "context"), ("TOOLS", "tools"), ("auto", "hybrid"), ("", "hybrid")],
-    "toolNames": [("honcho", "honcho"), ("mnemon", "mnemon"), ("", "mnemon")],
+    "toolNames": [("honcho", "honcho"), ("souvenance", "souvenance"), ("", "souvenance")],
     "observationMode": [
         ("unified", UNIFIED),
         ("shared", UNIFIED),
@@ -168,10 +168,10 @@ HOST, ROOT, ENVIRONMENT = "host", "root", "environment"
 
 
 def reading(user, document, **environment):
-    """Read the document as the default profile's mnemon.json."""
+    """Read the document as the default profile's souvenance.json."""
     home = Path(user) / ".hermes"
     home.mkdir(exist_ok=True)
-    path = home / "mnemon.json"
+    path = home / "souvenance.json"
     path.write_text(json.dumps(document), "utf-8")
     path.chmod(0o600)
     return read_configuration(home, {"HOME": str(user), **environment})

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from mnemon.errors import Misconfigured, StorageReadOnly
-from mnemon.hermes.files import read_configuration, write_setting
-from mnemon.hermes.keys import KEYS
+from souvenance.errors import Misconfigured, StorageReadOnly
+from souvenance.hermes.files import read_configuration, write_setting
+from souvenance.hermes.keys import KEYS
 
 WRITER = """
 import sys
 from pathlib import Path
-from mnemon.hermes.files import write_setting
+from souvenance.hermes.files import write_setting
 home, host = Path(sys.argv[1]), sys.argv[2]
 for number in range(int(sys.argv[3])):
     write_setting(home, f"{host}{number}", {"contextTokens": number}, environment={})
@@ -48,7 +48,7 @@ def put(path, document):
 
 def test_a_setting_that_is_written_is_read(home):
     path = write(home, {"recallMode": "tools", "contextTokens": 800})
-    assert path == home / "mnemon.json"
+    assert path == home / "souvenance.json"
     assert content(path) == {"hosts": {"hermes": {"recallMode": "tools", "contextTokens": 800}}}
     configuration, complaints = read(home)
     assert (configuration.recall_mode, configuration.context_tokens) == ("tools", 800)
@@ -60,7 +60,7 @@ def test_a_setting_for_all_hosts_stands_at_the_root(home):
 
 
 def test_the_file_is_its_owner_s_alone(home):
-    path = put(home / "mnemon.json", {"apiKey": "k"})
+    path = put(home / "souvenance.json", {"apiKey": "k"})
     path.chmod(0o644)
     write(home, {"enabled": True})
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -75,7 +75,7 @@ def test_what_is_unknown_stays_and_everything_keeps_its_place(home):
         },
         "zeta": [1, {"é": None}],
     }
-    path = put(home / "mnemon.json", before)
+    path = put(home / "souvenance.json", before)
     write(home, {"recallMode": "tools", "timeout": 5})
     before["hosts"]["hermes"] |= {"recallMode": "tools", "timeout": 5}
     assert json.dumps(content(path)) == json.dumps(before)
@@ -108,7 +108,7 @@ def test_a_text_is_written_as_what_it_stands_for(home):
 
 def test_older_spellings_go_when_anything_is_written(home):
     put(
-        home / "mnemon.json",
+        home / "souvenance.json",
         {"pinPeerName": True, "hosts": {"hermes": {"pinPeerName": True, "base_url": "x"}}},
     )
     path = write(home, {"pinPeerName": False})
@@ -121,21 +121,21 @@ def test_older_spellings_go_when_anything_is_written(home):
 
 
 def test_a_setting_that_is_spelled_both_ways_keeps_what_counted(home):
-    path = put(home / "mnemon.json", {"pinPeerName": True, "pinUserPeer": False})
+    path = put(home / "souvenance.json", {"pinPeerName": True, "pinUserPeer": False})
     write(home, {"recallMode": "tools"}, root=True)
     assert content(path) == {"pinUserPeer": False, "recallMode": "tools"}
 
 
 def test_a_block_of_an_older_spelling_is_renamed_where_it_stands(home):
     hosts = {"hermes.coder": {"aiPeer": "coder"}, "hermes": {}}
-    path = put(home / "mnemon.json", {"hosts": hosts})
+    path = put(home / "souvenance.json", {"hosts": hosts})
     write(home, {"recallMode": "tools"}, host="hermes_coder")
     expected = {"hermes_coder": {"aiPeer": "coder", "recallMode": "tools"}, "hermes": {}}
     assert json.dumps(content(path)["hosts"]) == json.dumps(expected)
 
 
 def test_a_block_of_the_new_spelling_leaves_the_older_alone(home):
-    path = put(home / "mnemon.json", {"hosts": {"hermes.coder": {"aiPeer": "old"}, "hermes_coder": {}}})
+    path = put(home / "souvenance.json", {"hosts": {"hermes.coder": {"aiPeer": "old"}, "hermes_coder": {}}})
     write(home, {"recallMode": "tools"}, host="hermes_coder")
     assert content(path)["hosts"] == {
         "hermes.coder": {"aiPeer": "old"},
@@ -144,11 +144,11 @@ def test_a_block_of_the_new_spelling_leaves_the_older_alone(home):
 
 
 def test_a_profile_writes_to_the_file_that_counts_for_it(home):
-    shared = put(home / "mnemon.json", {"workspace": "w"})
+    shared = put(home / "souvenance.json", {"workspace": "w"})
     profile = home / "profiles/coder"
     assert write(profile, {"recallMode": "tools"}, host="hermes_coder") == shared
     assert content(shared) == {"workspace": "w", "hosts": {"hermes_coder": {"recallMode": "tools"}}}
-    assert not (profile / "mnemon.json").exists()
+    assert not (profile / "souvenance.json").exists()
 
 
 def test_of_the_file_that_other_programs_share_only_what_is_ours_is_taken_over(home):
@@ -169,16 +169,16 @@ def test_of_the_file_that_other_programs_share_only_what_is_ours_is_taken_over(h
 def test_a_linked_file_stays_a_link(home):
     real = put(home.parent / "dotfiles/hermes.json", {"workspace": "w"})
     home.mkdir()
-    (home / "mnemon.json").symlink_to(real)
-    assert write(home, {"peerName": "ann"}) == home / "mnemon.json"
-    assert (home / "mnemon.json").is_symlink()
+    (home / "souvenance.json").symlink_to(real)
+    assert write(home, {"peerName": "ann"}) == home / "souvenance.json"
+    assert (home / "souvenance.json").is_symlink()
     assert content(real) == {"workspace": "w", "hosts": {"hermes": {"peerName": "ann"}}}
 
 
 def test_what_a_killed_writer_left_is_cleared_away(home):
-    put(home / ".mnemon.json.0123.tmp", '{"half')
+    put(home / ".souvenance.json.0123.tmp", '{"half')
     write(home, {"peerName": "ann"})
-    assert [one.name for one in home.iterdir()] == ["mnemon.json"]
+    assert [one.name for one in home.iterdir()] == ["souvenance.json"]
 
 
 class TestARefusal:
@@ -216,7 +216,7 @@ class TestARefusal:
         ],
     )
     def test_of_a_value_that_the_setting_does_not_take(self, home, changes, detail, hint):
-        path = put(home / "mnemon.json", {"peerName": "ann"})
+        path = put(home / "souvenance.json", {"peerName": "ann"})
         before = path.read_bytes()
         with pytest.raises(Misconfigured) as refused:
             write(home, {"saveMessages": False, **changes})
@@ -234,17 +234,17 @@ class TestARefusal:
         ],
     )
     def test_of_names_that_make_one_of_two(self, home, document, changes):
-        path = put(home / "mnemon.json", document)
+        path = put(home / "souvenance.json", document)
         with pytest.raises(Misconfigured):
             write(home, changes)
         assert content(path) == document
 
     def test_is_not_for_what_was_wrong_before(self, home):
-        put(home / "mnemon.json", {"peerName": "ann b", "recallMode": "x", "userPeerAliases": {"1": []}})
+        put(home / "souvenance.json", {"peerName": "ann b", "recallMode": "x", "userPeerAliases": {"1": []}})
         write(home, {"aiPeer": "bot"})
         assert read(home)[0].ai_peer == "bot"
 
-    @pytest.mark.parametrize("name", ["mnemon.json", "honcho.json"])
+    @pytest.mark.parametrize("name", ["souvenance.json", "honcho.json"])
     def test_of_a_file_that_can_not_be_read(self, home, name):
         path = put(home / name, '{"peerName": "ann",')
         with pytest.raises(Misconfigured) as refused:
@@ -255,7 +255,7 @@ class TestARefusal:
 
     @pytest.mark.parametrize("hosts", [[], {"hermes": "x"}])
     def test_of_a_block_that_is_none(self, home, hosts):
-        put(home / "mnemon.json", {"hosts": hosts})
+        put(home / "souvenance.json", {"hosts": hosts})
         with pytest.raises(Misconfigured):
             write(home, {"peerName": "bo"})
 
@@ -274,7 +274,7 @@ def test_the_default_of_every_setting_can_be_written(home, key):
 
 
 def test_writers_in_several_processes_lose_nothing_of_each_other(home):
-    put(home / "mnemon.json", {"workspace": "w"})
+    put(home / "souvenance.json", {"workspace": "w"})
     times, writers = 15, []
     for host, folder in (("a", home), ("b", home), ("c", home / "profiles/c")):
         arguments = [sys.executable, "-c", WRITER, str(folder), host, str(times)]
@@ -285,4 +285,4 @@ def test_writers_in_several_processes_lose_nothing_of_each_other(home):
     assert [writer.wait() for writer in writers] == [0, 0, 0]
     assert complaints == []
     blocks = {f"{host}{number}": {"contextTokens": number} for host in "abc" for number in range(times)}
-    assert content(home / "mnemon.json") == {"workspace": "w", "hosts": blocks, "dialecticDepth": 2}
+    assert content(home / "souvenance.json") == {"workspace": "w", "hosts": blocks, "dialecticDepth": 2}

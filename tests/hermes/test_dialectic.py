@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.scene import configured
-from mnemon.errors import ServerUnreachable
-from mnemon.hermes.configuration import LEVELS
-from mnemon.hermes.dialectic import COLD, WARM, levels, strong, supplement
+from souvenance.errors import ServerUnreachable
+from souvenance.hermes.configuration import LEVELS
+from souvenance.hermes.dialectic import COLD, WARM, levels, strong, supplement
 
 ASKED = "Where do I fly in May?"
 LONG = "Ann flies to Lisbon. " * 20

@@ -9,8 +9,8 @@ import pytest
 from hermes.honcho_fake import Honcho, eventually
 from hermes.host_fake import Host, worked_off
 from hermes.stage import Stage
-from mnemon.config import Settings
-from mnemon.hermes.keys import KEYS
+from souvenance.config import Settings
+from souvenance.hermes.keys import KEYS
 
 TRIP = "I am going to Chengdu in May."
 QUESTION = "When do I go to Chengdu?"
@@ -36,8 +36,8 @@ class Scene:
         """Have the setting, over those of the demonstration; or others in place of all that."""
         root = {name: value for name, value in (instead or self._given).items() if value is not None}
         text = json.dumps(root if instead else {**root, "hosts": {"hermes": self._block}})
-        (self.stage.home / "mnemon.json").write_text(text)
-        (self.stage.home / "mnemon.json").chmod(0o600)
+        (self.stage.home / "souvenance.json").write_text(text)
+        (self.stage.home / "souvenance.json").chmod(0o600)
 
     def set(self, spelling, value, *, beside):
         """In the environment, or in the host's block, which wins over what is given at the root."""
@@ -61,7 +61,7 @@ class Scene:
         """The scene once the server knows the trip, and the way to it is open."""
         self.honcho.state("hermes", "ann", TRIP)
         self.honcho.say("project", "ann", "Good morning.")
-        self.provider().handle_tool_call("mnemon_profile", {})
+        self.provider().handle_tool_call("souvenance_profile", {})
         return self
 
     def recall(self, message=QUESTION, turn=1, provider=None):
@@ -166,7 +166,7 @@ def which_server_is_asked(scene):
 @shows("timeout", (0.2, True), (20, False))
 def whether_it_is_given_up(scene):
     scene.honcho.pause = lambda asked: 0.7
-    answer = scene.provider().handle_tool_call("mnemon_profile", {})
+    answer = scene.provider().handle_tool_call("souvenance_profile", {})
     return "error" in json.loads(answer)
 
 
@@ -178,7 +178,7 @@ def whether_it_is_given_up(scene):
 )
 def where_the_store_lies(scene):
     scene.tell()
-    places = ("elsewhere", "home/here", "home/mnemon")
+    places = ("elsewhere", "home/here", "home/souvenance")
     return [place for place in places if Settings(scene.folder / place).book.exists()]
 
 
@@ -233,11 +233,11 @@ def how_it_reaches_the_model(scene):
     return "Chengdu" in scene.recall(provider=provider), len(provider.get_tool_schemas())
 
 
-@shows("toolNames", ("mnemon", ("mnemon", True, False)), ("honcho", ("honcho", False, True)))
+@shows("toolNames", ("souvenance", ("souvenance", True, False)), ("honcho", ("honcho", False, True)))
 def what_tools_are_called(scene):
     provider = scene.known().provider()
     (prefix,) = {schema["name"].split("_")[0] for schema in provider.get_tool_schemas()}
-    answers = [provider.handle_tool_call(f"{name}_profile", {}) for name in ("mnemon", "honcho")]
+    answers = [provider.handle_tool_call(f"{name}_profile", {}) for name in ("souvenance", "honcho")]
     return prefix, *("error" not in answer for answer in answers)
 
 
@@ -349,9 +349,9 @@ def how_hard_each_pass_is(scene):
 @shows("dialecticDynamic", (True, (["max"], True)), (False, (["low"], False)))
 def whether_the_model_chooses(scene):
     provider = scene.known().provider()
-    provider.handle_tool_call("mnemon_reasoning", {"query": "Who am I?", "reasoning_level": "max"})
+    provider.handle_tool_call("souvenance_reasoning", {"query": "Who am I?", "reasoning_level": "max"})
     schemas = {schema["name"]: schema["parameters"]["properties"] for schema in provider.get_tool_schemas()}
-    return scene.levels(), "reasoning_level" in schemas["mnemon_reasoning"]
+    return scene.levels(), "reasoning_level" in schemas["souvenance_reasoning"]
 
 
 @shows("reasoningHeuristic", (True, ["low", "medium", "high"]), (False, ["low", "low", "low"]))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from environments import client_program
 from hermes.forgeries import FRAGMENTS, TAGS, nasty
-from mnemon.domain.fence import defuse
+from souvenance.domain.fence import defuse
 
 
 @pytest.mark.parametrize("tag", TAGS)

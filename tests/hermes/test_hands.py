@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from mnemon.hermes.hands import Hands
+from souvenance.hermes.hands import Hands
 
 
 def test_what_comes_of_the_work_is_told():

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 import pytest
 
 from hermes.stage import Stage
-from mnemon.adapters.files import sweep
-from mnemon.adapters.outbox import SealedOutbox
-from mnemon.adapters.outbox_folder import BUSY_SECONDS, key_of, present_key
-from mnemon.errors import StorageBusy
-from mnemon.ports.outbox import Standing
+from souvenance.adapters.files import sweep
+from souvenance.adapters.outbox import SealedOutbox
+from souvenance.adapters.outbox_folder import BUSY_SECONDS, key_of, present_key
+from souvenance.errors import StorageBusy
+from souvenance.ports.outbox import Standing
 
 HOLDS_A_DATABASE = """
 import sqlite3, sys
@@ -36,7 +36,7 @@ sys.stdin.read()
 
 DIES_IN_THE_MIDDLE_OF_A_LETTER = """
 import os, pathlib, signal, sys
-from mnemon.adapters.outbox import SealedOutbox
+from souvenance.adapters.outbox import SealedOutbox
 os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
 SealedOutbox(pathlib.Path(sys.argv[1])).put("chat", {"n": 2})
 """
@@ -93,7 +93,7 @@ def texts(stage):
 
 
 def outbox_of(stage):
-    return stage.home / "mnemon" / "outbox"
+    return stage.home / "souvenance" / "outbox"
 
 
 def test_turns_are_kept_in_order_while_another_holds_the_outbox(begun):
@@ -227,7 +227,7 @@ def test_a_conversation_ends_all_the_same_while_another_holds_the_outbox(begun, 
 
 
 def test_a_turn_waits_while_another_holds_the_store(begun):
-    with held(begun.home / "mnemon" / "mnemon.db"):
+    with held(begun.home / "souvenance" / "souvenance.db"):
         begun.provider().sync_turn("I live in Porto.", "")
         assert begun.station(begun.configuration(begun.home, "default")[0]).standing().waiting
     begun.flush()

@@ -11,10 +11,10 @@ import pytest
 
 from environments import client_program
 from hermes.test_signing_in_for_real import PATIENCE_SECONDS, read, renew, sign_in, whoami, works
-from mnemon import ways
-from mnemon.hermes.files import read_configuration, write_setting
-from mnemon.hermes.oauth import Grant
-from mnemon.hermes.signin import profile as signin
+from souvenance import ways
+from souvenance.hermes.files import read_configuration, write_setting
+from souvenance.hermes.oauth import Grant
+from souvenance.hermes.signin import profile as signin
 from surfaces.door import serving
 
 PLUGIN = """
@@ -37,7 +37,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def environment(tmp_path, monkeypatch):
-    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "MNEMON"))]:
+    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "SOUVENANCE"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     return {"HOME": str(tmp_path)}
@@ -53,7 +53,7 @@ def home(tmp_path):
 @pytest.fixture
 def file(server, home, environment):
     grant = Grant.of(sign_in(server, home, environment))
-    (home / "mnemon.json").unlink()
+    (home / "souvenance.json").unlink()
     file = home / "honcho.json"
     kept = {
         "refreshToken": grant.refresh,
@@ -130,7 +130,7 @@ def test_only_the_sign_in_changes_in_their_file(home, file):
     works(home)
     after = json.loads(file.read_text())
     assert file.stat().st_mode & 0o777 == 0o600
-    assert not (home / "mnemon.json").exists()
+    assert not (home / "souvenance.json").exists()
     for values in (before, after):
         for name in ("apiKey", "refreshToken", "expiresAt"):
             values["hosts"]["hermes"].pop(name, None)
@@ -176,7 +176,7 @@ def test_while_their_plugin_renews_it_is_left_alone(home, file):
 
 def test_it_stays_there_when_settings_of_ours_are_made(server, home, environment, file, plugins):
     write_setting(home, "hermes", {"recallMode": "tools"}, environment=environment)
-    ours = (home / "mnemon.json").read_text()
+    ours = (home / "souvenance.json").read_text()
     assert "hch-" not in ours
     assert (read(home).recall_mode, Grant.of(read(home)).access) == ("tools", kept(file)["apiKey"])
     run_out(file)
@@ -187,7 +187,7 @@ def test_it_stays_there_when_settings_of_ours_are_made(server, home, environment
     ask(plugin)
     assert whoami(server, plugin.stdout.readline().strip()).status_code == 200
     works(home)
-    assert (home / "mnemon.json").read_text() == ours
+    assert (home / "souvenance.json").read_text() == ours
 
 
 def test_signing_out_here_leaves_it_to_them(server, home, environment, file):
@@ -207,6 +207,6 @@ def test_whoever_signed_out_there_is_told_here(home, environment, file):
     file.write_text("{}")
     _, (complaint, *_) = read_configuration(home, environment)
     assert str(complaint) == (
-        f"{home / 'mnemon.json'}: hosts.hermes.oauth refers to {file}, where nobody is signed in."
-        " Sign in: mnemon login"
+        f"{home / 'souvenance.json'}: hosts.hermes.oauth refers to {file}, where nobody is signed in."
+        " Sign in: souvenance login"
     )

@@ -6,9 +6,9 @@ import pytest
 
 from hermes.honcho_fake import eventually
 from hermes.host_fake import PAYS, TOKENS, Host, HostStage, worked_off
-from mnemon import ways
-from mnemon.hermes.setup.model_status import model_status, model_words
 from model.stand_in import a_stand_in
+from souvenance import ways
+from souvenance.hermes.setup.model_status import model_status, model_words
 
 TOLD = "I live in Rome."
 NEW = "I moved to Oslo."
@@ -27,7 +27,7 @@ def stage(tmp_path, host):
 
 
 def status(stage):
-    """What `hermes mnemon status` says of the model."""
+    """What `hermes souvenance status` says of the model."""
     configuration, _ = stage.configuration(stage.home, "default")
     found = model_status(configuration, ways.inspect(configuration), {})
     return f"{model_words(found)}; {found.trouble}"
@@ -49,7 +49,7 @@ def test_no_call_is_made_on_a_turn_s_thread_or_before_a_turn_has_its_answer(stag
     stage.falls_quiet()
     provider.prefetch(NEW)
     for tool, args in (("reasoning", {"query": "Where do I live?"}), ("context", {}), ("profile", {})):
-        provider.handle_tool_call(f"mnemon_{tool}", args)
+        provider.handle_tool_call(f"souvenance_{tool}", args)
     provider.on_pre_compress([{"role": "user", "content": NEW}])
     provider.on_session_end([])
     assert not host.asked
@@ -59,7 +59,7 @@ def test_no_call_is_made_on_a_turn_s_thread_or_before_a_turn_has_its_answer(stag
     stage.falls_quiet()
     assert eventually(lambda: worked_off(stage))
     assert host.calls
-    assert {call.thread for call in host.calls} == {"mnemon-host-model"}
+    assert {call.thread for call in host.calls} == {"souvenance-host-model"}
     assert not any(call.busy for call in host.calls)
 
 
@@ -71,7 +71,7 @@ def test_hermes_books_a_call_for_the_session_of_the_latest_turn_under_a_task_of_
     stage.tell(provider, TOLD)
     stage.falls_quiet()
     assert eventually(lambda: worked_off(stage))
-    assert {(call.task, call.pays) for call in host.calls} == {("mnemon", "session s1")}
+    assert {(call.task, call.pays) for call in host.calls} == {("souvenance", "session s1")}
 
 
 def test_the_model_is_never_asked_about_the_agent(stage, host):
@@ -180,25 +180,25 @@ def test_the_end_of_a_process_waits_for_no_call_and_the_next_one_makes_it_again(
 
 def test_an_endpoint_of_the_environment_comes_before_hermes_and_answers_no_question(stage, host, monkeypatch):
     with a_stand_in() as endpoint:
-        monkeypatch.setenv("MNEMON_MODEL_BASE_URL", endpoint.url)
-        monkeypatch.setenv("MNEMON_MODEL_NAME", "parrot-1")
+        monkeypatch.setenv("SOUVENANCE_MODEL_BASE_URL", endpoint.url)
+        monkeypatch.setenv("SOUVENANCE_MODEL_NAME", "parrot-1")
         endpoint.plays(lambda asked: host.reply(asked))
         provider = stage.provider()
         stage.turn(provider, TOLD)
         stage.falls_quiet()
         assert eventually(lambda: worked_off(stage))
         read = len(endpoint.asked)
-        provider.handle_tool_call("mnemon_reasoning", {"query": "Where do I live?"})
+        provider.handle_tool_call("souvenance_reasoning", {"query": "Where do I live?"})
         assert (len(endpoint.asked), len(host.asked)) == (read, 0)
         assert read
 
 
 def test_settings_of_an_endpoint_that_can_not_be_used_cost_no_memory(stage, host, monkeypatch):
-    monkeypatch.setenv("MNEMON_MODEL_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SOUVENANCE_MODEL_BASE_URL", "http://127.0.0.1:9")
     stage.turn(stage.provider(), TOLD)
     assert "Rome" in stage.recall(stage.provider("s2"), "Where do I live?")
     configuration, _ = stage.configuration(stage.home, "default")
-    assert "MNEMON_MODEL_NAME is missing" in ways.inspect(configuration).model_trouble
+    assert "SOUVENANCE_MODEL_NAME is missing" in ways.inspect(configuration).model_trouble
 
 
 def test_looking_at_memory_asks_no_model(stage, host):

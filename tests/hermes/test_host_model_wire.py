@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from gate.world import FakeClock
-from mnemon.adapters.model.endpoint import Endpoint, Failed
-from mnemon.adapters.model.wire import Prompt
-from mnemon.hermes.host_model import NAME, URL, HostModel
-from mnemon.hermes.turns_under_way import QUIET_SECONDS, TurnsUnderWay
+from souvenance.adapters.model.endpoint import Endpoint, Failed
+from souvenance.adapters.model.wire import Prompt
+from souvenance.hermes.host_model import NAME, URL, HostModel
+from souvenance.hermes.turns_under_way import QUIET_SECONDS, TurnsUnderWay
 
 PROMPT = Prompt(({"role": "user", "content": "Read this."},), 50, schema={"type": "object"})
 
@@ -52,7 +52,7 @@ def line():
 def test_what_is_asked_is_asked_in_the_words_of_the_host(line):
     line.ask()
     [asked] = line.asked
-    assert (asked["task"], asked["messages"], asked["timeout"]) == ("mnemon", list(PROMPT.messages), 20.0)
+    assert (asked["task"], asked["messages"], asked["timeout"]) == ("souvenance", list(PROMPT.messages), 20.0)
     assert asked["extra_body"]["response_format"]["type"] == "json_schema"
     assert "model" not in asked
 

@@ -9,11 +9,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.errors import Misconfigured
-from mnemon.hermes.setup import hostconfig
-from mnemon.hermes.setup.gateways import gateways
-from mnemon.hermes.setup.hostconfig import choose_provider, provider_in
-from mnemon.hermes.setup.profiles import profile_at
+from souvenance.errors import Misconfigured
+from souvenance.hermes.setup import hostconfig
+from souvenance.hermes.setup.gateways import gateways
+from souvenance.hermes.setup.hostconfig import choose_provider, provider_in
+from souvenance.hermes.setup.profiles import profile_at
 
 
 class TestTheSettingsOfHermes:
@@ -30,15 +30,15 @@ class TestTheSettingsOfHermes:
     @pytest.mark.parametrize(
         ("before", "after"),
         [
-            (CONFIG, CONFIG.replace("honcho  #", "mnemon  #")),
+            (CONFIG, CONFIG.replace("honcho  #", "souvenance  #")),
             (CONFIG.replace("    provider: honcho  # old\n", ""), None),
-            ("", "memory:\n  provider: mnemon\n"),
-            ("a: 1", "a: 1\nmemory:\n  provider: mnemon\n"),
-            ("memory: {}\nb: 2\n", "memory:\n  provider: mnemon\nb: 2\n"),
-            ("memory:\r\n  provider: ''\r\n", "memory:\r\n  provider: mnemon\r\n"),
+            ("", "memory:\n  provider: souvenance\n"),
+            ("a: 1", "a: 1\nmemory:\n  provider: souvenance\n"),
+            ("memory: {}\nb: 2\n", "memory:\n  provider: souvenance\nb: 2\n"),
+            ("memory:\r\n  provider: ''\r\n", "memory:\r\n  provider: souvenance\r\n"),
             (
                 "memory:  # empty\n\nb:\n- memory:\n",
-                "memory:  # empty\n  provider: mnemon\n\nb:\n- memory:\n",
+                "memory:  # empty\n  provider: souvenance\n\nb:\n- memory:\n",
             ),
             ("other:\n  memory:\n    provider: x\n", None),
             ('{"memory": {"provider": "honcho"}, "b": [1]}', None),
@@ -47,21 +47,21 @@ class TestTheSettingsOfHermes:
     def test_name_us_and_are_otherwise_as_they_were(self, tmp_path, before, after):
         path = tmp_path / "config.yaml"
         path.write_bytes(before.encode())
-        expected = hostconfig._expected(hostconfig.read_settings(path), "mnemon")
-        assert choose_provider(path, "mnemon")
+        expected = hostconfig._expected(hostconfig.read_settings(path), "souvenance")
+        assert choose_provider(path, "souvenance")
         assert hostconfig.read_settings(path) == expected
         if after is not None:
             assert path.read_bytes().decode() == after
         assert all(line in path.read_text() for line in before.splitlines() if line.startswith("#"))
-        assert not choose_provider(path, "mnemon")
+        assert not choose_provider(path, "souvenance")
 
     @pytest.mark.parametrize("text", ["memory: {provider: x}\n", "memory: [1]\n", "memory: &a\n  b: 1\n"])
     def test_in_a_style_that_can_not_be_changed_safely_are_left_alone(self, tmp_path, text):
         path = tmp_path / "config.yaml"
         path.write_text(text)
         with pytest.raises(Misconfigured) as told:
-            choose_provider(path, "mnemon")
-        assert told.value.hint == "Run: hermes config set memory.provider mnemon"
+            choose_provider(path, "souvenance")
+        assert told.value.hint == "Run: hermes config set memory.provider souvenance"
         assert path.read_text() == text
 
     def test_keep_their_rights_and_their_link(self, tmp_path):
@@ -70,10 +70,10 @@ class TestTheSettingsOfHermes:
         real.chmod(0o640)
         link = tmp_path / "config.yaml"
         link.symlink_to(real)
-        choose_provider(link, "mnemon")
+        choose_provider(link, "souvenance")
         assert link.is_symlink()
         assert real.stat().st_mode & 0o777 == 0o640
-        assert provider_in(real) == "mnemon"
+        assert provider_in(real) == "souvenance"
 
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-9, 99), st.text(max_size=12))
@@ -95,12 +95,12 @@ def test_no_settings_file_is_ever_harmed(tmp_path_factory, said, flow, indent):
     text = "# first\n" + yaml.safe_dump(said, default_flow_style=flow, indent=max(indent, 2)) + "# last\n"
     path.write_text(text)
     try:
-        choose_provider(path, "mnemon")
+        choose_provider(path, "souvenance")
     except Misconfigured:
         assert path.read_text() == text
         return
     memory = said.get("memory") or {}
-    assert yaml.safe_load(path.read_text()) == {**said, "memory": {**memory, "provider": "mnemon"}}
+    assert yaml.safe_load(path.read_text()) == {**said, "memory": {**memory, "provider": "souvenance"}}
     assert "# first\n" in path.read_text()
     assert "# last\n" in path.read_text()
 

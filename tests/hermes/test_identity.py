@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.hermes.configuration import Configuration
-from mnemon.hermes.host import PERSONAL, Conversation
-from mnemon.hermes.identity import Claim, Person, agent_peer, claimed, identify
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.host import PERSONAL, Conversation
+from souvenance.hermes.identity import Claim, Person, agent_peer, claimed, identify
 
 PROPERTY = settings(max_examples=250, deadline=None, derandomize=True, database=None)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,100}\Z")

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from hermes.forgeries import nasty
 from hermes.scene import NOW, configured, said
-from mnemon.domain.representation import Conclusion, render
-from mnemon.domain.trust import Trust
-from mnemon.hermes.injection import inject
-from mnemon.hermes.kinds import NO_LIMIT
-from mnemon.turns.budget import cut, excerpt
-from mnemon.turns.cleaning import clean
-from mnemon.turns.injection import base, join
-from mnemon.turns.memory import Known, Portrait
+from souvenance.domain.representation import Conclusion, render
+from souvenance.domain.trust import Trust
+from souvenance.hermes.injection import inject
+from souvenance.hermes.kinds import NO_LIMIT
+from souvenance.turns.budget import cut, excerpt
+from souvenance.turns.cleaning import clean
+from souvenance.turns.injection import base, join
+from souvenance.turns.memory import Known, Portrait
 
 ASKED = "Where do I fly in May?"
 FULL = Known(

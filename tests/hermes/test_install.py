@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from mnemon.errors import Conflict, Misconfigured, NotFound, StorageReadOnly
-from mnemon.hermes.setup.install import folder_of, install, is_placed, uninstall
-from mnemon.hermes.setup.interpreter import reach
-from mnemon.hermes.setup.profiles import DEFAULT, environment_of, find_installation, profile_at
-from mnemon.hermes.setup.shim import FILES, MARK
-from mnemon.version import __version__
+from souvenance.errors import Conflict, Misconfigured, NotFound, StorageReadOnly
+from souvenance.hermes.setup.install import folder_of, install, is_placed, uninstall
+from souvenance.hermes.setup.interpreter import reach
+from souvenance.hermes.setup.profiles import DEFAULT, environment_of, find_installation, profile_at
+from souvenance.hermes.setup.shim import FILES, MARK
+from souvenance.version import __version__
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ class TestPlacing:
     def test_what_an_older_version_placed_is_renewed(self, root):
         install(profiles(root))
         older = folder_of(profile_at(root)) / "__init__.py"
-        older.write_text(f"{MARK}\nfrom mnemon.older import register\n")
+        older.write_text(f"{MARK}\nfrom souvenance.older import register\n")
         assert outcomes(install(profiles(root)))[DEFAULT] == "renewed"
         assert older.read_text() == FILES["__init__.py"]
 
@@ -219,20 +219,20 @@ class TestTheInterpreterOfHermes:
     def interpreter(self, folder: Path, answer: str) -> Path:
         return self.program(folder, f"#!/bin/sh\necho '{answer}'\n", "python")
 
-    def test_one_that_has_no_mnemon_gets_the_exact_command(self, tmp_path):
+    def test_one_that_has_no_souvenance_gets_the_exact_command(self, tmp_path):
         venv = tmp_path / "its venv"
         python = self.interpreter(venv / "bin", '{"version": null, "pip": true}')
         (venv / "pyvenv.cfg").write_text("")
         self.program(venv / "bin", "")
         found = reach({"PATH": str(venv / "bin")})
         assert (found.python, found.version) == (python, None)
-        assert found.advice.endswith(f"Run: '{python}' -m pip install 'mnemon[hermes]'")
+        assert found.advice.endswith(f"Run: '{python}' -m pip install 'souvenance[hermes]'")
 
     def test_one_without_pip_is_served_by_uv(self, tmp_path):
         python = self.interpreter(tmp_path / "venv" / "bin", '{"version": null, "pip": false}')
         self.program(tmp_path / "bin", f"#!{python}\nfrom hermes_cli.main import main\n")
         advice = reach({"PATH": str(tmp_path / "bin")}).advice
-        assert f"uv pip install --python {python} 'mnemon[hermes]'" in advice
+        assert f"uv pip install --python {python} 'souvenance[hermes]'" in advice
 
     @pytest.mark.parametrize("wrapper", ['#!/bin/sh\nexec "{}" "$@"\n', '#!/bin/bash\n{} "$@"\n'])
     def test_a_wrapper_leads_to_the_real_one(self, tmp_path, wrapper):
@@ -266,4 +266,4 @@ class TestTheInterpreterOfHermes:
     def test_where_hermes_is_not_found_the_command_is_told_anyway(self, tmp_path):
         found = reach({"PATH": str(tmp_path)})
         assert found.python is None
-        assert "pip install 'mnemon[hermes]'" in found.advice
+        assert "pip install 'souvenance[hermes]'" in found.advice

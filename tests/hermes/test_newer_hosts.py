@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from mnemon import plugin
+from souvenance import plugin
 
 GROUP = "hermes_agent.memory_providers"
 TURN = [{"role": "user", "content": "I live in Rome."}]
@@ -20,7 +20,7 @@ HOOKS = {
     "initialize_for_inspection": ("s1",),
     "system_prompt_block": (),
     "get_tool_schemas": (),
-    "handle_tool_call": ("mnemon_profile", {}),
+    "handle_tool_call": ("souvenance_profile", {}),
     "on_turn_start": (1, "Hello."),
     "prefetch": ("Where do I live?",),
     "queue_prefetch": ("Where do I live?",),
@@ -100,7 +100,7 @@ def test_a_turn_recalls_what_is_known_of_who_wrote_it_by_the_host_s_word(group, 
 @pytest.mark.parametrize("author", GROUP_OF_THREE)
 def test_a_tool_is_used_for_who_wrote_the_turn(group, author):
     group.on_turn_start(1, "Where do I live?", author_id=author, author_is_bot=False)
-    assert those_in(group.handle_tool_call("mnemon_search", {"query": "lives in"})) == [author]
+    assert those_in(group.handle_tool_call("souvenance_search", {"query": "lives in"})) == [author]
 
 
 def test_the_compressor_is_told_of_who_wrote_the_turn(group):
@@ -116,7 +116,7 @@ def test_one_s_own_turn_comes_after_another_s_without_a_trace_of_it(group):
 def test_what_no_human_asks_is_answered_from_nobody_s_memory(group):
     bot = {"author_id": "bot:elsewhere/scout", "author_is_bot": True}
     assert asks(group, "Where does Ann live?", **bot) == ""
-    assert "error" in group.handle_tool_call("mnemon_search", {"query": "lives in"})
+    assert "error" in group.handle_tool_call("souvenance_search", {"query": "lives in"})
 
 
 @pytest.mark.parametrize("key", [{}, {"gateway_session_key": "team-chat"}], ids=["no key", "a key"])
@@ -155,7 +155,7 @@ def test_what_no_human_wrote_is_nobody_s(stage):
 def test_an_agent_that_is_only_looked_at_opens_no_way_to_memory(stage):
     provider = stage.provider(begin=False)
     provider.initialize_for_inspection("s1", platform="cli", hermes_home=str(stage.home))
-    assert "mnemon_search" in provider.system_prompt_block()
+    assert "souvenance_search" in provider.system_prompt_block()
     assert not stage._stations
 
 
@@ -213,7 +213,7 @@ def entry_point():
 def test_the_entry_point_leads_to_a_provider_of_the_host_s_kind(newer_host, entry_point):
     provider = registered(entry_point.load().register)
     assert isinstance(provider, NewerMemoryProvider)
-    assert provider.name == entry_point.name == "mnemon"
+    assert provider.name == entry_point.name == "souvenance"
     assert provider.is_available()
     assert provider.recall_status() is None
     assert provider.on_delegation("Find the lamp.", "Here.", child_session_id="s2") is None
@@ -227,7 +227,7 @@ def test_a_host_that_keeps_models_for_tasks_is_told_of_ours(newer_host):
 
     context = SimpleNamespace(register_memory_provider=lambda provider: None, register_auxiliary_task=offer)
     plugin.register(context)
-    assert tasks == [("mnemon", True)]
+    assert tasks == [("souvenance", True)]
 
 
 def under_another_name(path, name):
@@ -241,7 +241,7 @@ def test_what_the_host_reads_beside_the_entry_point_is_there_and_shares_what_a_p
     newer_host, entry_point
 ):
     folder = Path(entry_point.load().__file__).parent
-    assert under_another_name(folder / "__init__.py", "_hermes_a.mnemon").register is plugin.register
-    commands = under_another_name(folder / "cli.py", "_hermes_a.mnemon_cli")
+    assert under_another_name(folder / "__init__.py", "_hermes_a.souvenance").register is plugin.register
+    commands = under_another_name(folder / "cli.py", "_hermes_a.souvenance_cli")
     assert callable(commands.register_cli)
-    assert callable(commands.mnemon_command)
+    assert callable(commands.souvenance_command)

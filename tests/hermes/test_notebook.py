@@ -4,17 +4,17 @@ import stat
 
 import pytest
 
-from mnemon.hermes.breaker import Health
-from mnemon.hermes.notebook import Notebook
+from souvenance.hermes.breaker import Health
+from souvenance.hermes.notebook import Notebook
 
 
 def test_how_the_backend_does_is_told_to_another_process(tmp_path):
-    Notebook(tmp_path / "mnemon").note(Health(False, 3, "slow", 7))
-    assert Notebook(tmp_path / "mnemon").health() == Health(False, 3, "slow", 7)
+    Notebook(tmp_path / "souvenance").note(Health(False, 3, "slow", 7))
+    assert Notebook(tmp_path / "souvenance").health() == Health(False, 3, "slow", 7)
 
 
 def test_without_a_note_nothing_is_known_and_nothing_is_made(tmp_path):
-    assert Notebook(tmp_path / "mnemon").health() is None
+    assert Notebook(tmp_path / "souvenance").health() is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -24,14 +24,14 @@ def test_a_spoiled_note_is_as_none(tmp_path):
 
 
 def test_the_notes_are_the_owners_alone(tmp_path):
-    Notebook(tmp_path / "mnemon").note(Health())
-    assert stat.S_IMODE((tmp_path / "mnemon").stat().st_mode) == 0o700
-    assert stat.S_IMODE((tmp_path / "mnemon" / "health.json").stat().st_mode) == 0o600
+    Notebook(tmp_path / "souvenance").note(Health())
+    assert stat.S_IMODE((tmp_path / "souvenance").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "souvenance" / "health.json").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("made_by", ["a title", "a transcript", "something done once"])
 def test_whatever_makes_the_folder_first_it_is_the_owners_alone(tmp_path, made_by):
-    notebook = Notebook(tmp_path / "mnemon")
+    notebook = Notebook(tmp_path / "souvenance")
     match made_by:
         case "a title":
             notebook.keep_title("s1", "A title")
@@ -40,7 +40,7 @@ def test_whatever_makes_the_folder_first_it_is_the_owners_alone(tmp_path, made_b
         case _:
             with notebook.once("files"):
                 pass
-    made = [tmp_path / "mnemon", *(tmp_path / "mnemon").rglob("*")]
+    made = [tmp_path / "souvenance", *(tmp_path / "souvenance").rglob("*")]
     assert len(made) > 1
     assert not [path for path in made if path.stat().st_mode & 0o077]
 
@@ -62,7 +62,7 @@ def test_what_failed_on_the_way_is_not_done(tmp_path):
 
 
 def test_the_title_that_a_session_began_with_is_kept(tmp_path):
-    notebook = Notebook(tmp_path / "mnemon")
+    notebook = Notebook(tmp_path / "souvenance")
     assert notebook.title("s1") is None
     notebook.keep_title("s1", "")
     notebook.keep_title("s2", "A tour of Porto")
@@ -70,8 +70,8 @@ def test_the_title_that_a_session_began_with_is_kept(tmp_path):
 
 
 def test_why_a_write_waits_is_known_to_other_processes_until_it_does_not(tmp_path):
-    Notebook(tmp_path / "mnemon").note_delay("namespace_denied: not yours")
-    assert Notebook(tmp_path / "mnemon").delay() == "namespace_denied: not yours"
+    Notebook(tmp_path / "souvenance").note_delay("namespace_denied: not yours")
+    assert Notebook(tmp_path / "souvenance").delay() == "namespace_denied: not yours"
     for _ in range(2):
-        Notebook(tmp_path / "mnemon").note_delay("")
-        assert Notebook(tmp_path / "mnemon").delay() == ""
+        Notebook(tmp_path / "souvenance").note_delay("")
+        assert Notebook(tmp_path / "souvenance").delay() == ""

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hermes.scene import configured
-from mnemon.errors import ServerUnreachable, SignInEnded, StorageBusy, StorageFull
-from mnemon.hermes.files import read_configuration, write_setting
-from mnemon.hermes.oauth import Grant, Upkeep, alone, lock_of
-from mnemon.hermes.setup.signing import standing
-from mnemon.hermes.signin.wire import Unheard
+from souvenance.errors import ServerUnreachable, SignInEnded, StorageBusy, StorageFull
+from souvenance.hermes.files import read_configuration, write_setting
+from souvenance.hermes.oauth import Grant, Upkeep, alone, lock_of
+from souvenance.hermes.setup.signing import standing
+from souvenance.hermes.signin.wire import Unheard
 
 NOW = 1_000_000
 
@@ -147,7 +147,7 @@ def test_where_it_can_t_be_renewed_the_old_token_is_shown_and_one_warning_told(c
     for _ in range(3):
         assert upkeep.token() == "hch-at-1"
         office.now += 61
-    assert warnings(caplog) == ["mnemon: the sign-in could not be renewed: no answer"]
+    assert warnings(caplog) == ["souvenance: the sign-in could not be renewed: no answer"]
     assert upkeep.trouble == "no answer"
     assert office.kept == grant(1, NOW + 100)
 
@@ -184,9 +184,9 @@ def test_a_sign_in_that_the_server_ended_says_to_sign_in_again(caplog):
     office.now += 60
     with pytest.raises(SignInEnded) as told:
         upkeep.token()
-    assert told.value.hint == "Sign in again: mnemon login."
+    assert told.value.hint == "Sign in again: souvenance login."
     assert len(warnings(caplog)) == 1
-    assert warnings(caplog)[0].endswith("Sign in again: mnemon login")
+    assert warnings(caplog)[0].endswith("Sign in again: souvenance login")
     assert (office.kept.refresh, office.kept.ended) == ("", "the server does not renew it any more")
 
 
@@ -232,8 +232,8 @@ def test_an_answer_that_was_lost_leaves_word_that_the_token_may_be_spent(caplog)
     with pytest.raises(SignInEnded, match="a renewal was cut off, and its token was spent"):
         office.upkeep().token()
     assert "may be spent already" in warnings(caplog)[0]
-    assert "sign in again: mnemon login" in warnings(caplog)[0]
-    assert "sign in again: mnemon login" in standing(office.kept, NOW)
+    assert "sign in again: souvenance login" in warnings(caplog)[0]
+    assert "sign in again: souvenance login" in standing(office.kept, NOW)
 
 
 def test_a_token_that_was_said_to_be_spent_and_was_not_is_renewed(caplog):

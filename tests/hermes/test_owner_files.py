@@ -52,14 +52,14 @@ def shown(provider):
     provider.on_turn_start(1, QUESTION)
     told = [provider.prefetch(QUESTION), provider.on_pre_compress([{"role": "user", "content": QUESTION}])]
     for peer in ("user", "ai", "ann", "hermes"):
-        told.append(provider.handle_tool_call("mnemon_profile", {"peer": peer}))
-        told.append(provider.handle_tool_call("mnemon_context", {"peer": peer}))
-        told.append(provider.handle_tool_call("mnemon_conclude", {"list": True, "peer": peer}))
+        told.append(provider.handle_tool_call("souvenance_profile", {"peer": peer}))
+        told.append(provider.handle_tool_call("souvenance_context", {"peer": peer}))
+        told.append(provider.handle_tool_call("souvenance_conclude", {"list": True, "peer": peer}))
         for word in (QUESTION, *PRIVATE):
             asked = {"query": word, "peer": peer}
-            told.append(provider.handle_tool_call("mnemon_search", asked))
-            told.append(provider.handle_tool_call("mnemon_reasoning", asked))
-            told.append(provider.handle_tool_call("mnemon_conclude", {**asked, "list": True}))
+            told.append(provider.handle_tool_call("souvenance_search", asked))
+            told.append(provider.handle_tool_call("souvenance_reasoning", asked))
+            told.append(provider.handle_tool_call("souvenance_conclude", {**asked, "list": True}))
     said = "\n".join(told).replace(QUESTION, "")
     return {word for word in PRIVATE if word in said}
 

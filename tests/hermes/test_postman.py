@@ -3,12 +3,12 @@
 import threading
 
 from hermes.honcho_fake import eventually
-from mnemon.adapters.inmemory.outbox import MemoryOutbox
-from mnemon.adapters.system import SystemClock
-from mnemon.errors import ServerUnreachable
-from mnemon.hermes import postman
-from mnemon.hermes.postman import Postman
-from mnemon.ports.outbox import LONGEST_HOLD_MS
+from souvenance.adapters.inmemory.outbox import MemoryOutbox
+from souvenance.adapters.system import SystemClock
+from souvenance.errors import ServerUnreachable
+from souvenance.hermes import postman
+from souvenance.hermes.postman import Postman
+from souvenance.ports.outbox import LONGEST_HOLD_MS
 
 
 class Ahead(SystemClock):

@@ -101,7 +101,7 @@ def together(stage, honcho, people):
 
 def test_what_two_dozen_people_need_is_all_asked_for_at_one_moment_and_nothing_after_it(far, honcho):
     known(honcho, 24)
-    person(far, 0).handle_tool_call("mnemon_profile", {})
+    person(far, 0).handle_tool_call("souvenance_profile", {})
     assert recalled(together(far, honcho, 24)) == list(range(24))
 
 
@@ -155,8 +155,8 @@ def test_however_many_ask_there_are_no_more_threads_than_hands(far, honcho):
     for _ in range(3):
         all_at_once(far, 60)
     more = Counter(one.name for one in threading.enumerate() if one not in before)
-    assert 0 < more["mnemon-recall"] <= 24
-    assert 0 < more["mnemon-call"] <= 96
+    assert 0 < more["souvenance-recall"] <= 24
+    assert 0 < more["souvenance-call"] <= 96
     honcho.awake()
     assert eventually(lambda: honcho.under_way == 0)
 
@@ -169,4 +169,4 @@ def test_however_many_think_there_are_no_more_threads_than_hands_for_that(far, h
     for number in range(20):
         far.recall(person(far, number), QUESTION)
     more = Counter(one.name for one in threading.enumerate() if one not in before)
-    assert more["mnemon-dialectic"] == 12
+    assert more["souvenance-dialectic"] == 12

@@ -10,7 +10,7 @@ from msgspec import Struct
 from hermes.forgeries import TAGS
 from hermes.honcho_fake import Honcho
 from hermes.stage import Stage
-from mnemon import ways
+from souvenance import ways
 
 TOOLS = ("profile", "search", "context", "reasoning", "conclude")
 
@@ -48,7 +48,7 @@ def coined(chance, start):
 
 
 def ask(provider, tool, **args):
-    return provider.handle_tool_call(f"mnemon_{tool}", args)
+    return provider.handle_tool_call(f"souvenance_{tool}", args)
 
 
 def everything(provider, message, peers=("user", "ai")):

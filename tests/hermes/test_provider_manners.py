@@ -31,11 +31,11 @@ from hermes.theatre import (
     timed,
     within,
 )
-from mnemon import plugin, ways
-from mnemon.adapters.system import SystemClock
-from mnemon.errors import MnemonError
-from mnemon.hermes.files import read_configuration
-from mnemon.ports.outbox import LONGEST_HOLD_MS, Standing
+from souvenance import plugin, ways
+from souvenance.adapters.system import SystemClock
+from souvenance.errors import SouvenanceError
+from souvenance.hermes.files import read_configuration
+from souvenance.ports.outbox import LONGEST_HOLD_MS, Standing
 
 TESTS = Path(__file__).parents[1]
 
@@ -115,10 +115,10 @@ def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_pa
 def test_a_process_whose_outbox_can_not_be_used_ends_quietly(tmp_path, honcho):
     stage, stations = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
     stage.station = stations.get
-    (stage.home / "mnemon" / "outbox" / "outbox.key").mkdir(parents=True)
-    (stage.home / "mnemon" / "outbox" / "outbox.db").mkdir()
+    (stage.home / "souvenance" / "outbox" / "outbox.key").mkdir(parents=True)
+    (stage.home / "souvenance" / "outbox" / "outbox.db").mkdir()
     provider = stage.provider()
-    with pytest.raises(MnemonError):
+    with pytest.raises(SouvenanceError):
         provider.sync_turn("This is a turn.", "")
     stations.close()
 
@@ -150,7 +150,7 @@ def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
     stage.configure(recallWait=0)
     stage.provider()
     stage.anew()
-    store = stage.home / "mnemon"
+    store = stage.home / "souvenance"
     store.mkdir(mode=0o700, exist_ok=True)
     descriptor = os.open(store, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -169,7 +169,7 @@ def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
 
 def test_an_outbox_that_another_process_holds_up_keeps_no_beginning_waiting(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
-    outbox = stage.home / "mnemon" / "outbox" / "outbox.db"
+    outbox = stage.home / "souvenance" / "outbox" / "outbox.db"
     with closing(sqlite3.connect(outbox, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         at_once = within(WAIT + MARGIN, lambda: stage.provider("s2"))
@@ -184,8 +184,8 @@ def test_what_the_gate_denies_to_a_tool_takes_memory_from_nobody(stage):
     stage.configure(namespaces={"read": ["default"], "write": None})
     provider = stage.provider("s2")
     for _ in range(5):
-        assert "error" in provider.handle_tool_call("mnemon_conclude", {"conclusion": "Likes tea."})
-        assert "error" in provider.handle_tool_call("mnemon_conclude", {"delete_id": "01J0" + "0" * 22})
+        assert "error" in provider.handle_tool_call("souvenance_conclude", {"conclusion": "Likes tea."})
+        assert "error" in provider.handle_tool_call("souvenance_conclude", {"delete_id": "01J0" + "0" * 22})
     assert "May 25" in stage.recall(stage.provider("s3"), QUESTION)
     assert ways.notebook_of(read_configuration(stage.home, stage.environment)[0]).health() is None
 
@@ -472,16 +472,16 @@ def test_what_is_held_is_written_by_a_process_that_lives_on(stage, frequency):
 @pytest.mark.parametrize(
     "written, why",
     [
-        ('{"enabled": false}', "It is switched off: 'hermes mnemon enable' switches it on."),
+        ('{"enabled": false}', "It is switched off: 'hermes souvenance enable' switches it on."),
         (
             '{"peerName": ',
-            "mnemon.json: is not JSON (line 1, column 14); memory is off until it is corrected.",
+            "souvenance.json: is not JSON (line 1, column 14); memory is off until it is corrected.",
         ),
     ],
 )
 def test_a_memory_that_is_off_says_why_and_asks_for_nothing_that_would_not_help(stage, written, why):
     assert any("env_var" in field for field in stage.provider(begin=False).get_config_schema())
-    (stage.home / "mnemon.json").write_text(written)
+    (stage.home / "souvenance.json").write_text(written)
     provider = stage.provider(begin=False)
     assert not provider.is_available()
     assert provider.unavailable_reason().endswith(why)
@@ -490,7 +490,7 @@ def test_a_memory_that_is_off_says_why_and_asks_for_nothing_that_would_not_help(
 
 
 def test_a_configuration_that_switches_memory_off_is_told_in_the_log_once(stage, caplog):
-    (stage.home / "mnemon.json").write_text("{")
+    (stage.home / "souvenance.json").write_text("{")
     provider = stage.provider(begin=False)
     assert not provider.is_available()
     assert not provider.is_available()

@@ -1,4 +1,4 @@
-"""The provider on a server: Mnemon's own, Honcho's, and one that happens to serve the store's folder."""
+"""The provider on a server: Souvenance's own, Honcho's, and one that happens to serve the store's folder."""
 
 import json
 import os
@@ -12,12 +12,12 @@ import pytest
 
 from hermes.honcho_fake import LONGEST_HANG, Honcho, eventually
 from hermes.stage import Stage
-from mnemon import ways
-from mnemon.errors import Unavailable
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.hermes.files import read_configuration
+from souvenance import ways
+from souvenance.errors import Unavailable
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.hermes.files import read_configuration
 from surfaces.door import serving
 
 SECRET = "sk-proj-Zq7Rk2Vw9Xb4Nc6Md8Lf1Hj3Tg5Ys0Pa"
@@ -44,7 +44,7 @@ def delivered(stage):
 
 
 def ask(provider, tool, **args):
-    return json.loads(provider.handle_tool_call(f"mnemon_{tool}", args))
+    return json.loads(provider.handle_tool_call(f"souvenance_{tool}", args))
 
 
 def numbered(first, last):
@@ -83,7 +83,7 @@ def test_no_secret_of_a_message_goes_to_a_server_to_look_for_what_bears_on_it(st
 def test_everything_that_a_turn_needs_is_asked_for_at_once(stage, honcho):
     stage.configure(baseUrl=honcho.url, recallWait=0.1)
     provider = stage.provider()
-    provider.handle_tool_call("mnemon_profile", {})
+    provider.handle_tool_call("souvenance_profile", {})
     honcho.hang()
     before = len(honcho.asked)
     stage.recall(provider, QUESTION)
@@ -339,7 +339,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture(params=["the owner's cap", "local"])
 def ours(request, tmp_path, server):
-    """A profile on Mnemon's own server, with a cap or with the server's trust in this machine."""
+    """A profile on Souvenance's own server, with a cap or with the server's trust in this machine."""
     made = Stage(tmp_path)
     block = {"apiKey": server.owner_cap} if request.param != "local" else {}
     workspace = f"w-{'cap' if block else 'local'}-{tmp_path.name}"
@@ -348,7 +348,7 @@ def ours(request, tmp_path, server):
     made.close()
 
 
-def test_mnemon_s_own_server_remembers_across_processes(ours):
+def test_souvenance_s_own_server_remembers_across_processes(ours):
     ours.tell(ours.provider("s1"), TRIP, "Have a good time.")
     ours.anew()
     assert "May 25" in ours.recall(ours.provider("s2"), QUESTION)
@@ -357,7 +357,7 @@ def test_mnemon_s_own_server_remembers_across_processes(ours):
     }
 
 
-def test_two_people_are_apart_on_mnemon_s_own_server(ours):
+def test_two_people_are_apart_on_souvenance_s_own_server(ours):
     for user, word in (("alice", "quokka"), ("bob", "axolotl")):
         provider = ours.provider(f"s-{user}", "api_server", gateway_session_key=f"user:{user}")
         ours.tell(provider, f"My favourite animal is the {word}.", f"The {word} it is.")
@@ -370,7 +370,7 @@ def test_two_people_are_apart_on_mnemon_s_own_server(ours):
     assert "axolotl" not in shown.replace("Is it the axolotl?", "")
 
 
-def test_the_tools_work_on_mnemon_s_own_server(ours):
+def test_the_tools_work_on_souvenance_s_own_server(ours):
     provider = ours.provider()
     ours.tell(provider, TRIP)
     assert ask(provider, "profile", card=["Lives in Porto."])["card"] == ["Lives in Porto."]
@@ -381,7 +381,7 @@ def test_the_tools_work_on_mnemon_s_own_server(ours):
     assert "viola" not in str(ask(provider, "conclude", list=True))
 
 
-def test_what_was_undone_is_gone_from_mnemon_s_own_server(ours):
+def test_what_was_undone_is_gone_from_souvenance_s_own_server(ours):
     provider = ours.provider()
     ours.tell(provider, "I live in Oslo.", "Fine.")
     provider.on_session_switch("s1", rewound=True)
@@ -439,7 +439,7 @@ def files_in(folder):
 
 def test_a_server_of_the_store_s_folder_is_used_and_done_without_when_it_is_killed(tmp_path):
     stage = Stage(tmp_path)
-    store = stage.home / "mnemon"
+    store = stage.home / "souvenance"
     with serving(store) as server:
         provider = stage.provider()
         stage.tell(provider, "This is turn 0.", "")

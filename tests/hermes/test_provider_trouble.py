@@ -66,7 +66,7 @@ def test_trouble_costs_the_wait_at_most_then_nothing_and_passes(theatre, honcho,
 def test_an_answer_that_breaks_takes_nothing_else_from_a_turn(stage, monkeypatch):
     stage.provider("before").sync_turn("I go to Chengdu on May 25.", "")
     assert delivered(stage)
-    monkeypatch.setitem(sys.modules, "mnemon.core.conversation.chat", None)
+    monkeypatch.setitem(sys.modules, "souvenance.core.conversation.chat", None)
     provider = stage.provider()
     for turn in range(1, 6):
         assert "May 25" in stage.recall(provider, QUESTION, turn)
@@ -74,7 +74,7 @@ def test_an_answer_that_breaks_takes_nothing_else_from_a_turn(stage, monkeypatch
 
 def test_an_installation_that_can_not_be_loaded_is_waited_for_by_nobody_and_told(stage, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setitem(sys.modules, "mnemon.adapters.index.ranked", None)
+        broken.setitem(sys.modules, "souvenance.adapters.index.ranked", None)
         for turn in range(1, 4):
             assert timed(lambda turn=turn: stage.recall(stage.provider(), QUESTION, turn)) < PATIENCE_SECONDS
         assert eventually(lambda: not station_of(stage).breaker.health.ok)
@@ -101,7 +101,7 @@ def test_what_is_said_in_trouble_is_written_afterwards_in_order_and_once(theatre
 
 
 def tool(provider, name="search"):
-    return json.loads(provider.handle_tool_call(f"mnemon_{name}", {"query": "Chengdu"}))
+    return json.loads(provider.handle_tool_call(f"souvenance_{name}", {"query": "Chengdu"}))
 
 
 def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
@@ -110,7 +110,7 @@ def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
     theatre.stop_the_clock()
     honcho.die()
     for failures in range(1, 4):
-        assert "hermes mnemon status" in tool(provider, "profile")["hint"]
+        assert "hermes souvenance status" in tool(provider, "profile")["hint"]
         assert breaker.health.failures == failures
     assert not breaker.health.ok
     asked = len(honcho.asked)
@@ -118,7 +118,7 @@ def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
     refused = tool(provider, "profile")
     assert (refused["error"], len(honcho.asked)) == ("unavailable", asked)
     assert "server_unreachable" in refused["detail"]
-    assert "hermes mnemon status" in refused["hint"]
+    assert "hermes souvenance status" in refused["hint"]
     theatre.later(REST_MS)
     assert "error" not in tool(provider, "profile")
     assert breaker.health.ok
@@ -129,7 +129,7 @@ def test_what_a_tool_is_asked_wrongly_says_nothing_of_the_server(theatre, honcho
     honcho.die()
     for name in ("search", "profile"):
         assert "error" in tool(provider, name)
-    assert "error" in json.loads(provider.handle_tool_call("mnemon_search", {}))
+    assert "error" in json.loads(provider.handle_tool_call("souvenance_search", {}))
     assert breaker.health.failures == 2
 
 
@@ -161,7 +161,9 @@ def test_a_tool_is_waited_for_no_longer_than_is_configured(theatre, honcho):
     honcho.pause = lambda asked: WAIT * 2 / 3
     provider = theatre.provider()
     began = time.monotonic()
-    assert "error" in json.loads(provider.handle_tool_call("mnemon_conclude", {"conclusion": "Likes tea."}))
+    assert "error" in json.loads(
+        provider.handle_tool_call("souvenance_conclude", {"conclusion": "Likes tea."})
+    )
     assert time.monotonic() - began < LONGEST_HANG / 10
     assert honcho.wait_for(lambda: honcho.under_way == 0)
 

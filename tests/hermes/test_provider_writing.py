@@ -100,7 +100,7 @@ def test_after_a_new_session_writes_go_there(stage):
 
 
 def conclusions(stage, query):
-    return stage.provider("look").handle_tool_call("mnemon_conclude", {"list": True, "query": query})
+    return stage.provider("look").handle_tool_call("souvenance_conclude", {"list": True, "query": query})
 
 
 def test_what_the_host_writes_down_itself_is_known_here_too(stage):

@@ -7,11 +7,11 @@ from concurrent.futures import Future
 import pytest
 
 from hermes.scene import configured
-from mnemon.errors import Unavailable
-from mnemon.hermes.live import Live
-from mnemon.hermes.recall import Recall
-from mnemon.turns.memory import Known, Portrait
-from mnemon.turns.seat import Seat
+from souvenance.errors import Unavailable
+from souvenance.hermes.live import Live
+from souvenance.hermes.recall import Recall
+from souvenance.turns.memory import Known, Portrait
+from souvenance.turns.seat import Seat
 
 SEAT = Seat("w", "s", "ann", "hermes", True)
 TOLD = Known(user=Portrait("[2026-01-02 09:00:00] Ann plays the bassoon"))

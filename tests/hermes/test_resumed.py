@@ -3,7 +3,7 @@
 import pytest
 
 from hermes.hostdb import keep_injected, keep_transcript
-from mnemon.turns.cleaning import CONTINUED
+from souvenance.turns.cleaning import CONTINUED
 
 TRIP, DRAWER = "The flight to Chengdu is on May 25.", "My socks are in the drawer."
 """Nothing is noted from them: what a note tells is not told again as it was said."""
@@ -105,7 +105,7 @@ VIOLA = "Ann plays the viola."
 
 @pytest.fixture
 def noted(stage):
-    stage.provider("s0").handle_tool_call("mnemon_conclude", {"conclusion": VIOLA})
+    stage.provider("s0").handle_tool_call("souvenance_conclude", {"conclusion": VIOLA})
     return stage.recall(stage.provider("s1"), "Which instrument do I play?", 1)
 
 
@@ -125,7 +125,7 @@ def test_it_is_told_again_once_it_left_the_window_and_in_another_conversation(st
 def test_over_http_it_is_told_again_for_callers_send_their_history_without_it(stage):
     told = {"platform": "api_server", "gateway_session_key": "user:42"}
     provider = stage.provider("s1", **told)
-    provider.handle_tool_call("mnemon_conclude", {"conclusion": VIOLA})
+    provider.handle_tool_call("souvenance_conclude", {"conclusion": VIOLA})
     first = stage.recall(provider, "Which instrument do I play?", 1)
     keep_injected(stage, first)
     assert VIOLA in stage.recall(stage.provider("s1", **told), "Which instrument do I play?", 2)

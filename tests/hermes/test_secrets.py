@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.domain import cap
-from mnemon.turns.secrets import redact
+from souvenance.domain import cap
+from souvenance.turns.secrets import redact
 
 LETTERS = ascii_letters + digits
 HEX = "0123456789abcdef"
@@ -220,7 +220,7 @@ INNOCENT = [
     "key=01ARZ3NDEKTSV4RRFFQ69G5FAV",
     "call me at +49 30 1234567 or 030/12345678",
     "my number is 1234567890, extension 12",
-    "/usr/local/lib/python3.11/site-packages/mnemon/adapters/outbox.py",
+    "/usr/local/lib/python3.11/site-packages/souvenance/adapters/outbox.py",
     "C:\\Users\\ann\\Documents\\passwords.txt",
     "password_file=/run/secrets/db_password",
     "the key is under /home/ann/.ssh/id_ed25519",
@@ -323,8 +323,8 @@ def test_there_are_many_innocent_ones():
 def test_a_cap_is_redacted_whole_with_its_secret():
     holder = ed25519.Ed25519PrivateKey.generate()
     claims = cap.Claims(
-        iss="urn:mnemon:1",
-        aud="urn:mnemon:1",
+        iss="urn:souvenance:1",
+        aud="urn:souvenance:1",
         sub="ann",
         jti="01ARZ3NDEKTSV4RRFFQ69G5FAV",
         iat=1,

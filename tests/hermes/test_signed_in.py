@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from hermes.authority import TOKEN
 from hermes.browser import Browser
 from hermes.scene import configured
-from mnemon.errors import (
+from processes import PATIENCE_SECONDS
+from souvenance.errors import (
     InvalidInput,
     Misconfigured,
 )
-from mnemon.hermes.files import read_configuration, write_setting
-from mnemon.hermes.oauth import Grant
-from mnemon.hermes.signin import profile as signin
-from mnemon.hermes.signin.endpoints import endpoints_of
-from mnemon.hermes.signin.flows import by_browser
-from mnemon.hermes.signin.listener import Listener
-from processes import PATIENCE_SECONDS
+from souvenance.hermes.files import read_configuration, write_setting
+from souvenance.hermes.oauth import Grant
+from souvenance.hermes.signin import profile as signin
+from souvenance.hermes.signin.endpoints import endpoints_of
+from souvenance.hermes.signin.flows import by_browser
+from souvenance.hermes.signin.listener import Listener
 
 
 def profile(tmp_path, **settings):
@@ -51,7 +51,7 @@ class TestKeeping:
     def test_it_is_in_the_profile_s_block_and_for_its_owner_alone(self, authority, tmp_path):
         home, environment = profile(tmp_path)
         file, after = signin.keep(home, environment, authority.url, signed_in(authority))
-        assert file == home / "mnemon.json"
+        assert file == home / "souvenance.json"
         assert file.stat().st_mode & 0o777 == 0o600
         assert (after.url, after.api_key) == (authority.url, "hch-at-1")
         assert Grant.of(after).refresh == "hch-rt-1"
@@ -75,7 +75,7 @@ class TestKeeping:
 
     def test_what_can_t_be_written_is_taken_back(self, authority, tmp_path):
         home, environment = profile(tmp_path)
-        (home / "mnemon.json").write_text("{")
+        (home / "souvenance.json").write_text("{")
         signed = signed_in(authority)
         with pytest.raises(Misconfigured):
             signin.keep(home, environment, authority.url, signed)
@@ -109,7 +109,7 @@ class TestKeeping:
         assert authority.forms("/oauth/revoke") == [
             {"token": "hch-rt-1", "token_type_hint": "refresh_token", "client_id": "hermes-agent"}
         ]
-        text = (home / "mnemon.json").read_text()
+        text = (home / "souvenance.json").read_text()
         assert "hch-" not in text
         assert read(home, environment).url == authority.url
         assert not signin.sign_out(home, environment).was_signed_in
@@ -144,11 +144,12 @@ class TestShown:
         told = signin.shown(configured(home=home, peer_name="ann"), {"HOME": str(tmp_path)}, "hermes-cli")
         assert told == {
             "source": "hermes-cli",
-            "config_path": "~/.hermes/mnemon.json",
+            "config_path": "~/.hermes/souvenance.json",
             "login_hint": "ann",
         }
         assert (
-            signin.shown(configured(home=home), {"HOME": "/elsewhere"}, "x")["config_path"] == "mnemon.json"
+            signin.shown(configured(home=home), {"HOME": "/elsewhere"}, "x")["config_path"]
+            == "souvenance.json"
         )
 
     def test_without_a_screen_no_browser_is_opened(self, monkeypatch):
@@ -163,7 +164,7 @@ class TestShown:
 
 def test_http_is_loaded_by_nobody_who_does_not_sign_in():
     asked = (
-        "import sys, mnemon.hermes.setup.commands;"
+        "import sys, souvenance.hermes.setup.commands;"
         "print([one for one in ('httpx', 'http.server', 'webbrowser') if one in sys.modules])"
     )
     told = subprocess.run(

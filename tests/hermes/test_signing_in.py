@@ -15,23 +15,23 @@ from msgspec.structs import replace
 
 from hermes.authority import TOKEN
 from hermes.browser import Browser, asked_in, brought
-from mnemon.errors import (
+from ports import vacant_port
+from processes import PATIENCE_SECONDS
+from souvenance.errors import (
     Misconfigured,
-    MnemonError,
     ServerUnreachable,
     SignInDenied,
     SignInExpired,
     SignInFailed,
+    SouvenanceError,
     Unsupported,
 )
-from mnemon.hermes.signin import profile as signin
-from mnemon.hermes.signin.attempt import LIFE_SECONDS, Attempt
-from mnemon.hermes.signin.endpoints import Endpoints, endpoints_of
-from mnemon.hermes.signin.flows import by_browser, by_code
-from mnemon.hermes.signin.listener import HOST, PORT, Listener
-from mnemon.hermes.signin.wire import Unheard, issued
-from ports import vacant_port
-from processes import PATIENCE_SECONDS
+from souvenance.hermes.signin import profile as signin
+from souvenance.hermes.signin.attempt import LIFE_SECONDS, Attempt
+from souvenance.hermes.signin.endpoints import Endpoints, endpoints_of
+from souvenance.hermes.signin.flows import by_browser, by_code
+from souvenance.hermes.signin.listener import HOST, PORT, Listener
+from souvenance.hermes.signin.wire import Unheard, issued
 
 WELL_KNOWN = "/.well-known/oauth-authorization-server"
 
@@ -131,7 +131,7 @@ class TestWhere:
 
     @given(st.dictionaries(st.sampled_from(["issuer", *Endpoints.__struct_fields__]), st.text()))
     def test_whatever_a_server_says_it_is_taken_or_refused(self, told):
-        with pytest.raises(MnemonError):
+        with pytest.raises(SouvenanceError):
             endpoints_of("https://a.example", {}, lambda url: told)
 
 
@@ -149,7 +149,7 @@ class TestAttempt:
 
     def test_it_asks_with_pkce_and_says_who_asks(self):
         attempt = self.attempt()
-        page = attempt.url(source="hermes-cli", config_path="~/.hermes/mnemon.json", login_hint="")
+        page = attempt.url(source="hermes-cli", config_path="~/.hermes/souvenance.json", login_hint="")
         assert page.startswith("https://a.example/authorize?")
         digest = hashlib.sha256(attempt.verifier.encode()).digest()
         assert asked_in(page) == {
@@ -161,7 +161,7 @@ class TestAttempt:
             "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
             "code_challenge_method": "S256",
             "source": "hermes-cli",
-            "config_path": "~/.hermes/mnemon.json",
+            "config_path": "~/.hermes/souvenance.json",
         }
         assert attempt.verifier not in page
 
@@ -259,7 +259,7 @@ class TestListener:
         assert "Done, &lt;b&gt;really&lt;/b&gt;." in page.text
         assert page.headers["content-security-policy"].startswith("default-src 'none'")
         assert (page.headers["referrer-policy"], page.headers["cache-control"]) == ("no-referrer", "no-store")
-        assert page.headers["server"].strip() == "mnemon"
+        assert page.headers["server"].strip() == "souvenance"
 
     def test_a_connection_that_says_nothing_holds_nobody_up(self, listener):
         port = int(listener.host.rpartition(":")[2])

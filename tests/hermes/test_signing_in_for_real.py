@@ -19,24 +19,24 @@ from hermes.honcho_fake import eventually
 from hermes.stage import Stage
 from hermes.test_wizard import LEAVES, Nobody, Person
 from hermes.visitor import visit
-from mnemon import ways
-from mnemon.errors import CapRevoked, NotFound, SignInDenied, SignInEnded, Unauthenticated
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.hermes.files import read_configuration, write_setting
-from mnemon.hermes.oauth import Grant, exchange
-from mnemon.hermes.provider import Provider, Surroundings
-from mnemon.hermes.setup.console import Abandoned
-from mnemon.hermes.setup.profiles import Installation, profile_at
-from mnemon.hermes.setup.status import lines, report
-from mnemon.hermes.setup.wizard import Given, activation, set_up
-from mnemon.hermes.signin import desktop
-from mnemon.hermes.signin import profile as signin
-from mnemon.hermes.signin.endpoints import endpoints_of
-from mnemon.hermes.signin.flows import by_browser, by_code
-from mnemon.hermes.signin.listener import Listener
-from mnemon.plugin import Stations
+from souvenance import ways
+from souvenance.errors import CapRevoked, NotFound, SignInDenied, SignInEnded, Unauthenticated
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.hermes.files import read_configuration, write_setting
+from souvenance.hermes.oauth import Grant, exchange
+from souvenance.hermes.provider import Provider, Surroundings
+from souvenance.hermes.setup.console import Abandoned
+from souvenance.hermes.setup.profiles import Installation, profile_at
+from souvenance.hermes.setup.status import lines, report
+from souvenance.hermes.setup.wizard import Given, activation, set_up
+from souvenance.hermes.signin import desktop
+from souvenance.hermes.signin import profile as signin
+from souvenance.hermes.signin.endpoints import endpoints_of
+from souvenance.hermes.signin.flows import by_browser, by_code
+from souvenance.hermes.signin.listener import Listener
+from souvenance.plugin import Stations
 from surfaces.door import serving
 
 PATIENCE_SECONDS = 60
@@ -52,7 +52,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def environment(tmp_path, monkeypatch):
-    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "MNEMON"))]:
+    for name in [name for name in os.environ if name.startswith(("HONCHO", "HERMES", "SOUVENANCE"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     return {"HOME": str(tmp_path)}
@@ -122,7 +122,7 @@ class TestCommandLine:
             "VISITOR_DECISION": decision,
         }
         return subprocess.run(
-            [sys.executable, "-m", "mnemon", *arguments],
+            [sys.executable, "-m", "souvenance", *arguments],
             env=environment,
             capture_output=True,
             text=True,
@@ -133,7 +133,7 @@ class TestCommandLine:
         told = self.run(server, home, "login", "--url", server.url)
         assert told.returncode == 0, told
         assert f"Signed in to {server.url}, workspace hermes, as alice." in told.stdout
-        assert (home / "mnemon.json").stat().st_mode & 0o777 == 0o600
+        assert (home / "souvenance.json").stat().st_mode & 0o777 == 0o600
         token = read(home).api_key
         assert whoami(server, token).json()["sub"] == "alice"
 
@@ -144,14 +144,14 @@ class TestCommandLine:
         told = self.run(server, home, "logout", "--json")
         assert json.loads(told.stdout)["signed_out"] is True
         assert json.loads(told.stdout)["trouble"] == ""
-        assert "hch-" not in (home / "mnemon.json").read_text()
+        assert "hch-" not in (home / "souvenance.json").read_text()
         assert whoami(server, token).json()["error"] == "cap_revoked"
 
     def test_whoever_says_no_is_not_signed_in(self, server, home):
         told = self.run(server, home, "hermes", "login", "--url", server.url, "--json", decision="deny")
         assert told.returncode == 4, told
         assert json.loads(told.stderr.splitlines()[-1])["error"] == "sign_in_denied"
-        assert not (home / "mnemon.json").exists()
+        assert not (home / "souvenance.json").exists()
 
     def test_options_of_other_commands_are_refused(self, server, home):
         told = self.run(server, home, "--cap", "x", "login", "--url", server.url)
@@ -246,7 +246,7 @@ def test_a_process_that_dies_with_the_new_token_in_its_hands_is_told_of(server, 
     assert any("may be spent already" in one for one in told)
     profile = profile_at(home)
     shown = "\n".join(lines(report(Installation(home, profile), environment, home, ways.inspect)))
-    assert "a renewal was cut off, and its token was spent; sign in again: mnemon login" in shown
+    assert "a renewal was cut off, and its token was spent; sign in again: souvenance login" in shown
 
     sign_in(server, home, environment)
     works(home)
@@ -271,12 +271,12 @@ def test_a_sign_in_that_was_withdrawn_at_the_server_says_to_sign_in_again(server
     expire(home)
     with pytest.raises(SignInEnded) as told:
         works(home)
-    assert told.value.hint == "Sign in again: mnemon login."
+    assert told.value.hint == "Sign in again: souvenance login."
 
 
 def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, environment):
     stage = Stage(tmp_path, peerName="alice")
-    (stage.home / "mnemon.json").unlink()
+    (stage.home / "souvenance.json").unlink()
     sign_in(server, stage.home, {**stage.environment})
     expire(stage.home, seconds=121)
     stations = Stations()
@@ -368,7 +368,7 @@ class TestWizard:
 
         with pytest.raises(Abandoned):
             set_up(profile_at(home), person, environment=environment, activate=lambda: True, sign_in=noted)
-        assert not (home / "mnemon.json").exists()
+        assert not (home / "souvenance.json").exists()
         assert whoami(server, signed[0].grant.access).json()["error"] == "cap_revoked"
 
     def test_whoever_is_refused_is_asked_again(self, server, home, environment):
@@ -481,12 +481,12 @@ def test_a_token_that_the_server_ended_is_refused_there_too(server, home, enviro
 def test_a_sign_in_that_stands_for_all_hosts_is_renewed_for_all(server, home, environment):
     kept = Grant.of(sign_in(server, home, environment))
     document = {"baseUrl": server.url, "workspace": "hermes", **kept.settings()}
-    (home / "mnemon.json").write_text(json.dumps(document))
+    (home / "souvenance.json").write_text(json.dumps(document))
     (home / "profiles" / "coder").mkdir(parents=True)
     for own in (home, home / "profiles" / "coder"):
-        values = json.loads((home / "mnemon.json").read_text())
+        values = json.loads((home / "souvenance.json").read_text())
         values["oauth"]["expiresAt"] = int(time.time())
-        (home / "mnemon.json").write_text(json.dumps(values))
+        (home / "souvenance.json").write_text(json.dumps(values))
         found, _ = read_configuration(own, environment)
         assert whoami(server, ways._upkeep(found).token()).status_code == 200
-    assert "hosts" not in json.loads((home / "mnemon.json").read_text())
+    assert "hosts" not in json.loads((home / "souvenance.json").read_text())

@@ -9,10 +9,10 @@ import pytest
 
 from hermes.stage import Stage
 from hermes.theatre import delivered
-from mnemon import ways
-from mnemon.domain.names import own_session
-from mnemon.hermes.files import read_configuration
-from surfaces.door import mnemon, serving
+from souvenance import ways
+from souvenance.domain.names import own_session
+from souvenance.hermes.files import read_configuration
+from surfaces.door import serving, souvenance
 
 TRIP = "I am going to Chengdu from May 25 to May 29."
 QUESTION = "When do I go to Chengdu?"
@@ -37,8 +37,8 @@ def profile(tmp_path, server):
         token = server.mint(sub, ops, namespaces, wid=workspace, ttl_seconds=600, **more)
         stage = Stage(tmp_path / str(len(made)))
         known = {"baseUrl": server.url, "recallWait": 10, "hosts": {"hermes": {"apiKey": token}}, **settings}
-        (stage.home / "mnemon.json").write_text(json.dumps(known))
-        (stage.home / "mnemon.json").chmod(0o600)
+        (stage.home / "souvenance.json").write_text(json.dumps(known))
+        (stage.home / "souvenance.json").chmod(0o600)
         made.append(stage)
         return stage
 
@@ -53,14 +53,14 @@ def configured(stage):
 
 def texts(stage, server):
     """What was saved, by session, as the owner sees it."""
-    (stage.home / "mnemon.json").write_text(
+    (stage.home / "souvenance.json").write_text(
         json.dumps({"baseUrl": server.url, "hosts": {"hermes": {"apiKey": server.owner_cap}}})
     )
     return stage.sessions(f"w-{stage.home.parent.parent.name}")
 
 
 def ask(provider, tool, **args):
-    return json.loads(provider.handle_tool_call(f"mnemon_{tool}", args))
+    return json.loads(provider.handle_tool_call(f"souvenance_{tool}", args))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_token_of_one_person_and_one_namespace_remembers_what_that_person_says
     stage = profile("ann", ["put", "get"], ["travel"])
     configuration, _ = configured(stage)
     assert (configuration.peer_name, configuration.namespaces.read) == ("ann", ("travel",))
-    with caplog.at_level(logging.WARNING, "mnemon.hermes"):
+    with caplog.at_level(logging.WARNING, "souvenance.hermes"):
         stage.tell(stage.provider("s1"), TRIP, "Have a good time.")
         assert "May 25" in stage.recall(stage.provider("s2"), QUESTION)
         provider = stage.provider("s3")
@@ -100,7 +100,7 @@ def test_a_token_of_one_person_and_one_namespace_remembers_what_that_person_says
 
 def test_the_token_of_the_page_on_moving_from_honcho_recalls_too(profile, caplog):
     stage = profile("my-app", ["put", "get", "list", "forget"], ["default"], peers=["*"])
-    with caplog.at_level(logging.WARNING, "mnemon.hermes"):
+    with caplog.at_level(logging.WARNING, "souvenance.hermes"):
         stage.tell(stage.provider("s1"), TRIP)
         assert "May 25" in stage.recall(stage.provider("s2"), QUESTION)
     assert not caplog.records
@@ -144,7 +144,7 @@ def test_a_token_without_forget_keeps_what_was_undone_and_goes_on(profile, serve
 
 def test_a_token_without_somebody_remembers_nothing_of_them_and_says_so_once(profile, server, caplog):
     stage = profile("ann", ENOUGH, ["default"], peers=["hermes"])
-    with caplog.at_level(logging.WARNING, "mnemon.hermes"):
+    with caplog.at_level(logging.WARNING, "souvenance.hermes"):
         for session in ("s1", "s2"):
             bob = stage.provider(session, "telegram", user_id="77", chat_type="dm")
             stage.tell(bob, "I am bob.")
@@ -182,24 +182,24 @@ def test_a_token_that_can_not_work_switches_memory_off_and_says_why(profile, ser
     if kind == "no memory":
         claims["namespaces"] = ["default"]
         stage = profile("ann", **claims)
-        attenuated = mnemon("cap", "attenuate", key_of(stage), "--namespaces", "", home=server.home)
+        attenuated = souvenance("cap", "attenuate", key_of(stage), "--namespaces", "", home=server.home)
         rekey(stage, attenuated.out.strip())
     else:
         stage = profile("ann", **claims)
     configuration, [complaint] = configured(stage)
     assert not configuration.enabled
     assert WORDS[kind] in str(complaint)
-    assert "mnemon cap mint" in str(complaint)
+    assert "souvenance cap mint" in str(complaint)
 
 
 def key_of(stage):
-    return json.loads((stage.home / "mnemon.json").read_text())["hosts"]["hermes"]["apiKey"]
+    return json.loads((stage.home / "souvenance.json").read_text())["hosts"]["hermes"]["apiKey"]
 
 
 def rekey(stage, token):
-    known = json.loads((stage.home / "mnemon.json").read_text())
+    known = json.loads((stage.home / "souvenance.json").read_text())
     known["hosts"]["hermes"]["apiKey"] = token
-    (stage.home / "mnemon.json").write_text(json.dumps(known))
+    (stage.home / "souvenance.json").write_text(json.dumps(known))
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def rekey(stage, token):
 def test_the_command_that_it_names_mints_a_token_with_which_nothing_is_missing(profile, server, claims):
     stage = profile("ann", **claims)
     _, [complaint] = configured(stage)
-    line = re.search(r"mnemon (cap mint .*)", str(complaint))[1]
-    rekey(stage, mnemon(*shlex.split(line), home=server.home).out.strip())
+    line = re.search(r"souvenance (cap mint .*)", str(complaint))[1]
+    rekey(stage, souvenance(*shlex.split(line), home=server.home).out.strip())
     configuration, complaints = configured(stage)
     assert (configuration.enabled, complaints) == (True, [])
     stage.tell(stage.provider("s1"), TRIP, "Have a good time.")

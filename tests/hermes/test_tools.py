@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from hermes.forgeries import nasty
 from hermes.scene import NOW, Shelf, configured, said
-from mnemon.domain.trust import Trust
-from mnemon.errors import InvalidInput, MnemonError, NamespaceDenied, ServerUnreachable
-from mnemon.hermes.configuration import LEVELS
-from mnemon.hermes.tools import handle, nobody, refused, schemas
-from mnemon.turns.memory import Note
+from souvenance.domain.trust import Trust
+from souvenance.errors import InvalidInput, NamespaceDenied, ServerUnreachable, SouvenanceError
+from souvenance.hermes.configuration import LEVELS
+from souvenance.hermes.tools import handle, nobody, refused, schemas
+from souvenance.turns.memory import Note
 
 FIVE = ["profile", "search", "context", "reasoning", "conclude"]
 
@@ -34,11 +34,11 @@ def answer(shelf, configuration, name, args, *, count=None):
     """What the model is told."""
     try:
         return handle(shelf, configuration, name, args, NOW, count=count)
-    except MnemonError as error:
+    except SouvenanceError as error:
         return refused(error)
 
 
-@pytest.mark.parametrize("prefix", ["mnemon", "honcho"])
+@pytest.mark.parametrize("prefix", ["souvenance", "honcho"])
 @pytest.mark.parametrize("mode", ["hybrid", "tools"])
 def test_there_are_five_tools_named_as_configured(prefix, mode):
     found = schemas(configured(tool_names=prefix, recall_mode=mode))
@@ -168,7 +168,7 @@ def test_a_search_tells_what_was_only_carried_as_a_quotation(shelf):
 )
 def test_a_search_keeps_to_its_budget(shelf, given, tokens):
     shelf.passages = [said(f"{number} and the sea is calm. " * 9) for number in range(200)]
-    told = handle(shelf, configured(), "mnemon_search", {"query": "sea", **given}, NOW)
+    told = handle(shelf, configured(), "souvenance_search", {"query": "sea", **given}, NOW)
     assert tokens * 3 < len(told) <= tokens * 4 + 100
 
 
@@ -300,11 +300,11 @@ def test_bad_arguments_are_told_apart_by_name_and_change_nothing(shelf, what, gi
     assert shelf.asked == []
 
 
-@pytest.mark.parametrize("name", ["mnemon_forget", "honcho_search", "", "search", "</memory-context>"])
+@pytest.mark.parametrize("name", ["souvenance_forget", "honcho_search", "", "search", "</memory-context>"])
 def test_an_unknown_tool_is_answered_with_the_known_ones(shelf, name):
     told = json.loads(answer(shelf, configured(), name, {"query": "a"}))
     assert told["error"] == "not_found"
-    assert "mnemon_search" in told["hint"]
+    assert "souvenance_search" in told["hint"]
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ names = st.sampled_from(
     ["query", "peer", "card", "max_tokens", "reasoning_level", "conclusion", "delete_id", "list", "x"]
 )
 arguments = st.dictionaries(names, values) | values
-tools = st.sampled_from([f"mnemon_{what}" for what in FIVE]) | st.text(max_size=5)
+tools = st.sampled_from([f"souvenance_{what}" for what in FIVE]) | st.text(max_size=5)
 
 
 @given(tools, arguments, st.lists(nasty, max_size=5), st.booleans())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemon.hermes.transcript import Heard, Transcript
+from souvenance.hermes.transcript import Heard, Transcript
 
 
 def conversation(said):

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from mnemon.hermes.undisturbed import undisturbed
+from souvenance.hermes.undisturbed import undisturbed
 
 
 @pytest.fixture(autouse=True)

@@ -246,7 +246,7 @@ def test_what_another_process_wrote_is_forgotten_when_it_is_undone(stage):
 
 def test_what_was_said_is_not_in_what_the_next_process_is_left(stage):
     a_talk(stage, TEA, KIM)
-    (note,) = (stage.home / "mnemon" / "transcripts").iterdir()
+    (note,) = (stage.home / "souvenance" / "transcripts").iterdir()
     assert b"Kim" not in note.read_bytes()
 
 
@@ -271,19 +271,19 @@ def test_the_only_turn_of_a_conversation_leaves_no_empty_session_behind(stage):
 
 def test_a_session_in_which_something_was_noted_stays_when_its_only_turn_is_undone(stage):
     provider = a_talk(stage, KIM)
-    provider.handle_tool_call("mnemon_conclude", {"conclusion": "Plays the viola."})
+    provider.handle_tool_call("souvenance_conclude", {"conclusion": "Plays the viola."})
     undo(provider)
     provider.on_session_end([])
     stage.flush()
-    assert "viola" in provider.handle_tool_call("mnemon_conclude", {"list": True})
+    assert "viola" in provider.handle_tool_call("souvenance_conclude", {"list": True})
 
 
 def test_a_fact_noted_where_nothing_is_saved_leaves_no_empty_session_behind(stage):
     stage.configure(saveMessages=False)
     provider = stage.provider()
-    provider.handle_tool_call("mnemon_conclude", {"conclusion": "Plays the viola."})
+    provider.handle_tool_call("souvenance_conclude", {"conclusion": "Plays the viola."})
     provider.on_memory_write("add", "user", "Drinks green tea.")
     provider.sync_turn(TEA, "Fine.")
     stage.flush()
     assert stage.sessions() == {}
-    assert "viola" in stage.provider("s2").handle_tool_call("mnemon_conclude", {"list": True})
+    assert "viola" in stage.provider("s2").handle_tool_call("souvenance_conclude", {"list": True})

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from mnemon.hermes.watch import Watch
+from souvenance.hermes.watch import Watch
 
 
 class Scene:

@@ -13,16 +13,16 @@ import types
 import pytest
 import yaml
 
-from mnemon.errors import InvalidInput, Misconfigured
-from mnemon.hermes.files import read_configuration, write_setting
-from mnemon.hermes.kinds import NO_LIMIT
-from mnemon.hermes.setup.console import Abandoned
-from mnemon.hermes.setup.hostconfig import provider_in
-from mnemon.hermes.setup.inspection import Findings
-from mnemon.hermes.setup.people import Mapped
-from mnemon.hermes.setup.profiles import profile_at
-from mnemon.hermes.setup.wizard import Given, activation, post_setup, set_up
-from mnemon.turns.seat import Namespaces
+from souvenance.errors import InvalidInput, Misconfigured
+from souvenance.hermes.files import read_configuration, write_setting
+from souvenance.hermes.kinds import NO_LIMIT
+from souvenance.hermes.setup.console import Abandoned
+from souvenance.hermes.setup.hostconfig import provider_in
+from souvenance.hermes.setup.inspection import Findings
+from souvenance.hermes.setup.people import Mapped
+from souvenance.hermes.setup.profiles import profile_at
+from souvenance.hermes.setup.wizard import Given, activation, post_setup, set_up
+from souvenance.turns.seat import Namespaces
 
 LEAVES = "Ctrl-C"
 PATIENCE_SECONDS = 60
@@ -108,7 +108,7 @@ def run(home, environment):
 
 
 def written(home):
-    return json.loads((home / "mnemon.json").read_text())["hosts"]["hermes"]
+    return json.loads((home / "souvenance.json").read_text())["hosts"]["hermes"]
 
 
 def files_in(folder):
@@ -117,13 +117,13 @@ def files_in(folder):
 
 class TestAFileThatHasFaults:
     def test_that_can_not_be_read_is_refused_before_anybody_is_asked(self, run, home):
-        (home / "mnemon.json").write_text("{")
+        (home / "souvenance.json").write_text("{")
         with pytest.raises(Misconfigured, match="is not JSON"):
             run(person := Person())
         assert not person.asked
 
     def test_is_complained_of_once(self, run, home):
-        (home / "mnemon.json").write_text('{"recalMode": "tools"}')
+        (home / "souvenance.json").write_text('{"recalMode": "tools"}')
         run(person := Person())
         assert person.told.count("recalMode") == 1
 
@@ -132,7 +132,7 @@ class TestEnterAllTheWay:
     def test_gives_memory_on_this_machine_in_the_users_name(self, run, home):
         configured = run(person := Person())
         assert (configured.url, configured.peer_name, configured.enabled) == (None, "ann", True)
-        assert provider_in(home / "config.yaml") == "mnemon"
+        assert provider_in(home / "config.yaml") == "souvenance"
         assert written(home) == {"peerName": "ann", "hostModel": True}
         assert not configured.store.exists()
         assert "Start a new conversation" in person.told
@@ -164,8 +164,8 @@ class TestEnterAllTheWay:
     def test_who_was_remembered_before_anybody_was_asked_goes_on_under_that_name(
         self, run, home, script, name
     ):
-        (home / "mnemon").mkdir()
-        (home / "mnemon" / "mnemon.db").touch()
+        (home / "souvenance").mkdir()
+        (home / "souvenance" / "souvenance.db").touch()
         assert run(person := Person(script)).peer_name == name
         assert ("stays with" in person.told) == bool(script)
 
@@ -175,7 +175,7 @@ class TestEnterAllTheWay:
 
     @pytest.mark.parametrize("level", [{"baseUrl": "no url"}, {"hosts": {"hermes": {"namespaces": "No!"}}}])
     def test_what_kept_memory_off_is_replaced(self, run, home, level):
-        (home / "mnemon.json").write_text(json.dumps(level))
+        (home / "souvenance.json").write_text(json.dumps(level))
         assert run(person := Person()).enabled
         assert "warning: " in person.told
 
@@ -269,7 +269,7 @@ class TestTheConnection:
         assert (configured.url, configured.api_key) == chosen
         assert all(words in person.told for words in told)
         assert KEY not in person.told
-        assert (home / "mnemon.json").stat().st_mode & 0o077 == 0
+        assert (home / "souvenance.json").stat().st_mode & 0o077 == 0
 
     def test_a_key_is_kept_for_its_server_and_not_sent_to_another(self, run):
         run(Person(WITH_KEY))
@@ -280,7 +280,7 @@ class TestTheConnection:
     def test_back_to_this_machine_leaves_no_key_behind(self, run, home):
         run(Person(WITH_KEY))
         assert run(Person("Answer=1")).url is None
-        assert KEY not in (home / "mnemon.json").read_text()
+        assert KEY not in (home / "souvenance.json").read_text()
 
     def test_this_machine_means_this_machine_whatever_is_inherited(self, run, home, environment):
         everywhere = {"baseUrl": "https://one.example.com", "oauth": {"clientId": "x"}, "contextTokens": 9}
@@ -288,7 +288,7 @@ class TestTheConnection:
         given = Given(settings={"contextTokens": NO_LIMIT})
         configured = run(Person("Answer=1"), given, **LIES_ABOUT, HONCHO_ENVIRONMENT="local")
         assert (configured.url, configured.enabled, configured.context_tokens) == (None, True, NO_LIMIT)
-        assert '"contextTokens": 0' in (home / "mnemon.json").read_text()
+        assert '"contextTokens": 0' in (home / "souvenance.json").read_text()
 
     def test_a_key_that_lies_about_is_told_and_asked_about_and_decides_nothing(self, run):
         assert run(person := Person(), **LIES_ABOUT).url is None
@@ -314,12 +314,12 @@ class TestTheConnection:
 class TestOlderSpellings:
     def test_are_replaced_by_the_wizard_also_where_all_else_stays(self, run, home):
         run()
-        kept = json.loads((home / "mnemon.json").read_text())
+        kept = json.loads((home / "souvenance.json").read_text())
         kept["pinPeerName"] = True
-        (home / "mnemon.json").write_text(json.dumps(kept))
+        (home / "souvenance.json").write_text(json.dumps(kept))
         assert run().pin_user_peer
-        assert json.loads((home / "mnemon.json").read_text()).get("pinUserPeer") is True
-        assert "pinPeerName" not in (home / "mnemon.json").read_text()
+        assert json.loads((home / "souvenance.json").read_text()).get("pinUserPeer") is True
+        assert "pinPeerName" not in (home / "souvenance.json").read_text()
 
 
 class TestNames:
@@ -397,7 +397,7 @@ class TestNobodyToAsk:
         configured = run(nobody := Nobody())
         assert "No questions asked" in nobody.told
         assert (configured.url, configured.peer_name) == (None, "ann")
-        assert provider_in(home / "config.yaml") == "mnemon"
+        assert provider_in(home / "config.yaml") == "souvenance"
 
     def test_what_is_given_is_written(self, run):
         configured = run(
@@ -450,7 +450,7 @@ class TestTheSettingsOfHermes:
         (home / "config.yaml").write_text("memory: {provider: x}\n")
         configured = run(person := Person())
         assert configured.peer_name == "ann"
-        assert "Run: hermes config set memory.provider mnemon" in person.told
+        assert "Run: hermes config set memory.provider souvenance" in person.told
 
 
 class TestInsideTheHost:
@@ -473,13 +473,13 @@ class TestInsideTheHost:
         config = {"model": "x", "memory": {"memory_enabled": True}}
         post_setup(str(home), config, environment=environment, console=Person())
         saved = yaml.safe_load((home / "config.yaml").read_text())
-        assert saved == {"model": "x", "memory": {"memory_enabled": True, "provider": "mnemon"}}
+        assert saved == {"model": "x", "memory": {"memory_enabled": True, "provider": "souvenance"}}
         assert written(home) == {"peerName": "ann", "hostModel": True}
 
     def test_a_host_that_may_not_save_is_noticed(self, host, home, environment):
         host.saves = False
         post_setup(str(home), {}, environment=environment, console=(person := Person()))
-        assert "Run: hermes config set memory.provider mnemon" in person.told
+        assert "Run: hermes config set memory.provider souvenance" in person.told
 
     def test_who_leaves_is_told_that_nothing_happened(self, host, home, environment):
         post_setup(str(home), {}, environment=environment, console=(person := Person(f"name={LEAVES}")))
@@ -487,16 +487,16 @@ class TestInsideTheHost:
         assert files_in(home) == {}
 
     def test_what_fails_is_told_and_not_raised(self, host, home, environment):
-        (home / "mnemon.json").write_text("{")
+        (home / "souvenance.json").write_text("{")
         post_setup(str(home), {}, environment=environment, console=(person := Person()))
         assert "misconfigured: " in person.told
-        assert (home / "mnemon.json").read_text() == "{"
+        assert (home / "souvenance.json").read_text() == "{"
 
 
 def test_a_key_typed_at_a_real_terminal_is_not_shown(home, tmp_path):
     ours, theirs = pty.openpty()
     wizard = subprocess.Popen(
-        [sys.executable, "-m", "mnemon", "hermes", "setup", "--url", "https://memory.example.com"],
+        [sys.executable, "-m", "souvenance", "hermes", "setup", "--url", "https://memory.example.com"],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

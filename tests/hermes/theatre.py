@@ -4,8 +4,8 @@ import time
 
 from hermes.honcho_fake import eventually
 from hermes.stage import Stage
-from mnemon import ways
-from mnemon.hermes.files import read_configuration
+from souvenance import ways
+from souvenance.hermes.files import read_configuration
 
 QUESTION = "When do I go to Chengdu?"
 WAIT = 0.15

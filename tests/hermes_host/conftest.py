@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hermes_host.host import ODD, Store, a_host, stored
-from mnemon.surfaces.cli.demo.hermes_host import ApiServer, Host
-from mnemon.surfaces.cli.demo.hermes_model import Model, a_model
+from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
+from souvenance.surfaces.cli.demo.hermes_model import Model, a_model
 
 
 @pytest.fixture(scope="module")

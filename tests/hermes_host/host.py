@@ -12,18 +12,18 @@ from typing import Any, NamedTuple, TypeVar
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from environments import client_program
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.gate.caps import attenuated
-from mnemon.gate.conversation import asks
-from mnemon.gate.conversation import operations as conversation
-from mnemon.surfaces.cli.demo.hermes_host import ApiServer, Host
-from mnemon.surfaces.cli.demo.hermes_model import Asked, Model
-from mnemon.surfaces.cli.shell import fresh_ulid
 from processes import PATIENCE_SECONDS, until
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.caps import attenuated
+from souvenance.gate.conversation import asks
+from souvenance.gate.conversation import operations as conversation
+from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
+from souvenance.surfaces.cli.demo.hermes_model import Asked, Model
+from souvenance.surfaces.cli.shell import fresh_ulid
 
 ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
 WORKSPACE = "hermes"
@@ -120,7 +120,7 @@ def a_host(folder: Path, model: Model, recalls: dict[str, Any] | None = None, **
 
 def reconfigure(host: Host, **recalls: Any) -> None:
     """Change what the provider is told, under a running host."""
-    (host.home / "mnemon.json").write_text(json.dumps({**RECALLS, **recalls}))
+    (host.home / "souvenance.json").write_text(json.dumps({**RECALLS, **recalls}))
 
 
 class Talk:

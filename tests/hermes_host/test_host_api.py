@@ -9,12 +9,18 @@ import time
 import pytest
 
 from hermes_host.host import Message, Talk, reconfigure, stored
-from mnemon.surfaces.cli.demo.hermes_model import LINE, ToolCall
 from ports import vacant_port
 from processes import until
+from souvenance.surfaces.cli.demo.hermes_model import LINE, ToolCall
 from surfaces.door import serving
 
-TOOLS = {"mnemon_profile", "mnemon_search", "mnemon_context", "mnemon_reasoning", "mnemon_conclude"}
+TOOLS = {
+    "souvenance_profile",
+    "souvenance_search",
+    "souvenance_context",
+    "souvenance_reasoning",
+    "souvenance_conclude",
+}
 GIVEN_UP_SECONDS = 200
 """When a request to a server is given up: no turn of a busy machine takes a tenth of it."""
 SECRET = "sk-proj-Zq7Rk2Vw9Xb4Nc6Md8Lf1Hj3Tg5Ys0Pa"
@@ -83,11 +89,11 @@ def test_two_users_never_see_each_other_s_lines_and_nobody_sees_either_s(talk, m
         talk(f"user:{name}").ask(f"My parrot is called {word}.")
     store.until(lambda store: all(f"I promise {word} a cracker." in store.said() for word in words.values()))
     tools = {
-        "mnemon_search": {"query": "parrot called promise cracker"},
-        "mnemon_context": {},
-        "mnemon_profile": {},
-        "mnemon_reasoning": {"query": "Which parrot was promised a cracker?"},
-        "mnemon_conclude": {"list": True},
+        "souvenance_search": {"query": "parrot called promise cracker"},
+        "souvenance_context": {},
+        "souvenance_profile": {},
+        "souvenance_reasoning": {"query": "Which parrot was promised a cracker?"},
+        "souvenance_conclude": {"list": True},
     }
     question = "What is my parrot called, and whom was a cracker promised?"
     bob, own, foreign = talk("user:bob"), words["bob"], words["alice"]
@@ -99,9 +105,9 @@ def test_two_users_never_see_each_other_s_lines_and_nobody_sees_either_s(talk, m
             assert own in asked.memory
             assert foreign not in asked.text + answered.text
             [result] = map(json.loads, answered.results)
-            if peer == "user" and tool in ("mnemon_search", "mnemon_context"):
+            if peer == "user" and tool in ("souvenance_search", "souvenance_context"):
                 assert own in json.dumps(result)
-    prompt = f"{question} Of user, by mnemon_search."
+    prompt = f"{question} Of user, by souvenance_search."
     asked, answered = talk("user:alice").ask(prompt)
     assert foreign in asked.memory
     assert own not in asked.text + answered.text
@@ -114,7 +120,7 @@ def test_a_request_without_a_key_reads_nothing_of_the_operator_s_and_writes_noth
     talk("user:whoever").ask("My safe opens with Rumpelstiltskin.")
     store.until(lambda store: Message("ann", "My safe opens with Rumpelstiltskin.") in store.messages())
     reconfigure(host)
-    model.answer("open my safe", ToolCall("mnemon_search", {"query": "safe opens"}))
+    model.answer("open my safe", ToolCall("souvenance_search", {"query": "safe opens"}))
     keys = {"nobody": None, "noone": "user:", "namesake": "user:ann", "chat": "agent:main:webui:dm:ann"}
     for who, key in keys.items():
         asked = talk(key).ask(f"With what does one open my safe, for {who}?")
@@ -201,15 +207,15 @@ def test_secrets_are_not_kept(talk, store):
 def test_what_the_model_states_by_a_tool_is_found_by_another(talk, model):
     frank = talk("user:frank")
     frank.ask("Hello.")
-    model.answer("keep that", ToolCall("mnemon_conclude", {"conclusion": "Frank collects theremins."}))
+    model.answer("keep that", ToolCall("souvenance_conclude", {"conclusion": "Frank collects theremins."}))
     [_, kept] = frank.ask("Please keep that I collect theremins.")
     assert "error" not in json.loads(kept.results[0])
-    model.answer("look up", ToolCall("mnemon_search", {"query": "theremins"}))
+    model.answer("look up", ToolCall("souvenance_search", {"query": "theremins"}))
     [_, found] = frank.ask("Please look up what I collect.")
     assert "theremins" in json.dumps(json.loads(found.results[0]))
-    model.answer("my profile", ToolCall("mnemon_profile", {"card": ["Plays the theremin"]}))
+    model.answer("my profile", ToolCall("souvenance_profile", {"card": ["Plays the theremin"]}))
     frank.ask("Please write my profile.")
-    model.answer("read it", ToolCall("mnemon_profile", {}))
+    model.answer("read it", ToolCall("souvenance_profile", {}))
     [_, read] = frank.ask("Please read it to me.")
     assert "Plays the theremin" in json.dumps(json.loads(read.results[0]))
 
@@ -225,7 +231,7 @@ def test_the_recall_mode_decides_what_is_injected_and_which_tools_are_offered(ho
         seen[mode] = ("Ljubljana" in asked.memory, set(asked.tools) & TOOLS)
     reconfigure(host, toolNames="honcho")
     [asked] = gina.ask("Where is my dentist, by other names?")
-    assert {f"mnemon{tool.removeprefix('honcho')}" for tool in asked.tools if "honcho" in tool} == TOOLS
+    assert {f"souvenance{tool.removeprefix('honcho')}" for tool in asked.tools if "honcho" in tool} == TOOLS
     assert seen == {"hybrid": (True, TOOLS), "context": (True, set()), "tools": (False, TOOLS)}
 
 
@@ -252,7 +258,7 @@ def test_memory_is_switched_off_and_on_by_commands_under_a_running_host(host, ta
     store.until(lambda store: "My mill is in Metz." in store.said())
     seen = {}
     for command in ("disable", "enable"):
-        assert host.run("mnemon", command).exit_code == 0
+        assert host.run("souvenance", command).exit_code == 0
         [asked] = petra.ask(f"Where is my mill after {command}?")
         seen[command] = ("Metz" in asked.memory, set(asked.tools) & TOOLS)
     assert seen == {"disable": (False, set()), "enable": (True, TOOLS)}
@@ -262,7 +268,7 @@ def test_a_configuration_that_can_not_be_read_turns_memory_off_and_nothing_else(
     nina = talk("user:nina")
     nina.ask("My well is in Wick.")
     store.until(lambda store: "My well is in Wick." in store.said())
-    (host.home / "mnemon.json").write_text('{"peerName": "ann", "store": 7')
+    (host.home / "souvenance.json").write_text('{"peerName": "ann", "store": 7')
     [asked] = nina.ask("Where is my well, unreadably?")
     assert asked.memory == ""
     assert not TOOLS & set(asked.tools)

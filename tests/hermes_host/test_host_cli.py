@@ -14,11 +14,11 @@ import pytest
 
 from environments import client_program
 from hermes_host.host import ODD, a_host, reconfigure, stored
-from mnemon.gate.messages import AuditRow
-from mnemon.hermes.setup.install import install
-from mnemon.hermes.setup.profiles import find_installation
-from mnemon.surfaces.cli.demo.hermes_host import Chatted, Host
-from mnemon.surfaces.cli.demo.hermes_model import LINE, Asked
+from souvenance.gate.messages import AuditRow
+from souvenance.hermes.setup.install import install
+from souvenance.hermes.setup.profiles import find_installation
+from souvenance.surfaces.cli.demo.hermes_host import Chatted, Host
+from souvenance.surfaces.cli.demo.hermes_model import LINE, Asked
 
 TOLD = "My trip goes to Chengdu, May 25–29."
 ASKED = "Where does my trip go?"
@@ -27,7 +27,7 @@ ASKED_BOTH = "Where does my trip go, and where does my boat lie?"
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_mnemon_and_hermes_agree_about_what_they_need():
+def test_souvenance_and_hermes_agree_about_what_they_need():
     checked = subprocess.run(
         [client_program("hermes-0.19.0"), "-m", "pip", "check"], capture_output=True, text=True, timeout=60
     )
@@ -45,7 +45,7 @@ from importlib.metadata import entry_points
 from agent.memory_manager import MemoryManager
 from agent.memory_provider import MemoryProvider
 
-[entry] = entry_points(group="hermes_agent.memory_providers", name="mnemon")
+[entry] = entry_points(group="hermes_agent.memory_providers", name="souvenance")
 manager = MemoryManager()
 
 class Context:
@@ -54,7 +54,8 @@ class Context:
 entry.load().register(Context)
 [provider] = manager.providers
 manager.initialize_all(session_id="s1", platform="cli")
-print(isinstance(provider, MemoryProvider), provider.name, "mnemon_search" in manager.build_system_prompt())
+prompt = manager.build_system_prompt()
+print(isinstance(provider, MemoryProvider), provider.name, "souvenance_search" in prompt)
 """
 """What newer hosts do with the entry point that this one leaves alone."""
 
@@ -68,7 +69,7 @@ def test_a_home_without_the_plugin_finds_the_provider_by_its_entry_point(host, f
         text=True,
         timeout=60,
     )
-    assert told.stdout.split() == ["True", "mnemon", "True"], told.stderr
+    assert told.stdout.split() == ["True", "souvenance", "True"], told.stderr
     assert not (folder / "plugins").exists()
 
 
@@ -79,13 +80,13 @@ from plugins.memory import load_memory_provider
 found = {}
 
 def ask(name):
-    found[name] = load_memory_provider("mnemon")
+    found[name] = load_memory_provider("souvenance")
 
 second = threading.Thread(target=ask, args=("second",))
 
 class Loading:
     def find_spec(self, name, path=None, target=None):
-        if name in ("mnemon.plugin", "mnemon.commands") and not second.ident:
+        if name in ("souvenance.plugin", "souvenance.commands") and not second.ident:
             second.start()
             second.join(1.0)
 
@@ -105,7 +106,7 @@ def test_who_comes_while_the_provider_is_loaded_for_another_has_memory_too(host)
         text=True,
         timeout=60,
     )
-    assert told.stdout.split() == ["mnemon", "mnemon"], told.stderr
+    assert told.stdout.split() == ["souvenance", "souvenance"], told.stderr
 
 
 ANOTHER_BEFORE_THE_PACKAGE_ITSELF = """
@@ -116,10 +117,10 @@ from plugins.memory import load_memory_provider
 found, get_code = {}, SourceFileLoader.get_code
 
 def ask(name):
-    found[name] = load_memory_provider("mnemon")
+    found[name] = load_memory_provider("souvenance")
 
 def reading(loader, name):
-    if loader.path.endswith("plugins/mnemon/__init__.py") and not found:
+    if loader.path.endswith("plugins/souvenance/__init__.py") and not found:
         second = threading.Thread(target=ask, args=("second",))
         second.start()
         second.join()
@@ -140,7 +141,7 @@ def test_who_comes_while_the_plugin_s_own_files_are_read_has_memory_too(host):
         text=True,
         timeout=60,
     )
-    assert told.stdout.split() == ["mnemon", "mnemon"], told.stderr
+    assert told.stdout.split() == ["souvenance", "souvenance"], told.stderr
 
 
 def memory_of(host):
@@ -208,7 +209,7 @@ def test_a_fresh_home_recalls_what_another_process_was_told_on_the_very_turn_on_
     assert "Chengdu" in talk.asked.text
     line = next(row.lines[0] for row in store.log() if row.operation == "messages.add")
     assert {(row.actor, row.outcome) for row in talk.log if line in row.lines} == {("ann", "ok")}
-    assert not (talk.home.store / "mnemon.db").exists()
+    assert not (talk.home.store / "souvenance.db").exists()
     said = [message.text for message in store.sessions()[talk.home.project.name]]
     assert said[:4] == [TOLD_HERE, LINE, ASKED_BOTH, LINE]
 
@@ -229,35 +230,35 @@ def test_a_profile_has_a_memory_of_its_own(host, model):
     home = host.home / "profiles" / "coder"
     home.mkdir(parents=True)
     (home / "config.yaml").write_bytes((host.home / "config.yaml").read_bytes())
-    (home / "mnemon.json").write_text(json.dumps({"peerName": "ann"}))
+    (home / "souvenance.json").write_text(json.dumps({"peerName": "ann"}))
     host.install()
     assert host.run("-p", "coder", "-z", ASKED).out.strip() == LINE
     *_, asked = model.turns()
-    assert "mnemon_search" in asked.tools
+    assert "souvenance_search" in asked.tools
     assert "Chengdu" not in asked.memory
-    with stored(home / "mnemon", "hermes_coder") as store:
+    with stored(home / "souvenance", "hermes_coder") as store:
         assert ASKED in store.said()
 
 
 def test_the_host_sees_the_provider_and_its_state(host):
     seen = host.run("memory", "status")
     assert seen.exit_code == 0
-    assert "mnemon" in seen.out
+    assert "souvenance" in seen.out
     assert "available ✓" in seen.out
-    status = host.run("mnemon", "status")
+    status = host.run("souvenance", "status")
     assert status.exit_code == 0, status
     assert "outbox      0 waiting" in status.out
 
 
 def test_the_host_itself_installs_the_plugin_from_the_repository(host, tmp_path):
-    shutil.rmtree(host.home / "plugins" / "mnemon")
+    shutil.rmtree(host.home / "plugins" / "souvenance")
     shutil.copytree(ROOT / "plugin", tmp_path / "repository" / "plugin")
     git = ("git", "-C", tmp_path / "repository", "-c", "user.name=a", "-c", "user.email=a@example.com")
     for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "All")):
         subprocess.run([*git, *command], check=True)
     installed = host.run("plugins", "install", f"file://{tmp_path}/repository#plugin", "--no-enable")
     assert installed.exit_code == 0, installed
-    assert "pip install 'mnemon[hermes]'" in installed.out
+    assert "pip install 'souvenance[hermes]'" in installed.out
     assert "available ✓" in host.run("memory", "status").out
     [step, *_] = install(find_installation({}, str(host.home)).profiles())
     assert step.outcome == "already in place"

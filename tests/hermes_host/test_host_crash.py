@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 from hermes_host.host import Talk, a_host, stored
-from mnemon.adapters.outbox import SealedOutbox
-from mnemon.surfaces.cli.demo.hermes_model import LINE
 from processes import until
+from souvenance.adapters.outbox import SealedOutbox
+from souvenance.surfaces.cli.demo.hermes_model import LINE
 
 
 @contextmanager
 def nobody_can_write(store):
     """The store held as a writer in another process would hold it."""
-    with closing(sqlite3.connect(store / "mnemon.db", isolation_level=None)) as database:
+    with closing(sqlite3.connect(store / "souvenance.db", isolation_level=None)) as database:
         database.execute("BEGIN IMMEDIATE")
         yield
         database.execute("ROLLBACK")

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from hermes_host.host import a_host, stored
-from mnemon.surfaces.cli.demo.hermes_model import Asked, Model, a_model
 from model.brain import honest
 from model.stand_in import Asked as Read
+from souvenance.surfaces.cli.demo.hermes_model import Asked, Model, a_model
 
 TOLD = "I live in Rome and I play the cello."
 KEY = "user:ann"
@@ -42,8 +42,8 @@ def model():
 def agreed(folder, model):
     """A host whose user said yes, and set nothing else; a session is soon quiet long enough to be read."""
     host = a_host(folder, model)
-    (host.home / ".env").write_text("MNEMON_MODEL_QUIET_SECONDS=1\n")
-    ran = host.run("mnemon", "setup", "--yes", "--host-model")
+    (host.home / ".env").write_text("SOUVENANCE_MODEL_QUIET_SECONDS=1\n")
+    ran = host.run("souvenance", "setup", "--yes", "--host-model")
     assert ran.exit_code == 0, ran.err
     return host
 
@@ -55,9 +55,9 @@ def test_conclusions_appear_after_the_answer_and_hermes_books_what_they_cost(agr
         assert store.until(lambda store: [one for one in store.conclusions() if "Rome" in one])
     assert all(TOLD in one.text for one in model.read)
     with closing(sqlite3.connect(agreed.home / "state.db")) as state:
-        booked = state.execute("SELECT task FROM session_model_usage WHERE task = 'mnemon'").fetchall()
+        booked = state.execute("SELECT task FROM session_model_usage WHERE task = 'souvenance'").fetchall()
     assert booked
-    told = agreed.run("mnemon", "status").out
+    told = agreed.run("souvenance", "status").out
     assert f"on: Hermes' own, in the background; {len(model.read)} of 40 calls" in told
 
 
@@ -74,4 +74,4 @@ def test_without_a_yes_hermes_own_model_reads_nothing_and_status_says_so(folder,
         server.ask(TOLD, key=KEY)
         store.until(lambda store: any(TOLD in text for text in store.said()))
     assert not model.read
-    assert "off: you were not asked yet" in host.run("mnemon", "status").out
+    assert "off: you were not asked yet" in host.run("souvenance", "status").out

@@ -9,9 +9,9 @@ import pytest
 
 from environments import client_program
 from hermes_host.host import ODD, Message, a_host, stored
-from mnemon.surfaces.cli.demo.hermes_model import LINE, ToolCall
-from mnemon.surfaces.cli.demo.hermes_terminal import a_terminal
 from processes import PATIENCE_SECONDS
+from souvenance.surfaces.cli.demo.hermes_model import LINE, ToolCall
+from souvenance.surfaces.cli.demo.hermes_terminal import a_terminal
 
 LONG = "Tell me all of it."
 POEM = "A poem about Porto, please."
@@ -20,8 +20,8 @@ import os
 from pathlib import Path
 from agent.memory_manager import MemoryManager
 from hermes_state import SessionDB
-from mnemon.hermes.hosttranscript import window
-from mnemon.plugin import register
+from souvenance.hermes.hosttranscript import window
+from souvenance.plugin import register
 
 home = Path(os.environ["HERMES_HOME"])
 database = SessionDB(home / "state.db")
@@ -76,13 +76,13 @@ def test_every_turn_is_in_its_own_session_and_no_session_is_empty(folder, model)
         terminal.type("After the compression.", "/status", "/new", "/new", "Please delegate.")
         terminal.type("/branch aside", "In the branch.", "/status")
         told = terminal.leave()
-    errands = [one for one in model.asked if "mnemon_search" not in one.tools]
+    errands = [one for one in model.asked if "souvenance_search" not in one.tools]
     assert [one for one in errands if LONG in one.text and not one.tools], "nothing was compressed"
     assert [one for one in errands if LONG in one.text and one.tools], "nothing was reviewed"
     assert [one for one in errands if one.said == "Find the lamp."], "nothing was delegated"
     branch = re.search(r"hermes --resume (\S+)", told)[1]
     host.chat("Resumed.", resume=branch)
-    status = host.run("mnemon", "status")
+    status = host.run("souvenance", "status")
     assert status.exit_code == 0, status
     with stored(host.store) as store:
         first, second, third = store.sessions().items()

@@ -13,8 +13,8 @@ import pytest
 from conversation.world import speaking
 from hermes.visitor import visit
 from hermes_host.host import ENVIRONMENT, a_host
-from mnemon.hermes.files import write_setting
 from processes import until
+from souvenance.hermes.files import write_setting
 from surfaces.door import serving
 
 PATIENCE_SECONDS = 120
@@ -78,7 +78,7 @@ def run(host, server, *command, **more):
 
 
 def sign_in_here(host, server):
-    return run(host, server, ENVIRONMENT / "bin" / "mnemon", "login", "--url", server.url)
+    return run(host, server, ENVIRONMENT / "bin" / "souvenance", "login", "--url", server.url)
 
 
 def block(file):
@@ -91,19 +91,19 @@ def test_hermes_remembers_by_a_sign_in_that_is_renewed_in_between(folder, model,
     host.once(TOLD)
     with speaking(server, "hermes") as owner:
         until(owner.is_served)
-    first = block(host.home / "mnemon.json")
+    first = block(host.home / "souvenance.json")
     ended = {"oauth": {**first["oauth"], "expiresAt": int(time.time())}}
     write_setting(host.home, "hermes", ended, environment=host.environment)
     host.once("What am I allergic to?")
-    second = block(host.home / "mnemon.json")
+    second = block(host.home / "souvenance.json")
     assert second["apiKey"] != first["apiKey"]
     assert second["oauth"]["refreshToken"] != first["oauth"]["refreshToken"]
     *_, asked = model.turns()
     assert "peanuts" in asked.memory
-    status = host.run("mnemon", "status")
+    status = host.run("souvenance", "status")
     assert "OAuth (hermes-agent, valid for 60 min)" in status.out
-    assert host.run("mnemon", "logout").exit_code == 0
-    assert "oauth" not in block(host.home / "mnemon.json")
+    assert host.run("souvenance", "logout").exit_code == 0
+    assert "oauth" not in block(host.home / "souvenance.json")
 
 
 def test_honcho_s_own_plugin_signs_in_and_remembers_by_a_sign_in_that_it_renews(folder, model, server):
@@ -168,7 +168,7 @@ def test_a_desktop_shell_signs_a_profile_in_through_the_host_s_web_server(folder
     host = a_host(folder, model, {"baseUrl": server.url})
     (host.home / "profiles" / "coder").mkdir(parents=True)
     with WebServer(host) as web:
-        path = "mnemon/oauth"
+        path = "souvenance/oauth"
         status, told = web.ask("POST", f"{path}/start?profile=coder")
         assert (status, told["state"]) == (200, "pending"), told
         page = until(lambda: web.ask("GET", f"{path}/status?profile=coder")[1]["url"])
@@ -178,6 +178,6 @@ def test_a_desktop_shell_signs_a_profile_in_through_the_host_s_web_server(folder
         until(lambda: web.ask("GET", f"{path}/status?profile=coder")[1]["state"] == "connected")
         assert web.ask("GET", f"{path}/status")[1]["connected"] is False
         assert web.ask("GET", f"{path}/status?profile=nobody")[0] == 404
-    hosts = json.loads((host.home / "mnemon.json").read_text())["hosts"]
+    hosts = json.loads((host.home / "souvenance.json").read_text())["hosts"]
     assert list(hosts) == ["hermes_coder"]
     assert hosts["hermes_coder"]["oauth"]["clientId"] == "hermes-agent"

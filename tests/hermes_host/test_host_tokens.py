@@ -6,10 +6,10 @@ import httpx
 
 from chat.stage import a_stage
 from hermes_host.host import a_host
-from mnemon.domain.upstream import Upstream
-from mnemon.surfaces.cli.demo.hermes_host import API_KEY
-from mnemon.surfaces.cli.demo.hermes_model import ToolCall
 from processes import PATIENCE_SECONDS
+from souvenance.domain.upstream import Upstream
+from souvenance.surfaces.cli.demo.hermes_host import API_KEY
+from souvenance.surfaces.cli.demo.hermes_model import ToolCall
 from surfaces.door import serving
 
 TOLD, ASKED = "My trip goes to Chengdu, May 25–29.", "Where does my trip go?"
@@ -23,7 +23,7 @@ def test_a_host_with_the_token_of_one_person_and_their_agent_remembers(folder, m
         host.once(TOLD)
         host.once(ASKED)
         assert "Chengdu" in model.turns()[-1].memory
-        status = host.run("mnemon", "status").out
+        status = host.run("souvenance", "status").out
         assert "reads travel, writes to travel" in status
         assert "lacks" not in status
 
@@ -36,14 +36,15 @@ def test_a_host_with_too_narrow_a_token_says_in_its_status_how_to_mint_another(f
         host.once(ASKED)
         assert "Chengdu" in model.turns()[-1].memory
         wanted = (
-            "mnemon cap mint --sub ann --peers hermes --wid hermes --ops put,get,forget --namespaces travel"
+            "souvenance cap mint --sub ann --peers hermes --wid hermes"
+            " --ops put,get,forget --namespaces travel"
         )
-        assert wanted in host.run("mnemon", "status").out
+        assert wanted in host.run("souvenance", "status").out
 
 
 def test_a_noted_fact_is_told_once_in_a_chat_of_several_turns(folder, model):
     host = a_host(folder, model)
-    model.answer("Keep a fact.", ToolCall("mnemon_conclude", {"conclusion": "Ann plays the zither."}))
+    model.answer("Keep a fact.", ToolCall("souvenance_conclude", {"conclusion": "Ann plays the zither."}))
     host.once("Keep a fact.")
     begun = host.chat("Which instrument do I play?")
     for question in ("What was my instrument again?", "And which instrument is mine?"):

@@ -6,8 +6,8 @@ import json
 
 from conversation.world import speaking
 from hermes_host.host import a_host
-from mnemon.surfaces.cli.demo.hermes_model import LINE, ToolCall, a_model
 from processes import until
+from souvenance.surfaces.cli.demo.hermes_model import LINE, ToolCall, a_model
 from surfaces.door import Server, serving
 
 TOLD = "My name is Ann and I live in Lisbon. I am allergic to peanuts."

@@ -55,8 +55,8 @@ def start(walk: tuple[str, str], url: str, key: str, folder: Path) -> subprocess
         [client_program(f"honcho-{version}"), Path(__file__).with_name("walk.py"), flavour],
         env={
             "PATH": os.environ["PATH"],
-            "MNEMON_TEST_URL": url,
-            "MNEMON_TEST_KEY": key,
+            "SOUVENANCE_TEST_URL": url,
+            "SOUVENANCE_TEST_KEY": key,
             "SSL_CERT_DIR": str(
                 quiet
             ),  # Reading every authority for each client costs more than its requests.

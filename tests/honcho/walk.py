@@ -2,8 +2,8 @@
 
     python walk.py sync|aio
 
-`MNEMON_TEST_URL` and `MNEMON_TEST_KEY` say where the server is and who is asking. Prints one JSON line for
-each scenario, and a last one about the walk: which public members of the SDK no scenario calls.
+`SOUVENANCE_TEST_URL` and `SOUVENANCE_TEST_KEY` say where the server is and who is asking. Prints one JSON
+line for each scenario, and a last one about the walk: which public members of the SDK no scenario calls.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def twin_member(member: str, flavour: str, public: set[str]) -> str:
 async def run(scenario: Scenario, flavour: str, public: set[str]) -> dict[str, Any]:
     workspace = f"{scenario.name[:80]}-{flavour}-{uuid4().hex[:8]}"
     told = None
-    world = World(os.environ["MNEMON_TEST_URL"], os.environ["MNEMON_TEST_KEY"], workspace, flavour)
+    world = World(os.environ["SOUVENANCE_TEST_URL"], os.environ["SOUVENANCE_TEST_KEY"], workspace, flavour)
     begun = time.monotonic()
     try:
         await scenario.run(world)

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.domain.imports import Wanted
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.turns.imported import Terms
-from mnemon.turns.importing import Taking, Tally
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.domain.imports import Wanted
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.turns.imported import Terms
+from souvenance.turns.importing import Taking, Tally
 
 NOW = datetime.now(UTC)
 """As late as the clocks of the servers and stores that take part."""
@@ -115,7 +115,7 @@ class Memory:
 
 @contextmanager
 def memory(home: Path) -> Iterator[Memory]:
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
         yield Memory(house)
     finally:

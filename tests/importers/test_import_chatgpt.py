@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from importers.exports import ANN, conversation, said, written
-from mnemon.adapters.importers.chatgpt import ChatGPT
-from mnemon.domain.imports import Message, Peer, Session, Skipped, Wanted
-from mnemon.errors import ImportUnreadable, InvalidInput
+from souvenance.adapters.importers.chatgpt import ChatGPT
+from souvenance.domain.imports import Message, Peer, Session, Skipped, Wanted
+from souvenance.errors import ImportUnreadable, InvalidInput
 
 
 def read(tmp_path, *conversations, name="conversations.json"):

@@ -1,4 +1,4 @@
-"""`mnemon import` as its users meet it."""
+"""`souvenance import` as its users meet it."""
 
 import json
 import signal
@@ -9,7 +9,7 @@ import pytest
 
 import stores
 from importers.exports import conversation, said, written
-from surfaces.door import environment, mnemon, ordinary_signals, serving
+from surfaces.door import environment, ordinary_signals, serving, souvenance
 
 
 @pytest.fixture
@@ -32,49 +32,49 @@ def talk(tmp_path):
 
 
 def test_an_import_says_what_came_in_what_was_there_and_what_was_left_out(home, talk):
-    assert mnemon("import", str(talk), home=home).out == (
+    assert souvenance("import", str(talk), home=home).out == (
         f"from {talk}: 2 peers, 1 sessions, 2 messages, 0 conclusions\n"
         "  left out: 1 messages of the system and of tools\n"
     )
-    assert "  2 were there already\n" in mnemon("import", str(talk), home=home).out
+    assert "  2 were there already\n" in souvenance("import", str(talk), home=home).out
 
 
 def test_the_owner_of_the_cap_is_who_speaks_unless_somebody_is_named(home, talk):
-    mnemon("import", str(talk), home=home)
-    mnemon("import", str(talk), "--peer", "ann", "--workspace", "hers", "-n", "travel", home=home)
-    rooms = {line.split()[0] for line in mnemon("status", home=home).out.splitlines() if "lines" in line}
+    souvenance("import", str(talk), home=home)
+    souvenance("import", str(talk), "--peer", "ann", "--workspace", "hers", "-n", "travel", home=home)
+    rooms = {line.split()[0] for line in souvenance("status", home=home).out.splitlines() if "lines" in line}
     assert "default" in rooms
-    hers = mnemon("audit", "list", "--workspace", "hers", "--json", home=home).rows()
+    hers = souvenance("audit", "list", "--workspace", "hers", "--json", home=home).rows()
     assert any("travel" in row["namespaces"] for row in hers)
 
 
 def test_a_dry_run_writes_nothing(home, talk):
-    told = mnemon("import", str(talk), "--dry-run", "--json", home=home).json()
+    told = souvenance("import", str(talk), "--dry-run", "--json", home=home).json()
     assert (told["from"], told["sessions"], told["messages"], told["there"]) == ("chatgpt", 1, 2, 0)
-    assert mnemon("import", str(talk), "--json", home=home).json()["messages"] == 2
+    assert souvenance("import", str(talk), "--json", home=home).json()["messages"] == 2
 
 
 def test_a_file_that_is_bad_at_its_end_leaves_nothing_behind(home, tmp_path):
     path = tmp_path / "talk.jsonl"
     good = json.dumps({"role": "user", "content": "hello"})
     path.write_text("\n".join([*[good] * 200, "{"]))
-    failed = mnemon("import", str(path), "--json", home=home, exit_code=3)
+    failed = souvenance("import", str(path), "--json", home=home, exit_code=3)
     assert failed.complaint()["error"] == "import_unreadable"
     assert "talk.jsonl, line 201" in failed.complaint()["detail"]
     path.write_text(good)
-    assert mnemon("import", str(path), "--json", home=home).json()["messages"] == 1
+    assert souvenance("import", str(path), "--json", home=home).json()["messages"] == 1
 
 
 def test_what_cannot_be_told_is_asked_for(home, tmp_path):
     path = written(tmp_path / "what.json", [{"a": 1}])
-    failed = mnemon("import", str(path), home=home, exit_code=3)
+    failed = souvenance("import", str(path), home=home, exit_code=3)
     assert failed.err.startswith("import_unrecognised: ") and "--from" in failed.err
 
 
 def test_far_along_it_says_how_far_a_line_at_a_time(home, tmp_path):
     path = tmp_path / "talk.jsonl"
     path.write_text("\n".join(json.dumps({"role": "user", "content": f"m{n}"}) for n in range(2100)))
-    told = mnemon("import", str(path), home=home).err.splitlines()
+    told = souvenance("import", str(path), home=home).err.splitlines()
     assert told == [
         "read 1000 lines",
         "read 2000 lines",
@@ -91,36 +91,36 @@ def test_statements_are_quotations_unless_somebody_vouches_for_them(server, tmp_
         (("--peer", "ann"), "Quoted: “likes tea”"),
         (("--peer", "bob", "--own-words"), "likes tea"),
     ):
-        mnemon("import", str(path), *flags, **how)
+        souvenance("import", str(path), *flags, **how)
         asked = {"search_query": "Who likes tea?"}
         answer = server.owner.post(f"/v3/workspaces/default/peers/{flags[1]}/representation", json=asked)
         assert answer.json()["representation"].endswith(f"] {shown}")
-    again = mnemon("import", str(path), "--peer", "ann", "--json", **how).json()
+    again = souvenance("import", str(path), "--peer", "ann", "--json", **how).json()
     assert (again["conclusions"], again["there"]) == (0, 1)
 
 
 def test_a_server_is_a_source_and_its_key_comes_from_a_file_or_the_environment(server, talk, tmp_path):
-    mnemon("import", str(talk), "--workspace", "talks", home=server.home, url=server.url)
+    souvenance("import", str(talk), "--workspace", "talks", home=server.home, url=server.url)
     source = f"{server.url}/v3/workspaces/talks"
-    by_file = mnemon(
+    by_file = souvenance(
         "import", source, "--key-file", str(server.home / "owner.cap"), "--json", home=tmp_path / "a"
     )
     known = {"HONCHO_API_KEY": server.owner_cap}
-    by_name = mnemon("import", source, "--json", home=tmp_path / "b", settings=known)
+    by_name = souvenance("import", source, "--json", home=tmp_path / "b", settings=known)
     for told in (by_file.json(), by_name.json()):
         assert (told["from"], told["workspaces"], told["sessions"], told["messages"]) == ("honcho", 1, 1, 2)
     known_to_the_url = source.replace("://", "://someone:password@")
-    shown = mnemon("import", known_to_the_url, home=tmp_path / "b", settings=known)
+    shown = souvenance("import", known_to_the_url, home=tmp_path / "b", settings=known)
     assert shown.out.startswith(f"from {source}: ") and "password" not in shown.out + shown.err
-    refused = mnemon("import", source, "--peer", "ann", home=tmp_path / "a", exit_code=3)
+    refused = souvenance("import", source, "--peer", "ann", home=tmp_path / "a", exit_code=3)
     assert "keep their names" in refused.err
 
 
 def test_stopped_by_ctrl_c_it_says_how_far_it_came_and_goes_on_from_there(home, tmp_path):
     path = tmp_path / "talk.jsonl"
     path.write_text("\n".join(json.dumps({"role": "user", "content": f"m{n}"}) for n in range(6000)))
-    mnemon("init", home=home)
-    asked = [sys.executable, "-m", "mnemon", "import", str(path), "--home", str(home)]
+    souvenance("init", home=home)
+    asked = [sys.executable, "-m", "souvenance", "import", str(path), "--home", str(home)]
     with subprocess.Popen(
         asked,
         env=environment(**stores.settings_of(home)),
@@ -134,38 +134,38 @@ def test_stopped_by_ctrl_c_it_says_how_far_it_came_and_goes_on_from_there(home, 
         rest = process.stderr.read()
     assert process.returncode == 130
     assert "stopped after 2 peers" not in rest and "import it again to go on" in rest
-    told = mnemon("import", str(path), "--json", home=home).json()
+    told = souvenance("import", str(path), "--json", home=home).json()
     assert told["messages"] + told["there"] == 6000 and told["there"] >= 1000 and told["messages"] > 0
 
 
 def test_a_namespace_that_cannot_be_is_refused_before_anything_is_written(home, talk):
-    assert mnemon("import", str(talk), "-n", "Not One", home=home, exit_code=3).err.startswith(
+    assert souvenance("import", str(talk), "-n", "Not One", home=home, exit_code=3).err.startswith(
         "invalid_input"
     )
-    assert mnemon("import", str(talk), "--json", home=home).json()["peers"] == 2
+    assert souvenance("import", str(talk), "--json", home=home).json()["peers"] == 2
 
 
 def test_a_name_that_no_peer_can_have_is_refused(home, talk):
-    assert "--peer NAME" in mnemon("import", str(talk), "--peer", "Ann Smith", home=home, exit_code=3).err
+    assert "--peer NAME" in souvenance("import", str(talk), "--peer", "Ann Smith", home=home, exit_code=3).err
 
 
 def test_a_file_cannot_write_to_the_terminal(home, tmp_path):
     path = tmp_path / "talk.jsonl"
     path.write_text(json.dumps({"role": "\x1b]0;owned\x07", "content": "x"}))
-    failed = mnemon("import", str(path), home=home, exit_code=3)
+    failed = souvenance("import", str(path), home=home, exit_code=3)
     assert "\x1b" not in failed.err and "]0;owned" in failed.err
 
 
 def test_no_key_and_no_text_is_ever_printed(home, talk):
-    shown = mnemon("import", str(talk), "--json", home=home)
+    shown = souvenance("import", str(talk), "--json", home=home)
     assert "Lisbon" not in shown.out + shown.err
 
 
 def test_an_archive_of_our_own_goes_the_way_of_archives(home, tmp_path, talk):
-    mnemon("import", str(talk), home=home)
-    archive = tmp_path / "taken.mnemon"
-    mnemon("export", str(archive), home=home)
-    mnemon("import", str(archive), home=tmp_path / "new")
-    again = mnemon("import", str(talk), "--json", home=tmp_path / "new").json()
+    souvenance("import", str(talk), home=home)
+    archive = tmp_path / "taken.souvenance"
+    souvenance("export", str(archive), home=home)
+    souvenance("import", str(archive), home=tmp_path / "new")
+    again = souvenance("import", str(talk), "--json", home=tmp_path / "new").json()
     assert (again["messages"], again["there"]) == (0, 2)
-    assert "--dry-run" in mnemon("import", str(archive), "--dry-run", home=home, exit_code=3).err
+    assert "--dry-run" in souvenance("import", str(archive), "--dry-run", home=home, exit_code=3).err

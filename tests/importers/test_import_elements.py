@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.adapters.importers import elements as module
-from mnemon.adapters.importers.elements import elements
-from mnemon.errors import ImportUnreadable
+from souvenance.adapters.importers import elements as module
+from souvenance.adapters.importers.elements import elements
+from souvenance.errors import ImportUnreadable
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -6,10 +6,10 @@ import pytest
 
 from importers.exports import memory
 from importers.stand_in import Source, standing_in
-from mnemon.adapters.importers.choice import reader
-from mnemon.adapters.importers.honcho import Honcho
-from mnemon.domain.imports import Message, Statement, Wanted, Workspace
-from mnemon.errors import ImportUnreadable, NotFound, ServerUnreachable, Unauthenticated
+from souvenance.adapters.importers.choice import reader
+from souvenance.adapters.importers.honcho import Honcho
+from souvenance.domain.imports import Message, Statement, Wanted, Workspace
+from souvenance.errors import ImportUnreadable, NotFound, ServerUnreachable, Unauthenticated
 from surfaces.door import serving
 
 

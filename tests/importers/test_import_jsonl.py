@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importers.exports import ANN
-from mnemon.adapters.importers.jsonl import Jsonl
-from mnemon.adapters.importers.naming import Counted, name_of
-from mnemon.domain.imports import Message, Peer, Session, Skipped
-from mnemon.errors import ImportUnreadable
-from mnemon.turns.naming import is_plain
+from souvenance.adapters.importers.jsonl import Jsonl
+from souvenance.adapters.importers.naming import Counted, name_of
+from souvenance.domain.imports import Message, Peer, Session, Skipped
+from souvenance.errors import ImportUnreadable
+from souvenance.turns.naming import is_plain
 
 
 def read(tmp_path, *lines, name="talk.jsonl"):

@@ -7,12 +7,12 @@ import zipfile
 import pytest
 
 from importers.exports import ANN, NOW, conversation, said, written
-from mnemon.adapters.importers.chatgpt import ChatGPT
-from mnemon.adapters.importers.choice import reader
-from mnemon.adapters.importers.jsonl import Jsonl
-from mnemon.adapters.importers.mem0 import Mem0
-from mnemon.domain.imports import Message
-from mnemon.errors import ImportUnreadable, ImportUnrecognised
+from souvenance.adapters.importers.chatgpt import ChatGPT
+from souvenance.adapters.importers.choice import reader
+from souvenance.adapters.importers.jsonl import Jsonl
+from souvenance.adapters.importers.mem0 import Mem0
+from souvenance.domain.imports import Message
+from souvenance.errors import ImportUnreadable, ImportUnrecognised
 
 TALK = conversation(said("hello"), said("hi", "assistant"))
 FINE = json.dumps([TALK]).encode()

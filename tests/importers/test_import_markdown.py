@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importers.exports import ANN
-from mnemon.adapters.importers.markdown import Markdown, Note, notes
-from mnemon.domain.imports import Skipped, Statement
-from mnemon.errors import ImportUnreadable
+from souvenance.adapters.importers.markdown import Markdown, Note, notes
+from souvenance.domain.imports import Skipped, Statement
+from souvenance.errors import ImportUnreadable
 
 PAGE = """---
 title: notes

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from importers.exports import ANN, written
-from mnemon.adapters.importers.mem0 import Mem0
-from mnemon.domain.imports import Peer, Skipped, Statement, Wanted
-from mnemon.errors import ImportUnreadable
+from souvenance.adapters.importers.mem0 import Mem0
+from souvenance.domain.imports import Peer, Skipped, Statement, Wanted
+from souvenance.errors import ImportUnreadable
 
 HIKING = {
     "id": "m1",

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.domain.standing import LABELS
-from mnemon.language.facts import card_lines
-from mnemon.language.lexicon import lexicons
-from mnemon.language.statements import MOST_STATEMENTS, begins_play, plain_statements
+from souvenance.domain.standing import LABELS
+from souvenance.language.facts import card_lines
+from souvenance.language.lexicon import lexicons
+from souvenance.language.statements import MOST_STATEMENTS, begins_play, plain_statements
 
 EXAMPLES = tomllib.loads((Path(__file__).parent / "examples.toml").read_text("utf-8"))["example"]
 

@@ -13,15 +13,15 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from mnemon.bootstrap import House, open_house
-from mnemon.config import settings_from
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.surfaces.http.app import make_app
-from mnemon.surfaces.http.signin.door import SignInDoor
-from mnemon.surfaces.mcp.door import McpDoor
 from running import running
+from souvenance.bootstrap import House, open_house
+from souvenance.config import settings_from
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.surfaces.http.app import make_app
+from souvenance.surfaces.http.signin.door import SignInDoor
+from souvenance.surfaces.mcp.door import McpDoor
 
 EVERY_OP = ("put", "get", "list", "snapshot", "invalidate", "forget")
 PATIENCE_SECONDS = 60
@@ -94,7 +94,7 @@ class Hosted:
 @contextmanager
 def hosted(home: Path, wrapped: Callable[[Any], Any] = lambda app: app) -> Iterator[Hosted]:
     """The house behind a server of this process, on a free port."""
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     app = wrapped(make_app(house.gate, doors=[SignInDoor(house.reception), McpDoor()]))
     with house.working(), running(app) as url:
         yield Hosted(house, url)

@@ -1,4 +1,4 @@
-"""`mnemon mcp --print-config CLIENT`: what it prints is what that client reads."""
+"""`souvenance mcp --print-config CLIENT`: what it prints is what that client reads."""
 
 import json
 import shlex
@@ -7,56 +7,65 @@ import tomllib
 
 import pytest
 
-from surfaces.door import mnemon
+from surfaces.door import souvenance
 
 URL = "https://memory.example"
 
 
 def printed(home, client, *options, **more):
-    return mnemon("mcp", "--print-config", client, *options, home=home, **more).out
+    return souvenance("mcp", "--print-config", client, *options, home=home, **more).out
 
 
 def test_claude_code_gets_a_command_line(home):
     words = shlex.split(printed(home, "claude-code", "--peer", "anna", "--read", "a,b"))
     assert words[:3] == ["claude", "mcp", "add"]
-    assert words[words.index("--") - 1] == "mnemon"
+    assert words[words.index("--") - 1] == "souvenance"
     started = words[words.index("--") + 1 :]
-    assert started[: started.index("mcp")] == [sys.executable, "-m", "mnemon"]
+    assert started[: started.index("mcp")] == [sys.executable, "-m", "souvenance"]
     assert started[started.index("mcp") :] == ["mcp", "--home", str(home), "--peer", "anna", "--read", "a,b"]
 
 
 def test_codex_gets_a_table_of_toml(home):
-    told = tomllib.loads(printed(home, "codex"))["mcp_servers"]["mnemon"]
-    assert [told["command"], *told["args"]] == [sys.executable, "-m", "mnemon", "mcp", "--home", str(home)]
-    remote = tomllib.loads(printed(home, "codex", "--http", URL, "--with-cap"))["mcp_servers"]["mnemon"]
-    assert remote == {"url": f"{URL}/mcp", "bearer_token_env_var": "MNEMON_CAP"}
+    told = tomllib.loads(printed(home, "codex"))["mcp_servers"]["souvenance"]
+    assert [told["command"], *told["args"]] == [
+        sys.executable,
+        "-m",
+        "souvenance",
+        "mcp",
+        "--home",
+        str(home),
+    ]
+    remote = tomllib.loads(printed(home, "codex", "--http", URL, "--with-cap"))["mcp_servers"]["souvenance"]
+    assert remote == {"url": f"{URL}/mcp", "bearer_token_env_var": "SOUVENANCE_CAP"}
 
 
 def test_opencode_gets_its_json(home):
-    told = json.loads(printed(home, "opencode"))["mcp"]["mnemon"]
+    told = json.loads(printed(home, "opencode"))["mcp"]["souvenance"]
     assert told["type"] == "local" and told["command"][-3:] == ["mcp", "--home", str(home)]
-    remote = json.loads(printed(home, "opencode", "--http", f"{URL}/"))["mcp"]["mnemon"]
+    remote = json.loads(printed(home, "opencode", "--http", f"{URL}/"))["mcp"]["souvenance"]
     assert remote == {"type": "remote", "url": f"{URL}/mcp", "enabled": True}
 
 
 def test_cursor_gets_its_json(home):
-    told = json.loads(printed(home, "cursor"))["mcpServers"]["mnemon"]
+    told = json.loads(printed(home, "cursor"))["mcpServers"]["souvenance"]
     assert told["args"][-3:] == ["mcp", "--home", str(home)]
-    remote = json.loads(printed(home, "cursor", "--http", f"{URL}/mcp", "--with-cap"))["mcpServers"]["mnemon"]
-    assert remote == {"url": f"{URL}/mcp", "headers": {"Authorization": "Bearer ${env:MNEMON_CAP}"}}
+    remote = json.loads(printed(home, "cursor", "--http", f"{URL}/mcp", "--with-cap"))["mcpServers"][
+        "souvenance"
+    ]
+    assert remote == {"url": f"{URL}/mcp", "headers": {"Authorization": "Bearer ${env:SOUVENANCE_CAP}"}}
 
 
 def test_claude_code_signs_in_at_a_server_or_sends_the_cap(home):
-    assert shlex.split(printed(home, "claude-code", "--http", URL))[-2:] == ["mnemon", f"{URL}/mcp"]
+    assert shlex.split(printed(home, "claude-code", "--http", URL))[-2:] == ["souvenance", f"{URL}/mcp"]
     words = shlex.split(printed(home, "claude-code", "--http", URL, "--with-cap"))
-    assert words[-2:] == ["--header", "Authorization: Bearer ${MNEMON_CAP}"]
+    assert words[-2:] == ["--header", "Authorization: Bearer ${SOUVENANCE_CAP}"]
 
 
 def test_a_cap_in_a_file_is_named_and_one_in_full_is_not_written_into_settings(home, tmp_path):
     (tmp_path / "a.cap").write_text("x")
-    told = json.loads(printed(home, "cursor", "--cap", f"@{tmp_path}/a.cap"))["mcpServers"]["mnemon"]
+    told = json.loads(printed(home, "cursor", "--cap", f"@{tmp_path}/a.cap"))["mcpServers"]["souvenance"]
     assert told["args"][-2:] == ["--cap", f"@{tmp_path}/a.cap"]
-    refused = mnemon("mcp", "--print-config", "cursor", "--cap", "eyJ.x.y", home=home, exit_code=3)
+    refused = souvenance("mcp", "--print-config", "cursor", "--cap", "eyJ.x.y", home=home, exit_code=3)
     assert refused.out == "" and refused.err.splitlines()[-2].startswith("invalid_input: ")
 
 
@@ -73,7 +82,7 @@ def test_printing_touches_nothing(home, client):
 
 
 def test_what_a_server_lets_reach_is_not_narrowed_by_settings(home):
-    refused = mnemon(
+    refused = souvenance(
         "mcp", "--print-config", "cursor", "--http", URL, "--peer", "anna", home=home, exit_code=2
     )
     assert refused.out == ""

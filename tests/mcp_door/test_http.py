@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from mcp_door.served import hosted, run
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from processes import PATIENCE_SECONDS
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -52,8 +52,8 @@ def test_clients_of_every_age_of_the_protocol_are_served(server, name, mode):
 
     tools, resources, templates, prompts, result = run(work)
     assert len(tools) == 8
-    assert [one.uri for one in resources] == ["mnemon://profile", "mnemon://sessions"]
-    assert [one.uri_template for one in templates] == ["mnemon://sessions/{id}"]
+    assert [one.uri for one in resources] == ["souvenance://profile", "souvenance://sessions"]
+    assert [one.uri_template for one in templates] == ["souvenance://sessions/{id}"]
     assert [one.name for one in prompts] == ["recall-first", "end-of-session"]
     assert not result.is_error
 
@@ -62,17 +62,18 @@ def test_resources_tell_the_profile_and_the_sessions(server, name):
     async def work():
         async with server.client(server.wide(name)) as client:
             await client.call_tool("remember", {"statements": ["Plays the oboe."]})
-            uris = ("mnemon://profile", "mnemon://sessions", f"mnemon://sessions/mcp-{name}")
+            uris = ("souvenance://profile", "souvenance://sessions", f"souvenance://sessions/mcp-{name}")
             return [(await client.read_resource(uri)).contents[0] for uri in uris]
 
     profile, sessions, session = run(work)
     assert "Plays the oboe." in profile.text
-    assert f"mnemon://sessions/mcp-{name}" in sessions.text
+    assert f"souvenance://sessions/mcp-{name}" in sessions.text
     assert "Plays the oboe." in session.text and session.text.startswith("From memory, quoted")
 
 
 @pytest.mark.parametrize(
-    "uri", ["mnemon://nothing", "mnemon://sessions/none", "mnemon://sessions/", "file:///etc/passwd"]
+    "uri",
+    ["souvenance://nothing", "souvenance://sessions/none", "souvenance://sessions/", "file:///etc/passwd"],
 )
 def test_a_resource_that_is_not_there_is_refused_with_our_code(server, name, uri):
     error = server.protocol_error(server.wide(name), lambda client: client.read_resource(uri))

@@ -3,10 +3,10 @@
 import anyio
 
 from mcp_door.served import run
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as c
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as c
 
 READING = (
     ("recall", {"question": "secret bassoon", "limit": 20}),
@@ -25,7 +25,8 @@ def everything_told(server, cap):
         async with server.client(cap) as client:
             told = [str(await client.call_tool(name, arguments)) for name, arguments in READING]
             told += [
-                str(await client.read_resource(uri)) for uri in ("mnemon://profile", "mnemon://sessions")
+                str(await client.read_resource(uri))
+                for uri in ("souvenance://profile", "souvenance://sessions")
             ]
             return "\n".join(told)
 
@@ -50,7 +51,7 @@ def test_a_session_of_others_is_no_resource(server, name, other):
     server.tool(server.wide(name), "remember", statements=["The secret bassoon is under the bed."])
 
     error = server.protocol_error(
-        server.mint(other), lambda client: client.read_resource(f"mnemon://sessions/mcp-{name}")
+        server.mint(other), lambda client: client.read_resource(f"souvenance://sessions/mcp-{name}")
     )
     assert error.data["error"] == "not_found"
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.gate.conversation.asks import NewName
-from mnemon.gate.messages import WhoAmIAnswer
-from mnemon.surfaces.mcp.person import person_of, session_for
+from souvenance.gate.conversation.asks import NewName
+from souvenance.gate.messages import WhoAmIAnswer
+from souvenance.surfaces.mcp.person import person_of, session_for
 
 NAMES = st.text(min_size=1, max_size=40) | st.from_regex(r"[a-z-]{1,30}(-[0-9a-f]{16})?", fullmatch=True)
 

@@ -16,11 +16,11 @@ from mcp.shared import auth_utils
 from mcp.shared.auth import OAuthClientMetadata
 
 from mcp_door.served import PATIENCE_SECONDS, run
-from mnemon.domain.cap import SIGNED_IN
-from mnemon.domain.signin import ACCESS_SECONDS
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from signin.browser import Flow, answered, refreshing
+from souvenance.domain.cap import SIGNED_IN
+from souvenance.domain.signin import ACCESS_SECONDS
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 CALLBACK = "http://127.0.0.1:49152/callback"
 METADATA = "/.well-known/oauth-protected-resource/mcp"

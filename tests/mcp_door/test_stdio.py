@@ -1,4 +1,4 @@
-"""`mnemon mcp` in a process of its own, with the official client at its other end."""
+"""`souvenance mcp` in a process of its own, with the official client at its other end."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import stores
 from mcp_door.served import PATIENCE_SECONDS, hosted, run
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as c
-from quick_mnemon import quick_mnemon
-from surfaces.door import mnemon
+from quick_souvenance import quick_souvenance
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as c
+from surfaces.door import souvenance
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 def environment(home, **more):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
     return {
         **kept,
         **stores.settings_of(home),
-        "MNEMON_EMBEDDER": "none",
-        "MNEMON_HOME": str(home),
+        "SOUVENANCE_EMBEDDER": "none",
+        "SOUVENANCE_HOME": str(home),
         **more,
     }
 
@@ -43,7 +43,7 @@ def environment(home, **more):
 @asynccontextmanager
 async def started(home, *options, **more):
     parameters = StdioServerParameters(
-        command="mnemon", args=["mcp", *options], env=environment(home, **more)
+        command="souvenance", args=["mcp", *options], env=environment(home, **more)
     )
     async with Client(stdio_client(parameters)) as client:
         yield client
@@ -65,7 +65,7 @@ async def told(client, call):
 
 def process(home, *options, **more):
     return subprocess.Popen(
-        [sys.executable, "-m", "mnemon", "mcp", *options],
+        [sys.executable, "-m", "souvenance", "mcp", *options],
         env=environment(home),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -88,7 +88,7 @@ def exchanged(running, *messages):
 @pytest.fixture(scope="module", autouse=True)
 def quick():
     """Whoever starts it by its name need not wait until it is loaded."""
-    with quick_mnemon() as folder, pytest.MonkeyPatch.context() as patch:
+    with quick_souvenance() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(folder), prepend=os.pathsep)
         yield
 
@@ -97,7 +97,7 @@ def quick():
 def home(tmp_path_factory):
     """A data folder with the caps of its owner, and what two people said in it."""
     folder = tmp_path_factory.mktemp("stdio") / "home"
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(folder)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder)))
     owner = Credentials(house.owner_cap)
     for person, text in (("anna", "Anna's bassoon is blue."), ("ben", "Ben's bassoon is red.")):
         said = q.AddMessages(
@@ -133,7 +133,7 @@ def test_everything_is_listed_and_called_over_standard_input_and_output(home):
                 ("forget", {"id": line}),
             ]
             results = [await client.call_tool(name, arguments) for name, arguments in calls]
-            session = await client.read_resource("mnemon://sessions/mcp-dora")
+            session = await client.read_resource("souvenance://sessions/mcp-dora")
             prompt = await client.get_prompt("end-of-session", {})
             return tools, results, session, prompt
 
@@ -154,7 +154,7 @@ def test_it_is_the_owners_memory_without_options_and_one_persons_alone_with_them
 
 def test_it_uses_the_cap_that_it_was_started_with(home):
     calls = (("recall", {"question": "bassoon"}), ("remember", {"statements": ["x y"]}))
-    for given in ({"options": ("--cap", f"@{home}/anna.cap")}, {"MNEMON_CAP": f"@{home}/anna.cap"}):
+    for given in ({"options": ("--cap", f"@{home}/anna.cap")}, {"SOUVENANCE_CAP": f"@{home}/anna.cap"}):
         recalled, refused = answers(home, *calls, **given)
         assert [one["text"] for one in recalled["lines"]] == ["Anna's bassoon is blue."]
         assert refused["error"] == "cap_op_mismatch"
@@ -234,7 +234,7 @@ def test_it_ends_with_a_file_too(home, tmp_path, held):
         given.write_text(held)
     with given.open() as stdin:
         running = subprocess.run(
-            [sys.executable, "-m", "mnemon", "mcp"],
+            [sys.executable, "-m", "souvenance", "mcp"],
             env=environment(home),
             stdin=stdin,
             capture_output=True,
@@ -255,7 +255,7 @@ def test_it_ends_cleanly_when_asked_to(home, number):
 
 
 def test_a_dead_cap_is_told_at_once_on_standard_error(home):
-    finished = mnemon("mcp", "--cap", "nonsense", home=home, exit_code=4)
+    finished = souvenance("mcp", "--cap", "nonsense", home=home, exit_code=4)
     assert finished.out == ""
     assert finished.err.startswith("cap_malformed: ")
 
@@ -270,6 +270,6 @@ def test_a_dead_cap_is_told_at_once_on_standard_error(home):
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(home, options):
-    finished = mnemon("mcp", *options, home=home, exit_code=2)
+    finished = souvenance("mcp", *options, home=home, exit_code=2)
     assert finished.out == ""
     assert finished.err

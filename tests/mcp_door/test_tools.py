@@ -4,13 +4,13 @@ import jsonschema
 import pytest
 
 from mcp_door.served import run
-from mnemon.domain import ulid
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as c
-from mnemon.surfaces.mcp.arguments import MOST_STATEMENT_CHARS
-from mnemon.surfaces.mcp.tools import TOOLS
+from souvenance.domain import ulid
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as c
+from souvenance.surfaces.mcp.arguments import MOST_STATEMENT_CHARS
+from souvenance.surfaces.mcp.tools import TOOLS
 
 NOBODYS = ulid.compose(1_790_000_000_000, bytes(ulid.ENTROPY_BYTES))
 

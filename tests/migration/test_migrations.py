@@ -5,16 +5,16 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.migrations import migrate, shipped
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.domain.audit import Event
-from mnemon.domain.feed import Saying, TermsChange
-from mnemon.domain.register import SESSION, Entry
-from mnemon.domain.tasks import DERIVE, Errand, Tally
-from mnemon.errors import Misconfigured, StorageFull
-from mnemon.ports.book import Vector
-from mnemon.testing.book_scenes import IDS, ROOM, TRAVEL, sealed_line
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.migrations import migrate, shipped
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.domain.audit import Event
+from souvenance.domain.feed import Saying, TermsChange
+from souvenance.domain.register import SESSION, Entry
+from souvenance.domain.tasks import DERIVE, Errand, Tally
+from souvenance.errors import Misconfigured, StorageFull
+from souvenance.ports.book import Vector
+from souvenance.testing.book_scenes import IDS, ROOM, TRAVEL, sealed_line
 
 KNOWN = shipped()
 STATEMENTS = 1 + sum(migration.text.count(";\n") + 1 for migration in KNOWN)

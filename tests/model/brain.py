@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mnemon.domain.words import terms
 from model.stand_in import Asked
+from souvenance.domain.words import terms
 
 _QUESTION = re.compile(r"The question: \"(.*)\"$", re.MULTILINE)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from conversation.world import Pigeon, Stage
 from gate.world import on_sqlite
-from mnemon.gate.gate import Gate
+from souvenance.gate.gate import Gate
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from typing import ClassVar
 import msgspec
 import pytest
 
-from mnemon.core.conversation.chat import LEVELS
-from mnemon.errors import ModelUnavailable, ModelUnusable, NotFound
-from mnemon.ports.model import Effort, Entry, Statement
 from model.stand_in import Fails, Says, Sends
 from model.world import NOON, Thinker, inquiry, whole
+from souvenance.core.conversation.chat import LEVELS
+from souvenance.errors import ModelUnavailable, ModelUnusable, NotFound
+from souvenance.ports.model import Effort, Entry, Statement
 
 LISBON = "ann lives in Lisbon"
 DOG = "ann has a dog"

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from mnemon.domain.spending import Allowance
 from model.brain import honest
 from model.stand_in import Fails, Says
 from model.world import fact, facts
+from souvenance.domain.spending import Allowance
 
 CHAT = "/peers/alice/chat"
 
@@ -45,7 +45,7 @@ def events(answer):
 def test_an_answer_says_which_reasoner_gave_it(owner, thinker):
     answer = owner.ask("POST", CHAT, {"query": "Which bassoon?"})
     assert "bassoon" in answer.json()["content"]
-    assert answer.headers["x-mnemon-reasoner"] == answer.json()["reasoner"] == thinker.model.name
+    assert answer.headers["x-souvenance-reasoner"] == answer.json()["reasoner"] == thinker.model.name
 
 
 def test_the_evidence_is_what_the_answer_cites(owner):
@@ -65,7 +65,7 @@ def test_nothing_known_is_null_and_said_by_whom(owner, endpoint, thinker):
 def test_over_budget_the_answer_is_quotations_and_says_so(owner, endpoint, thinker):
     thinker.purse.whole = Allowance(calls_per_day=1)
     answer = owner.ask("POST", CHAT, {"query": "What does alice play?"})
-    assert answer.headers["x-mnemon-reasoner"] == "quotes"
+    assert answer.headers["x-souvenance-reasoner"] == "quotes"
     assert answer.json()["lacking"] == "model_budget_spent"
     assert "bassoon" in answer.json()["content"]
     assert endpoint.asked == []

@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from mnemon.errors import ModelUnavailable, ModelUnusable
 from model.stand_in import Fails, Hangs, Says, Sends
 from model.world import Thinker, fact, facts, inquiry
 from ports import vacant_port
+from souvenance.errors import ModelUnavailable, ModelUnusable
 
 SAID = "Evenings mean sewing, quilts mostly."
 GOOD = facts(fact("ann sews quilts", "t1"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mnemon.adapters.model.marks import Marks
+from souvenance.adapters.model.marks import Marks
 
 TOLD = st.lists(
     st.sampled_from(

@@ -7,16 +7,18 @@ import sys
 
 import pytest
 
-from mnemon.config import VARIABLES, ModelEndpoint, settings_from
-from mnemon.domain.spending import Allowance
-from mnemon.errors import Misconfigured
+from souvenance.config import VARIABLES, ModelEndpoint, settings_from
+from souvenance.domain.spending import Allowance
+from souvenance.errors import Misconfigured
 
 URL = "http://127.0.0.1:9/v1"
-COMMON = {"MNEMON_MODEL_BASE_URL": URL, "MNEMON_MODEL_NAME": "one", "MNEMON_MODEL_API_KEY": "k"}
+COMMON = {"SOUVENANCE_MODEL_BASE_URL": URL, "SOUVENANCE_MODEL_NAME": "one", "SOUVENANCE_MODEL_API_KEY": "k"}
 
 
 def model(**named):
-    return settings_from({**COMMON, **{f"MNEMON_MODEL_{name}": value for name, value in named.items()}}).model
+    return settings_from(
+        {**COMMON, **{f"SOUVENANCE_MODEL_{name}": value for name, value in named.items()}}
+    ).model
 
 
 def test_without_settings_there_is_no_model():
@@ -47,7 +49,7 @@ def test_a_key_is_for_the_address_that_it_was_given_for():
 
 
 def test_one_task_alone_may_have_a_model():
-    environment = {"MNEMON_MODEL_ANSWER_BASE_URL": URL, "MNEMON_MODEL_ANSWER_NAME": "one"}
+    environment = {"SOUVENANCE_MODEL_ANSWER_BASE_URL": URL, "SOUVENANCE_MODEL_ANSWER_NAME": "one"}
     assert set(settings_from(environment).model.endpoints) == {"answer"}
 
 
@@ -79,16 +81,16 @@ def test_a_wrong_setting_is_told(wrong):
 
 
 def test_every_setting_of_a_model_is_known():
-    assert sum(name.startswith("MNEMON_MODEL_") for name in VARIABLES) == 23
+    assert sum(name.startswith("SOUVENANCE_MODEL_") for name in VARIABLES) == 23
     with pytest.raises(Misconfigured):
-        settings_from({"MNEMON_MODEL_NAMES": "one"})
+        settings_from({"SOUVENANCE_MODEL_NAMES": "one"})
 
 
 OPEN = """
 import sys
-from mnemon import open_house, settings_from
+from souvenance import open_house, settings_from
 house = open_house(settings_from(eval(sys.argv[2]), sys.argv[1]))
-print(house.gate.reasoner, "httpx" in sys.modules, "mnemon.adapters.model" in sys.modules)
+print(house.gate.reasoner, "httpx" in sys.modules, "souvenance.adapters.model" in sys.modules)
 house.close()
 """
 
@@ -111,7 +113,7 @@ def test_what_speaks_to_a_model_is_loaded_only_for_one(tmp_path, environment, to
 def test_a_key_may_stand_in_a_file_that_is_the_owners_alone(tmp_path):
     file = tmp_path / "key"
     file.write_text("k\n")
-    environment = {**COMMON, "MNEMON_MODEL_API_KEY": f"@{file}"}
+    environment = {**COMMON, "SOUVENANCE_MODEL_API_KEY": f"@{file}"}
     for mode, fails in ((0o600, False), (0o644, True)):
         file.chmod(mode)
         done = subprocess.run(

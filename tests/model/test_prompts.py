@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemon.adapters.model.prompting import fenced, prompt, quote
-from mnemon.ports.model import Entry
 from model.world import facts
+from souvenance.adapters.model.prompting import fenced, prompt, quote
+from souvenance.ports.model import Entry
 
-FOLDER = resources.files("mnemon.adapters.model").joinpath("prompts")
+FOLDER = resources.files("souvenance.adapters.model").joinpath("prompts")
 FILES = sorted(file.name.removesuffix(".md") for file in FOLDER.iterdir() if file.name.endswith(".md"))
 BLANKS = {
     "answer": {"today", "subject", "tools"},

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.world import FakeClock
-from mnemon.adapters.model.purse import Purse
-from mnemon.domain.spending import Allowance, Spent, seconds_left
-from mnemon.errors import ModelBudgetSpent, ModelUnavailable
 from model.stand_in import Fails, Says
 from model.world import NOON, Thinker, fact, facts, inquiry
+from souvenance.adapters.model.purse import Purse
+from souvenance.domain.spending import Allowance, Spent, seconds_left
+from souvenance.errors import ModelBudgetSpent, ModelUnavailable
 
 HOUR = 3_600_000
 MANY = Allowance()
@@ -91,9 +91,9 @@ def test_two_processes_share_one_budget(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from mnemon.adapters.model.purse import Purse
-from mnemon.domain.spending import Allowance
-from mnemon.errors import ModelBudgetSpent
+from souvenance.adapters.model.purse import Purse
+from souvenance.domain.spending import Allowance
+from souvenance.errors import ModelBudgetSpent
 most = Allowance(calls_per_day=50)
 purse = Purse(Path(sys.argv[1]), whole=most, each=most, now=lambda: int(sys.argv[2]))
 made = 0

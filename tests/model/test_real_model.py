@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from environments import client_program
-from mnemon.adapters.model.grounding import Ground, Source
-from mnemon.gate.workshop import MOST_UNUSABLE
 from model.world import NOON, Thinker
+from souvenance.adapters.model.grounding import Ground, Source
+from souvenance.gate.workshop import MOST_UNUSABLE
 
 SERVER = Path(__file__).with_name("llama_server.py")
 SAID = "I live in Lisbon and I work as a nurse."

@@ -7,9 +7,9 @@ import struct
 import pytest
 
 from gate.world import TOKENS
-from mnemon.errors import ModelUnusable
 from model.stand_in import Says
 from model.world import Thinker, fact, facts
+from souvenance.errors import ModelUnusable
 
 SAID = "Evenings mean sewing, quilts mostly."
 QUILTS = fact("ann sews quilts", "t1")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from model.world import fact, facts
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 SURGERY = "alice's knee surgery is on 2026-11-19"
 MOVED = "alice's knee surgery is on 2026-11-20"

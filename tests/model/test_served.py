@@ -14,7 +14,7 @@ from environments import client_program
 from model.brain import honest
 from model.stand_in import NAME, Fails, Hangs, Says, a_stand_in
 from processes import PATIENCE_SECONDS, until
-from surfaces.door import mnemon, serving
+from surfaces.door import serving, souvenance
 
 W = "/v3/workspaces/w"
 
@@ -28,10 +28,10 @@ def endpoint():
 @pytest.fixture(scope="module")
 def settings(endpoint):
     return {
-        "MNEMON_MODEL_BASE_URL": endpoint.url,
-        "MNEMON_MODEL_NAME": NAME,
-        "MNEMON_MODEL_CALLS_PER_DAY": "500",
-        "MNEMON_MODEL_API_KEY": "sesame",
+        "SOUVENANCE_MODEL_BASE_URL": endpoint.url,
+        "SOUVENANCE_MODEL_NAME": NAME,
+        "SOUVENANCE_MODEL_CALLS_PER_DAY": "500",
+        "SOUVENANCE_MODEL_API_KEY": "sesame",
     }
 
 
@@ -108,14 +108,14 @@ def test_an_unmodified_client_reads_what_a_model_answers(server, endpoint):
 
 
 def test_the_status_tells_who_reasons_and_what_is_left(server, settings):
-    told = mnemon("--workspace", "w", "status", home=server.home, settings=settings)
+    told = souvenance("--workspace", "w", "status", home=server.home, settings=settings)
     assert f"model {NAME} (derive, summarise, answer)" in told.out
-    answer = mnemon("--workspace", "w", "--json", "status", home=server.home, settings=settings).json()
+    answer = souvenance("--workspace", "w", "--json", "status", home=server.home, settings=settings).json()
     assert answer["reasoner"] == f"model {NAME}"
     assert answer["model"]["tasks"] == dict.fromkeys(("derive", "summarise", "answer"), NAME)
     left = answer["model"]["left"]["calls_today"]
     assert 400 < left < 500
-    served = mnemon("--workspace", "w", "--json", "status", home=server.home, url=server.url).json()
+    served = souvenance("--workspace", "w", "--json", "status", home=server.home, url=server.url).json()
     assert served["model"]["left"]["calls_today"] == left
 
 
@@ -126,8 +126,8 @@ def test_anybody_may_know_that_there_is_a_model_and_no_more(server):
 
 
 def test_without_a_model_the_status_says_so(tmp_path):
-    mnemon("init", home=tmp_path / "home")
-    answer = mnemon("--json", "status", home=tmp_path / "home").json()
+    souvenance("init", home=tmp_path / "home")
+    answer = souvenance("--json", "status", home=tmp_path / "home").json()
     assert (answer["reasoner"], answer["model"]) == ("quotes", None)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gate.world import TOKENS
-from mnemon.errors import ModelUnusable
 from model.brain import honest
 from model.stand_in import Says
 from model.world import Thinker
+from souvenance.errors import ModelUnusable
 
 SAID = ("We sew quilts on Monday.", ("bob", "And on Friday 12 of us bake bread."))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gate.world import TOKENS
-from mnemon.domain.habits import Habits, Reasoning, wishes
 from model.stand_in import Says
 from model.test_prompts import FORGED
 from model.world import Thinker, fact, facts
+from souvenance.domain.habits import Habits, Reasoning, wishes
 
 SAID = "Evenings mean sewing, quilts mostly."
 WISH = "Note what alice makes by hand, and nothing about her health."

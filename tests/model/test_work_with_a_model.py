@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from mnemon.domain.spending import Allowance
-from mnemon.gate.workshop import LEASE_MS, MODEL_LEASE_MS
 from model.brain import honest
 from model.stand_in import Fails, Says, Sends
 from model.world import fact, facts
+from souvenance.domain.spending import Allowance
+from souvenance.gate.workshop import LEASE_MS, MODEL_LEASE_MS
 
 SAID = "Evenings mean sewing, quilts mostly."
 GOOD = facts(fact("alice sews quilts", "t1"))

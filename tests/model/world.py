@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gate.world import TOKENS, FakeClock
-from mnemon.adapters.model.endpoint import Endpoint
-from mnemon.adapters.model.purse import Purse
-from mnemon.adapters.model.reasoner import ModelReasoner
-from mnemon.domain.spending import Allowance
-from mnemon.ports.model import TASKS, Effort, Inquiry, Known, Person, Reading, Statement, Turn
 from model.stand_in import NAME
+from souvenance.adapters.model.endpoint import Endpoint
+from souvenance.adapters.model.purse import Purse
+from souvenance.adapters.model.reasoner import ModelReasoner
+from souvenance.domain.spending import Allowance
+from souvenance.ports.model import TASKS, Effort, Inquiry, Known, Person, Reading, Statement, Turn
 
 NOON = 1_794_744_000_000
 """2026-11-15T12:00:00Z, a Sunday."""

@@ -6,8 +6,8 @@ from secrets import token_hex
 
 import pytest
 
-from mnemon.adapters.objects.choice import open_objects
 from objects.seaweed import BUCKET
+from souvenance.adapters.objects.choice import open_objects
 
 
 @pytest.fixture(params=["folder", "bucket"])

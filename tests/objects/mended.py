@@ -1,16 +1,16 @@
-"""Who compares a book and a bucket that are in a test's own hands, as `mnemon doctor --repair` does."""
+"""Who compares a book and a bucket that are in a test's own hands, as `souvenance doctor --repair` does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.system import SystemClock, SystemEntropy
-from mnemon.core.desk import Tools
-from mnemon.gate.carrier import Carrier
-from mnemon.gate.mending import Mender
-from mnemon.ports.objects import Objects
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.system import SystemClock, SystemEntropy
+from souvenance.core.desk import Tools
+from souvenance.gate.carrier import Carrier
+from souvenance.gate.mending import Mender
+from souvenance.ports.objects import Objects
 
 
 @contextmanager

@@ -14,10 +14,10 @@ import signal
 import sys
 from itertools import count
 
-from mnemon import open_house, settings_from
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
+from souvenance import open_house, settings_from
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
 
 PATIENCE_SECONDS = 20
 

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 import httpx
 
 from conversation.world import HERE, InProcess, Speaker
-from mnemon import open_house, settings_from
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.ports.objects import Objects
-from mnemon.surfaces.http.app import make_app
+from souvenance import open_house, settings_from
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.ports.objects import Objects
+from souvenance.surfaces.http.app import make_app
 
 PATIENCE_SECONDS = 30.0
 
@@ -21,8 +21,8 @@ class Kept:
     """An open house with a bucket or a folder behind it."""
 
     def __init__(self, home, url, *, store=None, **options):
-        named = {"MNEMON_OBJECTS": url, "MNEMON_STORE": store}
-        known = {"MNEMON_EMBEDDER": "none", **{name: told for name, told in named.items() if told}}
+        named = {"SOUVENANCE_OBJECTS": url, "SOUVENANCE_STORE": store}
+        known = {"SOUVENANCE_EMBEDDER": "none", **{name: told for name, told in named.items() if told}}
         self.house = open_house(settings_from(known, str(home)), **options)
 
     def call(self, operation, request):

@@ -8,13 +8,13 @@ from secrets import token_hex
 
 import pytest
 
-from mnemon.adapters.objects.choice import open_objects
-from mnemon.core.shipping import expected, key_of
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from objects.proxy import CUT, LATE_CUT, FaultProxy
 from objects.seaweed import BUCKET
 from objects.stage import every_key, kept
+from souvenance.adapters.objects.choice import open_objects
+from souvenance.core.shipping import expected, key_of
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 FAULTS = [500, 503, 409, 429, CUT, LATE_CUT]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.adapters.objects.choice import open_objects
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from objects.stage import every_key, kept
-from surfaces.door import mnemon
+from souvenance.adapters.objects.choice import open_objects
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from surfaces.door import souvenance
 
 ROOM = "default/owner/personal/"
 
@@ -87,7 +87,7 @@ def test_a_line_that_does_not_open_in_the_book_comes_back_from_the_bucket(me, ho
     assert contents(objects) == before
     assert spoiled not in [line.id for line in me.call(o.LIST, m.List()).lines], "it stays replaced"
     assert "I live in Bonn" not in me.found("Bonn")
-    mnemon("doctor", home=home, settings={"MNEMON_OBJECTS": url})
+    souvenance("doctor", home=home, settings={"SOUVENANCE_OBJECTS": url})
 
 
 def test_a_key_that_does_not_open_in_the_book_comes_back_from_the_bucket(me, objects):
@@ -124,11 +124,11 @@ def test_the_bucket_of_another_book_keeps_its_keys(me, home, tmp_path):
 
 def test_the_command_line_tells_what_was_renewed(home, tmp_path):
     url = f"file://{tmp_path}/objects"
-    settings = {"MNEMON_OBJECTS": url}
-    line = mnemon("put", "I like pears", home=home, settings=settings).out.strip()
+    settings = {"SOUVENANCE_OBJECTS": url}
+    line = souvenance("put", "I like pears", home=home, settings=settings).out.strip()
     flipped(open_objects(url), ROOM + line, None)
-    told = mnemon("doctor", "--repair", "--deep", home=home, settings=settings).out
+    told = souvenance("doctor", "--repair", "--deep", home=home, settings=settings).out
     assert "1 renewed that said something else" in told
-    told = mnemon("--json", "doctor", "--repair", "--deep", home=home, settings=settings).json()
+    told = souvenance("--json", "doctor", "--repair", "--deep", home=home, settings=settings).json()
     assert (told["renewed"], told["findings"]) == (0, [])
-    assert "--repair" in mnemon("doctor", "--deep", home=home, settings=settings, exit_code=None).err
+    assert "--repair" in souvenance("doctor", "--deep", home=home, settings=settings, exit_code=None).err

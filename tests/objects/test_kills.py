@@ -9,13 +9,13 @@ import threading
 import time
 from pathlib import Path
 
-from mnemon.adapters.objects.choice import open_objects
-from mnemon.core.shipping import expected, key_of
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from objects.seaweed import BUCKET, ROOT, Seaweed
 from objects.stage import every_key, kept
-from surfaces.door import environment, mnemon
+from souvenance.adapters.objects.choice import open_objects
+from souvenance.core.shipping import expected, key_of
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from surfaces.door import environment, souvenance
 
 RESTLESS = Path(__file__).with_name("restless.py")
 PATIENCE_SECONDS = 100
@@ -30,7 +30,7 @@ class Restless:
         with self._told.open("w") as told:
             self._process = subprocess.Popen(
                 [sys.executable, str(RESTLESS), str(home), str(kills), str(seed)],
-                env=environment(MNEMON_OBJECTS=url, MNEMON_REQUESTS_PER_MINUTE="1000000", **AWS),
+                env=environment(SOUVENANCE_OBJECTS=url, SOUVENANCE_REQUESTS_PER_MINUTE="1000000", **AWS),
                 stdout=told,
                 stderr=subprocess.DEVNULL,
             )
@@ -84,7 +84,9 @@ def agree(home, url, objects, outputs, tmp_path):
     with kept(new, url, rebuilding=True) as anew:
         assert anew.house.rebuild().findings == []
         assert anew.texts() == texts
-    mended = mnemon("--json", "doctor", "--repair", home=home, settings={"MNEMON_OBJECTS": url, **AWS}).json()
+    mended = souvenance(
+        "--json", "doctor", "--repair", home=home, settings={"SOUVENANCE_OBJECTS": url, **AWS}
+    ).json()
     assert (mended["restored"], mended["carried"], mended["removed"]) == (0, 0, 0)
 
 

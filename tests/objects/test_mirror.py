@@ -6,13 +6,13 @@ import shutil
 
 import pytest
 
-from mnemon.errors import Conflict, Misconfigured, StorageUnavailable, WrongKey
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.upkeep import forgotten
 from objects.seaweed import BUCKET
 from objects.stage import every_key, kept
-from surfaces.door import mnemon
+from souvenance.errors import Conflict, Misconfigured, StorageUnavailable, WrongKey
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.upkeep import forgotten
+from surfaces.door import souvenance
 
 RARE = "quagga marmalade"
 
@@ -172,8 +172,8 @@ def test_the_book_is_made_anew_from_the_bucket_and_the_root_key(home, url, tmp_p
         anew.carry()
         assert anew.house.repair().findings == []
         assert later in anew.texts()
-    settings = {"MNEMON_OBJECTS": url}
-    assert "lines open" in mnemon("doctor", "--repair", home=tmp_path / "new", settings=settings).out
+    settings = {"SOUVENANCE_OBJECTS": url}
+    assert "lines open" in souvenance("doctor", "--repair", home=tmp_path / "new", settings=settings).out
 
 
 def test_a_conversation_comes_back_with_its_sessions_peers_and_conclusions(home, url, tmp_path):
@@ -204,7 +204,7 @@ def test_a_conversation_comes_back_with_its_sessions_peers_and_conclusions(home,
             assert {one["id"]: one for one in alice.conclusions()} == cited
             alice.say("s", "I sold the horse.")
             assert len(alice.texts("s")) == len(told["texts"]) + 1
-    told = mnemon("doctor", home=tmp_path / "new", settings={"MNEMON_OBJECTS": url})
+    told = souvenance("doctor", home=tmp_path / "new", settings={"SOUVENANCE_OBJECTS": url})
     assert "lines open" in told.out
 
 
@@ -234,7 +234,7 @@ def test_the_log_never_tells_a_line_that_is_there_for_forgotten(home, url):
 
 
 def _all(room):
-    from mnemon.ports.book import Span
+    from souvenance.ports.book import Span
 
     return Span(room.workspace, room.owner, (room.namespace,), history=True, limit=1000)
 
@@ -269,7 +269,7 @@ def test_what_the_book_lost_comes_back(home, url):
         assert (mended.restored, mended.findings) == (2, [])
         assert me.texts() == texts
         assert [line.id for line in me.call(o.LIST, m.List()).lines] == [one for one in texts if one != first]
-    mnemon("doctor", home=home, settings={"MNEMON_OBJECTS": url})
+    souvenance("doctor", home=home, settings={"SOUVENANCE_OBJECTS": url})
 
 
 def test_a_forgotten_line_that_is_put_back_into_the_book_is_told_and_not_copied(home, url, objects):
@@ -363,26 +363,26 @@ def test_a_key_in_the_bucket_is_never_replaced_by_another(home, url, objects, tm
 def test_without_a_bucket_there_is_nothing_to_rebuild_from(home):
     with kept(home, None) as me, pytest.raises(Misconfigured) as told:
         me.house.rebuild()
-    assert "MNEMON_OBJECTS" in told.value.hint
+    assert "SOUVENANCE_OBJECTS" in told.value.hint
 
 
 def test_the_command_line_rebuilds_repairs_and_tells(home, tmp_path):
-    settings = {"MNEMON_OBJECTS": f"file://{tmp_path}/objects"}
-    mnemon("put", "I like pears", home=home, settings=settings)
-    assert mnemon("--json", "status", home=home, settings=settings).json()["uncarried"] == 0
+    settings = {"SOUVENANCE_OBJECTS": f"file://{tmp_path}/objects"}
+    souvenance("put", "I like pears", home=home, settings=settings)
+    assert souvenance("--json", "status", home=home, settings=settings).json()["uncarried"] == 0
     new = copied_key(home, tmp_path / "new")
-    told = mnemon("rebuild", home=new, settings=settings).out
+    told = souvenance("rebuild", home=new, settings=settings).out
     assert "1 lines are back" in told
     assert "the audit log" in told
-    assert "not empty" in mnemon("rebuild", home=new, settings=settings, exit_code=None).err
-    assert "pears" in mnemon("get", "pears", home=new, settings=settings).out
+    assert "not empty" in souvenance("rebuild", home=new, settings=settings, exit_code=None).err
+    assert "pears" in souvenance("get", "pears", home=new, settings=settings).out
     shutil.rmtree(tmp_path / "objects" / "default")
-    told = mnemon("--json", "doctor", "--repair", home=new, settings=settings).json()
+    told = souvenance("--json", "doctor", "--repair", home=new, settings=settings).json()
     assert (told["carried"], told["restored"], told["findings"]) == (3, 0, [])
-    away = {"MNEMON_OBJECTS": "s3://memory/away?endpoint=http://127.0.0.1:1"}
-    mnemon("init", "--rebind", home=new, settings=away)
-    assert "rotate again" in mnemon("key", "rotate", home=new, settings=away).out
-    refused = mnemon(
+    away = {"SOUVENANCE_OBJECTS": "s3://memory/away?endpoint=http://127.0.0.1:1"}
+    souvenance("init", "--rebind", home=new, settings=away)
+    assert "rotate again" in souvenance("key", "rotate", home=new, settings=away).out
+    refused = souvenance(
         "doctor", "--repair", home=new, url="http://127.0.0.1:1", settings=settings, exit_code=None
     )
     assert "where the data folder is" in refused.err

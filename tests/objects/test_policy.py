@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mnemon.adapters.objects.s3 import S3Objects
-from mnemon.domain.names import Room
-from mnemon.domain.objects import line_key
-from mnemon.errors import StorageUnavailable
 from objects.seaweed import BUCKET, ROOT
+from souvenance.adapters.objects.s3 import S3Objects
+from souvenance.domain.names import Room
+from souvenance.domain.objects import line_key
+from souvenance.errors import StorageUnavailable
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "objects.md"
 ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

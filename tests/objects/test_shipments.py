@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 import stores
-from mnemon.adapters.inmemory.book import MemoryBook
-from mnemon.adapters.objects.folder import FolderObjects
-from mnemon.adapters.system import SystemEntropy
-from mnemon.core.mirroring import mirrored
-from mnemon.core.noting import MirroredBook
-from mnemon.errors import Misconfigured
-from mnemon.ports.book import WrappedKey
-from mnemon.ports.shipments import KEY, LINE, REPLACED, ROOM
-from mnemon.testing.book_contract import BookContract
-from mnemon.testing.book_scenes import IDS, sealed_line
-from mnemon.testing.book_scenes import ROOM as HERE
-from mnemon.testing.shipments_contract import ShipmentsContract
+from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.adapters.objects.folder import FolderObjects
+from souvenance.adapters.system import SystemEntropy
+from souvenance.core.mirroring import mirrored
+from souvenance.core.noting import MirroredBook
+from souvenance.errors import Misconfigured
+from souvenance.ports.book import WrappedKey
+from souvenance.ports.shipments import KEY, LINE, REPLACED, ROOM
+from souvenance.testing.book_contract import BookContract
+from souvenance.testing.book_scenes import IDS, sealed_line
+from souvenance.testing.book_scenes import ROOM as HERE
+from souvenance.testing.shipments_contract import ShipmentsContract
 
 
 class TestMemoryShipments(ShipmentsContract):
@@ -99,7 +99,7 @@ def test_every_change_is_noted_with_it(book, change):
 
 def test_every_method_that_changes_lines_or_keys_is_among_these():
     """A method that is added to the book must be thought of here."""
-    from mnemon.ports.book import Keys, Lines
+    from souvenance.ports.book import Keys, Lines
 
     reading = {
         "get", "get_all", "walk", "ids", "count", "namespaces", "rooms", "turns", "last_turn", "count_turns",
@@ -147,4 +147,4 @@ def test_an_empty_book_is_not_let_loose_on_a_bucket_that_has_lines(empty):
     empty.put_if_absent("a/b/c/01ARZ3NDEKTSV4RRFFQ69G5FAV", b"someone's")
     with pytest.raises(Misconfigured) as told:
         mirrored(MemoryBook(), SystemEntropy(), empty)
-    assert "mnemon rebuild" in told.value.hint
+    assert "souvenance rebuild" in told.value.hint

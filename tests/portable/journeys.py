@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mnemon.domain.portable import count_name, encode
-from mnemon.gate import portable as p
+from souvenance.domain.portable import count_name, encode
+from souvenance.gate import portable as p
 
 DIGEST = "ab" * 32
 

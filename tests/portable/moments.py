@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from mnemon import open_house, settings_from
-from mnemon.domain.portable import LineRecord, SessionRecord
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate import portable as p
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as co
+from souvenance import open_house, settings_from
+from souvenance.domain.portable import LineRecord, SessionRecord
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate import portable as p
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as co
 
 
 class Mine:
     """An open house, and what its owner does there."""
 
     def __init__(self, home, **settings):
-        self.house = open_house(settings_from({"MNEMON_EMBEDDER": "none", **settings}, str(home)))
+        self.house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none", **settings}, str(home)))
         self.owner = Credentials(self.house.owner_cap)
 
     def call(self, operation, request):

@@ -17,10 +17,10 @@ from hypothesis import given as whatever
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from mnemon.adapters.archive import archive as a
-from mnemon.adapters.archive.archive import Archives
-from mnemon.domain.portable import FORMAT, Manifest
-from mnemon.errors import ArchiveDamaged, Conflict, FileTooLarge, InvalidInput, MnemonError
+from souvenance.adapters.archive import archive as a
+from souvenance.adapters.archive.archive import Archives
+from souvenance.domain.portable import FORMAT, Manifest
+from souvenance.errors import ArchiveDamaged, Conflict, FileTooLarge, InvalidInput, SouvenanceError
 
 MANIFEST = Manifest(format=FORMAT, kind="memory", made_at="2026-01-01T00:00:00+00:00", made_by="a test")
 
@@ -111,7 +111,7 @@ def test_every_cut_and_every_changed_byte_is_noticed(tmp_path, good):
             read(path)
     for at in range(10, len(whole), 5):
         path.write_bytes(whole[:at] + bytes((whole[at] ^ 1,)) + whole[at + 1 :])
-        with pytest.raises(MnemonError):
+        with pytest.raises(SouvenanceError):
             read(path)
     path.write_bytes(whole + b"more")
     with pytest.raises(ArchiveDamaged):
@@ -253,7 +253,7 @@ def test_an_identity_that_others_can_read_is_refused(tmp_path, identity):
     key, recipient = identity
     path = written(tmp_path / "file", {}, [recipient])
     key.chmod(0o644)
-    with pytest.raises(MnemonError, match="open to other users"):
+    with pytest.raises(SouvenanceError, match="open to other users"):
         read(path, key)
 
 
@@ -278,8 +278,8 @@ def test_archives_are_told_from_other_files(tmp_path, good, identity):
 FULL = """
 import os, resource, signal, sys
 from pathlib import Path
-from mnemon.adapters.archive.archive import Archives
-from mnemon.errors import StorageUnavailable
+from souvenance.adapters.archive.archive import Archives
+from souvenance.errors import StorageUnavailable
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

@@ -9,11 +9,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from gate.world import World
-from mnemon.domain.portable import LineRecord, SessionRecord, Stay, WebhookRecord, decode, encode
-from mnemon.errors import MnemonError
-from mnemon.gate import portable as p
-from mnemon.gate.messages import checked
 from portable.journeys import given, manager
+from souvenance.domain.portable import LineRecord, SessionRecord, Stay, WebhookRecord, decode, encode
+from souvenance.errors import SouvenanceError
+from souvenance.gate import portable as p
+from souvenance.gate.messages import checked
 
 ID = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 
@@ -155,7 +155,7 @@ def test_whatever_is_brought_in_is_taken_or_refused(records):
     try:
         request = checked(p.Import(records))
         answer = world.call(p.IMPORT, manager(world), request)
-    except MnemonError:
+    except SouvenanceError:
         assert given(world) == []
         return
     assert answer.new + answer.same + len(answer.conflicts) == len(records)

@@ -14,11 +14,11 @@ import pyrage
 import pytest
 
 from conversation.world import speaking
-from mnemon.adapters.archive import keeping
-from mnemon.adapters.archive.archive import Archives
-from mnemon.domain.portable import decode
-from mnemon.errors import ArchiveDamaged, InvalidInput, Misconfigured
-from surfaces.door import mnemon, serving
+from souvenance.adapters.archive import keeping
+from souvenance.adapters.archive.archive import Archives
+from souvenance.domain.portable import decode
+from souvenance.errors import ArchiveDamaged, InvalidInput, Misconfigured
+from surfaces.door import serving, souvenance
 
 pytestmark = pytest.mark.embedded("it copies and restores the file")
 
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.embedded("it copies and restores the file")
 def template(tmp_path_factory):
     """A data folder with a few lines, one of them corrected."""
     home = tmp_path_factory.mktemp("template") / "home"
-    mnemon("put", "The boat is red.", home=home)
-    line = mnemon("put", "The harbour is deep.", "--json", home=home).json()["id"]
-    mnemon("correct", line, "The harbour is shallow.", home=home)
+    souvenance("put", "The boat is red.", home=home)
+    line = souvenance("put", "The harbour is deep.", "--json", home=home).json()["id"]
+    souvenance("correct", line, "The harbour is shallow.", home=home)
     return home
 
 
@@ -50,21 +50,21 @@ def names(folder):
 def texts(home):
     """What the folder holds, in words: what an export of it says."""
     with TemporaryDirectory() as folder:
-        mnemon("export", f"{folder}/e", home=home)
+        souvenance("export", f"{folder}/e", home=home)
         lines = Archives().reading(Path(folder) / "e").lines("lines")
         return [decode(line).text for line in lines]
 
 
 def test_what_was_backed_up_is_there_after_a_restore(filled, tmp_path):
     before = texts(filled)
-    told = mnemon("backup", str(tmp_path / "b"), home=filled)
+    told = souvenance("backup", str(tmp_path / "b"), home=filled)
     assert "holds the root key" in told.err
     assert stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o600
     shutil.rmtree(filled)
-    mnemon("restore", str(tmp_path / "b"), home=filled)
+    souvenance("restore", str(tmp_path / "b"), home=filled)
     assert texts(filled) == before
-    assert mnemon("doctor", home=filled).exit_code == 0
-    assert mnemon("audit", "verify", home=filled).exit_code == 0
+    assert souvenance("doctor", home=filled).exit_code == 0
+    assert souvenance("audit", "verify", home=filled).exit_code == 0
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in filled.iterdir())
     assert stat.S_IMODE(filled.stat().st_mode) == 0o700
 
@@ -84,29 +84,29 @@ def test_a_backup_while_others_write_has_all_that_was_acknowledged_before_it(hom
         try:
             assert enough.wait(30)
             before = list(acknowledged)
-            mnemon("backup", str(tmp_path / "b"), home=home)
+            souvenance("backup", str(tmp_path / "b"), home=home)
             at_the_end = len(acknowledged)
         finally:
             stop.set()
             writer.join()
         assert at_the_end >= len(before)
     elsewhere = tmp_path / "elsewhere"
-    mnemon("restore", str(tmp_path / "b"), home=elsewhere)
-    with sqlite3.connect(elsewhere / "mnemon.db") as database:
+    souvenance("restore", str(tmp_path / "b"), home=elsewhere)
+    with sqlite3.connect(elsewhere / "souvenance.db") as database:
         found = {row[0] for row in database.execute("SELECT id FROM lines WHERE kind = 'message'")}
         turns = [row[0] for row in database.execute("SELECT turn FROM lines WHERE turn > 0 ORDER BY turn")]
     database.close()
     assert set(before) <= found
     assert turns == list(range(1, len(turns) + 1))
-    told = mnemon("doctor", home=elsewhere, exit_code=None)
+    told = souvenance("doctor", home=elsewhere, exit_code=None)
     assert (told.exit_code, told.out.splitlines()[:-1]) == (0, []), told.out
-    assert mnemon("audit", "verify", home=elsewhere).exit_code == 0
-    assert ("keep.backup" in mnemon("audit", "list", "--json", home=elsewhere).out) is True
+    assert souvenance("audit", "verify", home=elsewhere).exit_code == 0
+    assert ("keep.backup" in souvenance("audit", "list", "--json", home=elsewhere).out) is True
 
 
 def test_the_backup_itself_is_in_the_log(filled, tmp_path):
-    mnemon("backup", str(tmp_path / "b"), home=filled)
-    assert "keep.backup" in mnemon("audit", "list", "--json", home=filled).out
+    souvenance("backup", str(tmp_path / "b"), home=filled)
+    assert "keep.backup" in souvenance("audit", "list", "--json", home=filled).out
 
 
 def test_keys_that_are_rotated_meanwhile_still_open_the_backup(filled, tmp_path):
@@ -114,7 +114,7 @@ def test_keys_that_are_rotated_meanwhile_still_open_the_backup(filled, tmp_path)
 
     def rotate():
         for _ in range(3):
-            mnemon("key", "rotate", home=filled)
+            souvenance("key", "rotate", home=filled)
         over.set()
 
     rotating = threading.Thread(target=rotate)
@@ -126,19 +126,19 @@ def test_keys_that_are_rotated_meanwhile_still_open_the_backup(filled, tmp_path)
     rotating.join()
     for number in {0, len(made) // 2, len(made) - 1}:
         keeping.restore(made[number], tmp_path / f"restored{number}")
-        assert mnemon("doctor", home=tmp_path / f"restored{number}").exit_code == 0
+        assert souvenance("doctor", home=tmp_path / f"restored{number}").exit_code == 0
 
 
 def test_without_keys_nothing_of_the_folder_goes_along(filled, tmp_path):
-    told = mnemon("backup", str(tmp_path / "b"), "--without-keys", "--json", home=filled)
+    told = souvenance("backup", str(tmp_path / "b"), "--without-keys", "--json", home=filled)
     assert (told.json()["files"], told.err) == ([], "")
     held = b"".join(b"".join(part) for _, part in Archives().reading(tmp_path / "b").members())
     assert (filled / "root.key").read_bytes() not in held
     elsewhere = tmp_path / "elsewhere"
-    said = mnemon("restore", str(tmp_path / "b"), home=elsewhere)
+    said = souvenance("restore", str(tmp_path / "b"), home=elsewhere)
     assert "holds no keys" in said.out
-    assert names(elsewhere) == ["mnemon.db", "store.json"]
-    assert mnemon("status", home=elsewhere, exit_code=None).exit_code == 11
+    assert names(elsewhere) == ["souvenance.db", "store.json"]
+    assert souvenance("status", home=elsewhere, exit_code=None).exit_code == 11
     for name in ("root.key", "signing.key"):
         shutil.copy2(filled / name, elsewhere / name)
     assert sorted(texts(elsewhere)) == sorted(texts(filled))
@@ -149,19 +149,19 @@ def test_a_backup_for_a_recipient_opens_with_the_identity(filled, tmp_path):
     identity = tmp_path / "key.txt"
     identity.write_text(str(key))
     identity.chmod(0o600)
-    told = mnemon("backup", str(tmp_path / "b"), "--recipient", str(key.to_public()), home=filled)
+    told = souvenance("backup", str(tmp_path / "b"), "--recipient", str(key.to_public()), home=filled)
     assert told.err == ""
     assert (filled / "root.key").read_bytes()[:40] not in (tmp_path / "b").read_bytes()
-    refused = mnemon("restore", str(tmp_path / "b"), home=tmp_path / "elsewhere", exit_code=3)
+    refused = souvenance("restore", str(tmp_path / "b"), home=tmp_path / "elsewhere", exit_code=3)
     assert "--identity" in refused.err
-    mnemon("restore", str(tmp_path / "b"), "--identity", str(identity), home=tmp_path / "elsewhere")
+    souvenance("restore", str(tmp_path / "b"), "--identity", str(identity), home=tmp_path / "elsewhere")
     assert texts(tmp_path / "elsewhere") == texts(filled)
 
 
 def test_a_folder_that_holds_anything_is_not_restored_into(filled, tmp_path):
     backed_up(filled, tmp_path / "b")
     before = {path.name: path.read_bytes() for path in filled.iterdir()}
-    assert mnemon("restore", str(tmp_path / "b"), home=filled, exit_code=7).out == ""
+    assert souvenance("restore", str(tmp_path / "b"), home=filled, exit_code=7).out == ""
     assert {path.name: path.read_bytes() for path in filled.iterdir()} == before
 
 
@@ -172,14 +172,14 @@ def test_an_empty_folder_is_restored_into(filled, tmp_path):
     keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
     assert (tmp_path / "elsewhere").stat().st_ino == place
     assert stat.S_IMODE((tmp_path / "elsewhere").stat().st_mode) == 0o700
-    kept = ["mnemon.db", "owner.cap", "root.key", "signing.key", "store.json"]
+    kept = ["souvenance.db", "owner.cap", "root.key", "signing.key", "store.json"]
     assert names(tmp_path / "elsewhere") == kept
     assert texts(tmp_path / "elsewhere") == texts(filled)
 
 
 def test_a_backup_is_not_written_over(filled, tmp_path):
     (tmp_path / "b").write_text("mine")
-    mnemon("backup", str(tmp_path / "b"), home=filled, exit_code=7)
+    souvenance("backup", str(tmp_path / "b"), home=filled, exit_code=7)
     assert (tmp_path / "b").read_text() == "mine"
     assert names(tmp_path) == ["b", "home"]
 
@@ -203,7 +203,7 @@ def forged(path, members, **about):
 
 
 def test_a_backup_that_holds_something_else_leaves_nothing(filled, tmp_path):
-    book = (filled / "mnemon.db").read_bytes()
+    book = (filled / "souvenance.db").read_bytes()
     forged(tmp_path / "more", {"book.db": book, "authorized-keys": b"x"}, keys=False)
     forged(tmp_path / "less", {"root.key": b"x"}, keys=False)
     forged(tmp_path / "keyless", {"book.db": book}, keys=True)
@@ -214,10 +214,10 @@ def test_a_backup_that_holds_something_else_leaves_nothing(filled, tmp_path):
 
 
 def test_a_backup_of_a_newer_version_is_refused(filled, tmp_path):
-    with sqlite3.connect(filled / "mnemon.db") as database:
+    with sqlite3.connect(filled / "souvenance.db") as database:
         database.execute("INSERT INTO migrations VALUES (9000, '9000_future.sql', 'x')")
     database.close()
-    book = (filled / "mnemon.db").read_bytes()
+    book = (filled / "souvenance.db").read_bytes()
     forged(tmp_path / "b", {"book.db": book}, keys=False)
     with pytest.raises(Misconfigured, match="9000_future"):
         keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
@@ -225,11 +225,11 @@ def test_a_backup_of_a_newer_version_is_refused(filled, tmp_path):
 
 
 def test_an_export_is_no_backup_and_a_backup_no_export(filled, tmp_path):
-    mnemon("export", str(tmp_path / "e"), home=filled)
+    souvenance("export", str(tmp_path / "e"), home=filled)
     backed_up(filled, tmp_path / "b")
     with pytest.raises(InvalidInput, match="no backup"):
         keeping.restore(tmp_path / "e", tmp_path / "elsewhere")
-    assert "restore" in mnemon("import", str(tmp_path / "b"), home=filled, exit_code=3).err
+    assert "restore" in souvenance("import", str(tmp_path / "b"), home=filled, exit_code=3).err
 
 
 def test_a_place_without_a_store_has_no_backup(tmp_path):
@@ -239,19 +239,19 @@ def test_a_place_without_a_store_has_no_backup(tmp_path):
 
 
 def test_only_the_owner_of_the_installation_makes_a_backup(filled, tmp_path):
-    cap = mnemon(
+    cap = souvenance(
         "cap", "mint", "--sub", "ann", "--ops", "get,grant", "--namespaces", "*", home=filled
     ).out.strip()
-    mnemon("backup", str(tmp_path / "b"), "--cap", cap, home=filled, exit_code=5)
+    souvenance("backup", str(tmp_path / "b"), "--cap", cap, home=filled, exit_code=5)
     assert not os.path.lexists(tmp_path / "b")
 
 
 def test_nothing_that_was_forgotten_is_in_a_backup(filled, tmp_path):
     backed_up(filled, tmp_path / "whole")
-    mnemon("forget", "--owner", "owner", "--yes", home=filled)
+    souvenance("forget", "--owner", "owner", "--yes", home=filled)
     backed_up(filled, tmp_path / "b", allow_empty=True)
     keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
-    with sqlite3.connect(tmp_path / "elsewhere" / "mnemon.db") as database:
+    with sqlite3.connect(tmp_path / "elsewhere" / "souvenance.db") as database:
         assert database.execute("SELECT COUNT(*) FROM lines").fetchone() == (0,)
         assert database.execute("SELECT COUNT(*) FROM room_keys").fetchone() == (0,)
     database.close()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gate.world import World
-from mnemon.domain.names import Room
-from mnemon.domain.portable import LineRecord, PeerRecord
-from mnemon.domain.register import PEER
-from mnemon.gate import portable as p
 from portable.journeys import given, manager, taken
+from souvenance.domain.names import Room
+from souvenance.domain.portable import LineRecord, PeerRecord
+from souvenance.domain.register import PEER
+from souvenance.gate import portable as p
 
 PEERS = 700
 

@@ -10,12 +10,12 @@ import pytest
 
 from conversation.test_doctor import Life
 from conversation.world import staged
-from mnemon.adapters.archive import keeping
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.copying import PAGE, copy_store
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.errors import Conflict, InvalidInput, Misconfigured
-from surfaces.door import mnemon
+from souvenance.adapters.archive import keeping
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.copying import PAGE, copy_store
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.errors import Conflict, InvalidInput, Misconfigured
+from surfaces.door import souvenance
 
 pytestmark = pytest.mark.embedded("it moves the file")
 
@@ -171,21 +171,21 @@ def test_an_unfinished_copy_of_another_store_is_not_gone_on_with(book, tmp_path)
 
 
 def test_a_folder_moves_with_its_keys(home, tmp_path):
-    mnemon("put", "The boat is red.", home=home)
+    souvenance("put", "The boat is red.", home=home)
     there = tmp_path / "there"
-    told = mnemon("migrate", str(home), str(there), home=home)
+    told = souvenance("migrate", str(home), str(there), home=home)
     assert "copied and verified, 1 lines" in told.out
-    assert "The boat is red." in mnemon("get", "boat", home=there).out
-    assert mnemon("doctor", home=there).exit_code == 0
+    assert "The boat is red." in souvenance("get", "boat", home=there).out
+    assert souvenance("doctor", home=there).exit_code == 0
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in there.iterdir())
-    assert mnemon("migrate", str(home), str(there), home=home, exit_code=7).out == ""
+    assert souvenance("migrate", str(home), str(there), home=home, exit_code=7).out == ""
 
 
 def test_a_book_moves_by_url(home, tmp_path):
-    mnemon("put", "The boat is red.", home=home)
+    souvenance("put", "The boat is red.", home=home)
     target = tmp_path / "other.db"
-    mnemon("migrate", f"sqlite:///{home / 'mnemon.db'}", f"sqlite:///{target}", home=home)
-    assert tables(target) == tables(home / "mnemon.db")
+    souvenance("migrate", f"sqlite:///{home / 'souvenance.db'}", f"sqlite:///{target}", home=home)
+    assert tables(target) == tables(home / "souvenance.db")
 
 
 @pytest.mark.parametrize("place", ["nowhere", "sqlite:///nowhere.db", "mysql://host/db"])

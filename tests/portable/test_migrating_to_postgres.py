@@ -6,16 +6,16 @@ import pytest
 
 from conversation.test_doctor import Life
 from conversation.world import staged
-from mnemon.adapters.archive import keeping
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.copying import copy_store
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.domain.tasks import DERIVE, Errand
-from mnemon.errors import Conflict, Misconfigured
 from portable.journeys import manager
 from portable.test_migrating import Interrupted, interrupting, moved, tables
 from postgres.server import Server
+from souvenance.adapters.archive import keeping
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.copying import copy_store
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.domain.tasks import DERIVE, Errand
+from souvenance.errors import Conflict, Misconfigured
 
 pytestmark = pytest.mark.embedded("it moves the file")
 
@@ -117,6 +117,6 @@ def test_a_store_in_postgres_is_backed_up_as_a_file(book, url, tmp_path):
     to_postgres(book, url)
     keeping.back_up(url, tmp_path, tmp_path / "b", with_keys=False)
     keeping.restore(tmp_path / "b", tmp_path / "restored")
-    found = tables(tmp_path / "restored" / "mnemon.db")
+    found = tables(tmp_path / "restored" / "souvenance.db")
     assert without_vectors(found) == without_vectors(tables(book))
-    moved(tmp_path / "restored" / "mnemon.db", tmp_path / "again.db")
+    moved(tmp_path / "restored" / "souvenance.db", tmp_path / "again.db")

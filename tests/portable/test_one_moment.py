@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from mnemon import open_house, settings_from
-from mnemon.adapters.archive.archive import Archives
-from mnemon.domain.portable import LineRecord, decode
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.surfaces.cli.exporting import export_archive
-from mnemon.surfaces.cli.shell import Shell
 from portable.moments import check_one_moment, mine
+from souvenance import open_house, settings_from
+from souvenance.adapters.archive.archive import Archives
+from souvenance.domain.portable import LineRecord, decode
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.surfaces.cli.exporting import export_archive
+from souvenance.surfaces.cli.shell import Shell
 from stores import settings_of
 
 MANY = 250
@@ -43,18 +43,20 @@ class Interrupted(Archives):
 
 
 def test_the_command_takes_one_moment_along(home, tmp_path, capsys):
-    settings = {"MNEMON_EMBEDDER": "none", **settings_of(home)}
+    settings = {"SOUVENANCE_EMBEDDER": "none", **settings_of(home)}
     with mine(home, **settings) as me:
         before = {me.call(o.PUT, m.Put(f"Line {number}.")).id for number in range(MANY)}
         me.say("I am Ann.")
         shell = Shell(open_house, lambda environment, home: settings_from(settings, home), str(home))
         try:
             export_archive(
-                shell, tmp_path / "moment.mnemon", Interrupted(lambda: me.call(o.PUT, m.Put("Meanwhile.")))
+                shell,
+                tmp_path / "moment.souvenance",
+                Interrupted(lambda: me.call(o.PUT, m.Put("Meanwhile."))),
             )
         finally:
             shell.close()
         assert "Meanwhile." in me.found("Meanwhile")
-    lines = Archives().reading(tmp_path / "moment.mnemon").lines("lines")
+    lines = Archives().reading(tmp_path / "moment.souvenance").lines("lines")
     told = [record for record in map(decode, lines) if isinstance(record, LineRecord)]
     assert {record.id for record in told if record.turn is None} == before

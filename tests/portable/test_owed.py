@@ -6,14 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from conversation.world import staged
-from mnemon.core.portable.owing import PORTABLE
-from mnemon.domain.portable import Owed, Particulars, decode_owed, encode
-from mnemon.errors import InvalidInput, NamespaceDenied, NotFound
-from mnemon.gate import portable as p
 from portable.journeys import DIGEST, counts, given, manager, taken
 from portable.moments import mine
+from souvenance.core.portable.owing import PORTABLE
+from souvenance.domain.portable import Owed, Particulars, decode_owed, encode
+from souvenance.errors import InvalidInput, NamespaceDenied, NotFound
+from souvenance.gate import portable as p
 from stores import settings_of
-from surfaces.door import mnemon
+from surfaces.door import souvenance
 
 SAID = ("I live in Bonn.", "I work as a baker.", "My sister is called Mia.")
 
@@ -154,15 +154,15 @@ def test_work_comes_only_with_an_import_and_into_namespaces_that_the_cap_opens(t
 
 
 def test_the_command_line_takes_it_along_and_brings_it_in_once(home, tmp_path):
-    archive, other = tmp_path / "all.mnemon", tmp_path / "other"
+    archive, other = tmp_path / "all.souvenance", tmp_path / "other"
     with mine(home, **settings_of(home)) as me:
         me.say(*SAID)
         with me.house._book.read() as tx:
             waiting = tx.work.owed("default", PORTABLE, limit=100)
-    told = mnemon("export", str(archive), home=home).out
+    told = souvenance("export", str(archive), home=home).out
     assert "were still to be reasoned about: whoever imports it does so" in told
     for _ in range(2):
-        mnemon("import", str(archive), home=other)
+        souvenance("import", str(archive), home=other)
         with mine(other, **settings_of(other)) as there, there.house._book.read() as tx:
             found = tx.work.owed("default", PORTABLE, limit=100)
         assert [replace(one, seq=0) for one in found] == [replace(one, seq=0) for one in waiting] != []

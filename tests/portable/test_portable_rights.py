@@ -6,9 +6,9 @@ import pytest
 
 from conversation.world import staged
 from gate.world import World
-from mnemon.domain.portable import LineRecord, PeerRecord, SessionRecord, WebhookRecord
-from mnemon.gate import portable as p
 from portable.journeys import DIGEST, given, manager, taken
+from souvenance.domain.portable import LineRecord, PeerRecord, SessionRecord, WebhookRecord
+from souvenance.gate import portable as p
 
 REQUESTS = [
     (p.EXPORT, p.Export()),

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from conversation.test_doctor import Life
 from conversation.world import staged
-from mnemon.domain.portable import LineRecord, SessionRecord, WorkspaceRecord
-from mnemon.domain.register import MEMBER
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate import portable as p
 from portable.journeys import DIGEST, counts, exported, given, manager, taken
+from souvenance.domain.portable import LineRecord, SessionRecord, WorkspaceRecord
+from souvenance.domain.register import MEMBER
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate import portable as p
 
 
 def lived(stage, seed, steps=40):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
 from postgres.server import Server
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ pytest --store postgres tests/surfaces
 pytest --store postgres+s3 tests/surfaces
 
 Whoever opens the file itself has the marker `embedded`, with the reason, and is skipped.
-After each test on S3 the bucket must have what the book has, as `mnemon doctor --repair` sees it.
+After each test on S3 the bucket must have what the book has, as `souvenance doctor --repair` sees it.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ import pytest
 from msgspec.structs import replace
 
 import stores
-from mnemon import bootstrap
-from mnemon.adapters.crypto.keyfiles import KeyFiles
-from mnemon.adapters.objects.choice import open_objects
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.adapters.system import SystemEntropy
-from mnemon.config import Settings
-from mnemon.core.desk import Tools
-from mnemon.core.mirroring import mirrored
-from mnemon.domain.embedding import AUTO
-from mnemon.errors import Misconfigured, Tampered, WrongKey
-from mnemon.gate.mended import Mended
-from mnemon.ports.book import Book
 from objects.mended import mending
 from objects.seaweed import BUCKET, ROOT, Seaweed
 from postgres.server import Server
+from souvenance import bootstrap
+from souvenance.adapters.crypto.keyfiles import KeyFiles
+from souvenance.adapters.objects.choice import open_objects
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.system import SystemEntropy
+from souvenance.config import Settings
+from souvenance.core.desk import Tools
+from souvenance.core.mirroring import mirrored
+from souvenance.domain.embedding import AUTO
+from souvenance.errors import Misconfigured, Tampered, WrongKey
+from souvenance.gate.mended import Mended
+from souvenance.ports.book import Book
 
 OPEN_HOUSE = bootstrap.open_house
 
@@ -54,7 +54,7 @@ class Everywhere:
 
     def __init__(self, kind: str) -> None:
         self._on_s3 = kind.endswith("s3")
-        self._scratch = tempfile.TemporaryDirectory(prefix="mnemon-everywhere-")
+        self._scratch = tempfile.TemporaryDirectory(prefix="souvenance-everywhere-")
         self._places: dict[Path, Place] = {}
         self._spare: list[str] = []
         self._attended: list[tuple[Path, Tools]] = []
@@ -89,8 +89,8 @@ class Everywhere:
 
     def settings_of(self, home: Path) -> dict[str, str]:
         place = self.place(home)
-        objects = {} if place.objects is None else {"MNEMON_OBJECTS": place.objects}
-        return {"MNEMON_STORE": place.store, **objects}
+        objects = {} if place.objects is None else {"SOUVENANCE_OBJECTS": place.objects}
+        return {"SOUVENANCE_STORE": place.store, **objects}
 
     def book(self, path: Path) -> Book:
         place = self.place(path)

@@ -17,7 +17,7 @@ from uuid import uuid4
 import psutil
 import psycopg
 
-OWNER = "mnemon"
+OWNER = "souvenance"
 LOCALE = "de_DE.UTF-8"
 """It sorts a, ä, B: other than by bytes."""
 PATIENCE_SECONDS = 30
@@ -62,7 +62,7 @@ class Server:
 
     def __init__(self, shared: Path, *, durable: bool = False) -> None:
         """`shared` is a folder for what several test processes need only once."""
-        self.folder = Path(tempfile.mkdtemp(prefix="mnemon-pg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="souvenance-pg-"))
         self._options = {**_SMALL, **({} if durable else _QUICK), "unix_socket_directories": self.folder}
         self._account = _account()
         if self._account:

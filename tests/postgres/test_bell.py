@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.errors import StorageUnavailable
-from mnemon.testing.book_scenes import GiveUp
-from mnemon.testing.work_contract import NOW, add, errand
 from postgres.server import Server
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.errors import StorageUnavailable
+from souvenance.testing.book_scenes import GiveUp
+from souvenance.testing.work_contract import NOW, add, errand
 
 PATIENCE_SECONDS = 30
 

@@ -6,5 +6,5 @@ from portable.moments import check_one_moment, mine
 
 
 def test_what_is_written_meanwhile_is_in_all_of_it_or_in_none(home, url):
-    with mine(home, MNEMON_STORE=url) as me, mine(home, MNEMON_STORE=url) as other:
+    with mine(home, SOUVENANCE_STORE=url) as me, mine(home, SOUVENANCE_STORE=url) as other:
         check_one_moment(me, other)

@@ -21,22 +21,22 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from conversation.twins import CHANGES, COMMON, IDS, READS, SPACES
 from conversation.world import Stage
 from gate.world import SeededEntropy, World
-from mnemon.adapters.index.ranked import RankedIndex
-from mnemon.adapters.inmemory.book import MemoryBook
-from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.adapters.objects.choice import open_objects
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.adapters.system import SystemEntropy
-from mnemon.core.mirroring import mirrored
-from mnemon.domain import audit
-from mnemon.errors import MnemonError
-from mnemon.gate import operations as o
-from mnemon.gate.conversation import operations as co
-from mnemon.gate.mended import Mended
 from objects.mended import mending
 from objects.seaweed import BUCKET
+from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.adapters.objects.choice import open_objects
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.system import SystemEntropy
+from souvenance.core.mirroring import mirrored
+from souvenance.domain import audit
+from souvenance.errors import SouvenanceError
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import operations as co
+from souvenance.gate.mended import Mended
 
 WORKSPACES = ("default", "w")
 TEXTS = ("The wombat is mine.", "The quoll is tame.", "I live in Bonn.", "I live in Berlin now.")
@@ -138,7 +138,7 @@ class Kept:
         try:
             request = msgspec.convert({**place, **fields}, operation.request)
             answer = self.world.call(operation, self.stage.owner_cap, request)
-        except MnemonError as error:
+        except SouvenanceError as error:
             return error.code, error.detail, error.hint
         told = plain(answer)
         if operation is o.STATUS:

@@ -11,12 +11,12 @@ import msgspec
 import psycopg
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.core.conversation.hooks import Delivery
-from mnemon.domain.tasks import DELIVER, Errand
 from processes import PATIENCE_SECONDS, until
-from surfaces.door import environment, mnemon, ordinary_signals
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.core.conversation.hooks import Delivery
+from souvenance.domain.tasks import DELIVER, Errand
+from surfaces.door import environment, ordinary_signals, souvenance
 
 SILENCE_SECONDS = 4
 _SILENT = """SELECT coalesce(bool_and(state = 'idle' AND state_change < now() - %s * interval '1 s'), false)
@@ -28,10 +28,10 @@ _NOW = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 @contextmanager
 def working(home, url):
     """A worker, which stops in good order at the end."""
-    mnemon("init", home=home, settings={"MNEMON_STORE": url})
+    souvenance("init", home=home, settings={"SOUVENANCE_STORE": url})
     with subprocess.Popen(
-        [sys.executable, "-m", "mnemon", "work", "--home", str(home)],
-        env=environment(MNEMON_STORE=url),
+        [sys.executable, "-m", "souvenance", "work", "--home", str(home)],
+        env=environment(SOUVENANCE_STORE=url),
         stdout=subprocess.PIPE,
         text=True,
         preexec_fn=ordinary_signals,

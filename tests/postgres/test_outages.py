@@ -9,11 +9,13 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.adapters.sql.postgres_errors import translation
-from mnemon.domain import audit
-from mnemon.errors import (
+from postgres.server import Server
+from processes import until
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.postgres_errors import translation
+from souvenance.domain import audit
+from souvenance.errors import (
     IntegrityError,
     Misconfigured,
     StorageBusy,
@@ -21,10 +23,8 @@ from mnemon.errors import (
     StorageReadOnly,
     StorageUnavailable,
 )
-from mnemon.testing.book_scenes import ROOM, WORKSPACE, append, event, log, numbered, sealed_line
-from mnemon.testing.threads import in_many_threads
-from postgres.server import Server
-from processes import until
+from souvenance.testing.book_scenes import ROOM, WORKSPACE, append, event, log, numbered, sealed_line
+from souvenance.testing.threads import in_many_threads
 from surfaces.door import serving
 
 PATIENCE_SECONDS = 30
@@ -136,7 +136,7 @@ def test_kills_under_load_lose_nothing_acknowledged_and_double_nothing(mortal, m
 
 
 def test_a_server_says_that_its_database_is_gone_and_recovers_when_it_returns(mortal, mortal_url, tmp_path):
-    with serving(tmp_path / "home", MNEMON_STORE=mortal_url) as served:
+    with serving(tmp_path / "home", SOUVENANCE_STORE=mortal_url) as served:
         ann = served.actor("ann")
         assert ann.post("/v1/memory/put", json={"text": "Trip to Chengdu"}).is_success
         mortal.kill()

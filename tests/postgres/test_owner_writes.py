@@ -7,22 +7,22 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.errors import CapRevoked, InvalidInput
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as co
 from portable.moments import mine
 from processes import PATIENCE_SECONDS, until
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.errors import CapRevoked, InvalidInput
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as co
 
 _WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
 
 @pytest.fixture
 def me(home, url):
-    with mine(home, MNEMON_STORE=url) as found:
+    with mine(home, SOUVENANCE_STORE=url) as found:
         found.call(o.PUT, m.Put("I like tea."))
         yield found
 
@@ -71,7 +71,7 @@ def test_its_row_is_in_the_log_of_the_workspace_that_it_wrote_in(me):
 
 
 def test_two_that_hold_it_write_two_workspaces_at_once(me, home, url, hands):
-    with mine(home, MNEMON_STORE=url) as another:
+    with mine(home, SOUVENANCE_STORE=url) as another:
         first = hands.submit(lambda: [me.call(co.ADD_MESSAGES, said("a", f"{n}")) for n in range(20)])
         second = hands.submit(lambda: [another.call(co.ADD_MESSAGES, said("b", f"{n}")) for n in range(20)])
         for answers in (first.result(PATIENCE_SECONDS), second.result(PATIENCE_SECONDS)):

@@ -15,33 +15,33 @@ from msgspec.structs import replace
 
 from gate.test_gate_reindex import begin, tidy
 from gate.world import World
-from mnemon.adapters.embed.packaged import installed
-from mnemon.adapters.index.ranked import RankedIndex
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.copying import copy_store
-from mnemon.adapters.sql.pgvector import PlainVectors
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.config import settings_from
-from mnemon.domain.embedding import PGVECTOR, SEALED
-from mnemon.domain.feed import Saying
-from mnemon.domain.names import Room
-from mnemon.domain.relevance import MEANING
-from mnemon.domain.vector import pack, unpack
-from mnemon.errors import Misconfigured
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.ports.book import Vector
-from mnemon.ports.index import Asked
-from mnemon.testing.book_scenes import ROOM, SPACE, fill
-from mnemon.testing.index_agreement import BATCHES, Agreement
-from mnemon.testing.index_bounds_contract import BoundsContract
-from mnemon.testing.index_meaning_contract import MeaningContract
-from mnemon.testing.index_scenes import IDS, TEA, TO_EAST, WORK, add, hits, lie, meaning, packed
-from mnemon.testing.threads import in_many_threads
-from surfaces.door import mnemon
+from souvenance.adapters.embed.packaged import installed
+from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.copying import copy_store
+from souvenance.adapters.sql.pgvector import PlainVectors
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.config import settings_from
+from souvenance.domain.embedding import PGVECTOR, SEALED
+from souvenance.domain.feed import Saying
+from souvenance.domain.names import Room
+from souvenance.domain.relevance import MEANING
+from souvenance.domain.vector import pack, unpack
+from souvenance.errors import Misconfigured
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.ports.book import Vector
+from souvenance.ports.index import Asked
+from souvenance.testing.book_scenes import ROOM, SPACE, fill
+from souvenance.testing.index_agreement import BATCHES, Agreement
+from souvenance.testing.index_bounds_contract import BoundsContract
+from souvenance.testing.index_meaning_contract import MeaningContract
+from souvenance.testing.index_scenes import IDS, TEA, TO_EAST, WORK, add, hits, lie, meaning, packed
+from souvenance.testing.threads import in_many_threads
+from surfaces.door import souvenance
 
 SIZE = 12
 CROWD = [Room("w", f"owner{number:02}", "x") for number in range(30)]
@@ -275,7 +275,7 @@ def test_an_index_is_made_once_for_each_number_of_dimensions_that_it_can_take(op
         with book.write("w") as tx:
             tx.terms.add(FEW, named(size), b"", b"")
             tx.terms.lie(FEW, str(size), [(named(size), pack(bytes(4 * size)))])
-            assert tx._session.row("SELECT current_user") == ("mnemon_rows",)
+            assert tx._session.row("SELECT current_user") == ("souvenance_rows",)
     with server.connected(comparing) as connection:
         found = connection.execute("SELECT indexname FROM pg_indexes WHERE indexname LIKE 'vectors_near_%'")
         assert {"vectors_near_5", "vectors_near_6"} <= {name for (name,) in found}
@@ -424,11 +424,11 @@ def test_a_store_moves_without_the_vectors_that_are_in_the_clear(opened, emptied
 
 def test_pgvector_needs_a_store_in_postgresql():
     with pytest.raises(Misconfigured, match="PostgreSQL") as refused:
-        settings_from({"MNEMON_VECTORS": "pgvector"})
-    assert "MNEMON_STORE" in refused.value.hint
+        settings_from({"SOUVENANCE_VECTORS": "pgvector"})
+    assert "SOUVENANCE_STORE" in refused.value.hint
     with pytest.raises(Misconfigured, match="auto, pgvector, sealed, none"):
-        settings_from({"MNEMON_VECTORS": "faiss"})
-    given = {"MNEMON_STORE": "postgresql://h/b", "MNEMON_VECTORS": "pgvector"}
+        settings_from({"SOUVENANCE_VECTORS": "faiss"})
+    given = {"SOUVENANCE_STORE": "postgresql://h/b", "SOUVENANCE_VECTORS": "pgvector"}
     assert settings_from(given).vectors == "pgvector"
 
 
@@ -439,7 +439,7 @@ def test_a_database_without_pgvector_is_refused_where_it_can_not_be_made(server,
     with pytest.raises(Misconfigured, match="no pgvector") as refused:
         SqlBook(PostgresEngine(url, vectors=PGVECTOR))
     assert "CREATE EXTENSION vector" in refused.value.hint
-    assert "MNEMON_VECTORS=sealed" in refused.value.hint
+    assert "SOUVENANCE_VECTORS=sealed" in refused.value.hint
     SqlBook(PostgresEngine(url)).close()
     with server.connected(bare) as connection:
         connection.execute("CREATE EXTENSION vector SCHEMA pg_catalog")
@@ -448,8 +448,12 @@ def test_a_database_without_pgvector_is_refused_where_it_can_not_be_made(server,
 
 @pytest.mark.skipif(not installed(), reason="no embedder is installed")
 def test_the_command_line_finds_by_meaning_what_it_forgets_with_its_vector(home, server, bare):
-    store = {"MNEMON_STORE": server.url(bare), "MNEMON_VECTORS": "pgvector", "MNEMON_EMBEDDER": "packaged"}
-    run = partial(mnemon, home=home, settings=store)
+    store = {
+        "SOUVENANCE_STORE": server.url(bare),
+        "SOUVENANCE_VECTORS": "pgvector",
+        "SOUVENANCE_EMBEDDER": "packaged",
+    }
+    run = partial(souvenance, home=home, settings=store)
     put = run("--json", "put", "On Saturday I fly to Lisbon.").json()
     run("reindex")
     run("key", "rotate")

@@ -7,12 +7,12 @@ from functools import partial
 
 import pytest
 
-from surfaces.door import mnemon
+from surfaces.door import souvenance
 
 
 @pytest.fixture
 def run(home, url):
-    return partial(mnemon, home=home, settings={"MNEMON_STORE": url})
+    return partial(souvenance, home=home, settings={"SOUVENANCE_STORE": url})
 
 
 def remembered(home):
@@ -28,7 +28,7 @@ def test_without_the_variable_nothing_is_backed_up_found_or_made(run, home, tmp_
     run("put", "Trip to Chengdu")
     before = sorted(home.iterdir())
     for asked in (("backup", str(tmp_path / "b")), ("get", "trip"), ("put", "Trip to Rome")):
-        refused = mnemon(*asked, home=home, exit_code=11)
+        refused = souvenance(*asked, home=home, exit_code=11)
         assert refused.err.startswith("store_mismatch: ")
         assert remembered(home) in refused.err
     assert sorted(home.iterdir()) == before
@@ -40,23 +40,23 @@ def test_the_same_database_under_another_address_is_taken_and_remembered(
 ):
     run("put", "Trip to Chengdu")
     (tmp_path / "moved").symlink_to(server.folder)
-    other = {"MNEMON_STORE": server.url(database).replace(str(server.folder), str(tmp_path / "moved"))}
-    assert "Chengdu" in mnemon("get", home=home, settings=other).out
+    other = {"SOUVENANCE_STORE": server.url(database).replace(str(server.folder), str(tmp_path / "moved"))}
+    assert "Chengdu" in souvenance("get", home=home, settings=other).out
     assert str(tmp_path / "moved") in remembered(home)
 
 
 def test_another_database_is_refused_and_stays_nobody_s(run, home, server):
     run("put", "Trip to Chengdu")
     kept, other = remembered(home), server.create()
-    named = {"MNEMON_STORE": server.url(other)}
+    named = {"SOUVENANCE_STORE": server.url(other)}
     for asked in (("put", "Trip to Rome"), ("get",), ("serve", "--port", "0")):
-        refused = mnemon(*asked, home=home, settings=named, exit_code=11)
+        refused = souvenance(*asked, home=home, settings=named, exit_code=11)
         assert refused.err.startswith("store_mismatch: ")
         assert kept in refused.err
         assert other in refused.err
     assert claims(server, other) == 0
     assert remembered(home) == kept
-    mnemon("init", "--rebind", home=home, settings=named)
+    souvenance("init", "--rebind", home=home, settings=named)
     assert claims(server, other) == 1
     server.drop(other)
 
@@ -69,13 +69,13 @@ def test_a_database_that_was_emptied_is_not_taken_for_a_new_one(run, server, dat
 
 
 def test_a_store_that_was_moved_to_a_database_is_used_there_and_no_more_in_the_file(home, server):
-    mnemon("put", "Trip to Chengdu", home=home)
+    souvenance("put", "Trip to Chengdu", home=home)
     database = server.create()
-    mnemon("migrate", str(home), server.url(database), home=home)
-    named = {"MNEMON_STORE": server.url(database)}
-    assert "Chengdu" in mnemon("get", home=home, settings=named).out
-    assert mnemon("get", home=home, exit_code=11).err.startswith("store_mismatch: ")
-    (home / "mnemon.db").unlink()
-    mnemon("migrate", server.url(database), str(home), home=home)
-    assert "Chengdu" in mnemon("get", home=home).out
+    souvenance("migrate", str(home), server.url(database), home=home)
+    named = {"SOUVENANCE_STORE": server.url(database)}
+    assert "Chengdu" in souvenance("get", home=home, settings=named).out
+    assert souvenance("get", home=home, exit_code=11).err.startswith("store_mismatch: ")
+    (home / "souvenance.db").unlink()
+    souvenance("migrate", server.url(database), str(home), home=home)
+    assert "Chengdu" in souvenance("get", home=home).out
     server.drop(database)

@@ -6,10 +6,10 @@ import multiprocessing
 
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.testing.stored_book_contract import StoredBookContract
-from mnemon.testing.work_contract import add, errand, expect_each_once, work_off
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.testing.stored_book_contract import StoredBookContract
+from souvenance.testing.work_contract import add, errand, expect_each_once, work_off
 
 
 def work_off_in_a_process(url, holder):

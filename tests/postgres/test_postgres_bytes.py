@@ -3,7 +3,7 @@ import json
 import psycopg
 import pytest
 
-from surfaces.door import mnemon
+from surfaces.door import souvenance
 
 TEXT = "The quokka Zephyrine sleeps in the pantry"
 WORDS = ("quokka", "zephyrine", "pantry", "sleeps")
@@ -30,9 +30,9 @@ def dumped(url):
 
 
 def test_no_row_holds_a_stored_text_or_a_word_of_one(home, url, dumped):
-    store = {"MNEMON_STORE": url}
-    line_id = json.loads(mnemon("put", TEXT, "--json", home=home, settings=store).out)["id"]
-    assert "quokka" in mnemon("get", "Where does the quokka sleep?", home=home, settings=store).out
+    store = {"SOUVENANCE_STORE": url}
+    line_id = json.loads(souvenance("put", TEXT, "--json", home=home, settings=store).out)["id"]
+    assert "quokka" in souvenance("get", "Where does the quokka sleep?", home=home, settings=store).out
     rows = dumped()
     assert rows.count(line_id.lower()) > 2, "the dump sees the line, its words and its audit row"
     for word in WORDS:

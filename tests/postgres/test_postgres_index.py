@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.adapters.index.ranked import RankedIndex
-from mnemon.adapters.inmemory.index import ReferenceIndex
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.testing.index_contract import IndexContract
+from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.testing.index_contract import IndexContract
 
 
 class TestRankedIndexOverPostgres(IndexContract):

@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.migrations import shipped
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.errors import Misconfigured
-from mnemon.testing.book_scenes import append, log, sealed_line
-from mnemon.testing.threads import in_many_threads
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.migrations import shipped
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.errors import Misconfigured
+from souvenance.testing.book_scenes import append, log, sealed_line
+from souvenance.testing.threads import in_many_threads
 
 KNOWN = [migration.name for migration in shipped()]
 
@@ -67,10 +67,10 @@ def test_a_store_keeps_what_it_has_when_it_is_opened_again(url):
 
 def test_a_database_without_the_driver_is_refused_with_what_to_install(monkeypatch, home):
     for name in [
-        name for name in sys.modules if name.startswith(("psycopg", "mnemon.adapters.sql.postgres"))
+        name for name in sys.modules if name.startswith(("psycopg", "souvenance.adapters.sql.postgres"))
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(Misconfigured) as refused:
-        open_house(settings_from({"MNEMON_STORE": "postgresql://h/b"}, str(home)))
-    assert "mnemon[postgres]" in refused.value.hint
+        open_house(settings_from({"SOUVENANCE_STORE": "postgresql://h/b"}, str(home)))
+    assert "souvenance[postgres]" in refused.value.hint

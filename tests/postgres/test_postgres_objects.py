@@ -6,20 +6,20 @@ import shutil
 
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.adapters.system import SystemEntropy
-from mnemon.core.noting import MirroredBook
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.testing.book_contract import KeysContract
-from mnemon.testing.lines_contract import LinesContract
-from mnemon.testing.renewal_contract import RenewalContract
-from mnemon.testing.shipments_contract import ShipmentsContract
-from mnemon.testing.turns_contract import TurnsContract
-from mnemon.testing.views_contract import CitationsContract
-from mnemon.testing.workspaces_contract import WorkspacesContract
 from objects.stage import kept
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.system import SystemEntropy
+from souvenance.core.noting import MirroredBook
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.testing.book_contract import KeysContract
+from souvenance.testing.lines_contract import LinesContract
+from souvenance.testing.renewal_contract import RenewalContract
+from souvenance.testing.shipments_contract import ShipmentsContract
+from souvenance.testing.turns_contract import TurnsContract
+from souvenance.testing.views_contract import CitationsContract
+from souvenance.testing.workspaces_contract import WorkspacesContract
 
 
 class TestPostgresShipments(ShipmentsContract):

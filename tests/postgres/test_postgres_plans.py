@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.domain.names import Room
-from mnemon.ports.book import Span, Views
-from mnemon.testing.book_scenes import IDS
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.domain.names import Room
+from souvenance.ports.book import Span, Views
+from souvenance.testing.book_scenes import IDS
 
 WORKSPACE = "acme"
 MOST_VISITED = 300

@@ -7,12 +7,12 @@ from array import array
 import pytest
 
 from gate.world import World
-from mnemon.adapters.index.ranked import RankedIndex
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.domain.vector import pack
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.domain.vector import pack
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 FUNCTION = """CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_notify('kept', encode(OLD.sealed, 'hex')); RETURN OLD; END $$;"""
@@ -22,9 +22,9 @@ PLANTED = {
         "trigger 'keeper' of table 'lines'",
     ),
     "another function behind our trigger": (
-        """CREATE OR REPLACE FUNCTION mnemon_ring() RETURNS trigger LANGUAGE plpgsql AS
+        """CREATE OR REPLACE FUNCTION souvenance_ring() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN NOTIFY elsewhere; RETURN NULL; END $$""",
-        "trigger 'mnemon_bell' of table 'work' was altered",
+        "trigger 'souvenance_bell' of table 'work' was altered",
     ),
     "a rule": (
         "CREATE RULE keeper AS ON DELETE TO lines DO ALSO NOTIFY kept",
@@ -56,12 +56,12 @@ PLANTED = {
 OPEN = {
     "a policy": ("CREATE POLICY opened ON lines USING (true)", "policy 'opened' of table 'lines'"),
     "a policy of ours that shows more": (
-        "ALTER POLICY mnemon_shown ON lines USING (true)",
-        "policy 'mnemon_shown' of table 'lines' was altered",
+        "ALTER POLICY souvenance_shown ON lines USING (true)",
+        "policy 'souvenance_shown' of table 'lines' was altered",
     ),
     "a policy that is missing": (
-        "DROP POLICY mnemon_added ON lines",
-        "policy 'mnemon_added' of table 'lines' is missing",
+        "DROP POLICY souvenance_added ON lines",
+        "policy 'souvenance_added' of table 'lines' is missing",
     ),
     "no wall": (
         "ALTER TABLE lines DISABLE ROW LEVEL SECURITY",
@@ -111,7 +111,7 @@ def test_what_keeps_no_copy_is_told_and_keeps_nobody_from_forgetting(server, ope
 
 def test_a_deletion_that_leaves_rows_behind_is_refused(server, opened):
     world, database = opened
-    plant(server, database, "DROP POLICY mnemon_deleted ON lines")
+    plant(server, database, "DROP POLICY souvenance_deleted ON lines")
     assert world.code(o.FORGET, world.issue(), m.Forget(namespace="personal")) == "tampered"
     assert world.texts(world.issue(), "allergic") == ["Allergic to peanuts"]
 

@@ -7,17 +7,17 @@ import shutil
 
 import pytest
 
-from surfaces.door import mnemon, serving
+from surfaces.door import serving, souvenance
 
 
 @pytest.fixture
 def store(url):
-    return {"MNEMON_STORE": url}
+    return {"SOUVENANCE_STORE": url}
 
 
 def test_what_is_put_by_one_process_is_got_by_another_and_nothing_is_in_the_folder(home, store, url):
     def run(*arguments, **more):
-        return mnemon(*arguments, home=home, settings=store, **more)
+        return souvenance(*arguments, home=home, settings=store, **more)
 
     run("init")
     put = json.loads(run("put", "Trip to Chengdu in May", "--json").out)
@@ -32,8 +32,8 @@ def test_what_is_put_by_one_process_is_got_by_another_and_nothing_is_in_the_fold
 
 def test_a_data_folder_with_other_keys_is_refused(tmp_path, store):
     first, second = tmp_path / "first", tmp_path / "second"
-    mnemon("put", "Trip to Chengdu", home=first, settings=store)
-    refused = mnemon("put", "Trip to Rome", home=second, settings=store, exit_code=None)
+    souvenance("put", "Trip to Chengdu", home=first, settings=store)
+    refused = souvenance("put", "Trip to Rome", home=second, settings=store, exit_code=None)
     assert refused.exit_code != 0
     assert "root.key" in refused.err
     assert not (second / "root.key").exists()
@@ -41,25 +41,25 @@ def test_a_data_folder_with_other_keys_is_refused(tmp_path, store):
     second.mkdir(mode=0o700)
     for name in ("root.key", "signing.key"):
         shutil.copy(first / name, second / name)
-    assert "Chengdu" in mnemon("get", "trip", home=second, settings=store).out
+    assert "Chengdu" in souvenance("get", "trip", home=second, settings=store).out
 
 
 def test_an_address_can_be_kept_in_a_file_and_no_password_is_shown(tmp_path, home, url):
     kept = tmp_path / "store.url"
     kept.write_text(f"{url}\n")
     kept.chmod(0o600)
-    mnemon("put", "Trip to Chengdu", home=home, settings={"MNEMON_STORE": f"@{kept}"})
-    unreachable = {"MNEMON_STORE": "postgresql://ann:hunter2@127.0.0.1:1/book"}
-    refused = mnemon("status", home=home, settings=unreachable, exit_code=None)
+    souvenance("put", "Trip to Chengdu", home=home, settings={"SOUVENANCE_STORE": f"@{kept}"})
+    unreachable = {"SOUVENANCE_STORE": "postgresql://ann:hunter2@127.0.0.1:1/book"}
+    refused = souvenance("status", home=home, settings=unreachable, exit_code=None)
     assert refused.exit_code != 0
     assert "can't be reached" in refused.err
     assert "hunter2" not in refused.out + refused.err
 
 
 def test_what_is_no_address_of_a_database_is_refused(home):
-    refused = mnemon("status", home=home, settings={"MNEMON_STORE": "mysql://h/b"}, exit_code=None)
+    refused = souvenance("status", home=home, settings={"SOUVENANCE_STORE": "mysql://h/b"}, exit_code=None)
     assert refused.exit_code != 0
-    assert "MNEMON_STORE" in refused.err
+    assert "SOUVENANCE_STORE" in refused.err
 
 
 def test_two_servers_serve_one_memory(tmp_path, store):

@@ -1,17 +1,17 @@
-"""What PostgreSQL itself keeps apart, behind the gate: asked with SQL that nobody in Mnemon wrote."""
+"""What PostgreSQL itself keeps apart, behind the gate: asked with SQL that nobody in Souvenance wrote."""
 
 from __future__ import annotations
 
 import psycopg
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.domain.cap import Revocation
-from mnemon.domain.names import ALL
-from mnemon.errors import IntegrityError
-from mnemon.testing.book_scenes import ELSEWHERE, IDS, ROOM, WORKSPACE, append, fill, sealed_line
-from mnemon.testing.work_contract import add, errand
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.domain.cap import Revocation
+from souvenance.domain.names import ALL
+from souvenance.errors import IntegrityError
+from souvenance.testing.book_scenes import ELSEWHERE, IDS, ROOM, WORKSPACE, append, fill, sealed_line
+from souvenance.testing.work_contract import add, errand
 
 WITHOUT_A_WALL = {"analysis", "installation", "keeping", "migrations", "signin_clients", "signin_slips"}
 """What belongs to the installation, and to no workspace."""
@@ -57,9 +57,9 @@ def test_a_transaction_of_one_workspace_sees_no_row_of_another(filled, server, d
 
 def test_a_connection_that_says_no_workspace_sees_nothing(filled, server, database):
     with filled.read(WORKSPACE) as session:
-        session.run("SELECT set_config('mnemon.workspace', '', true)")
+        session.run("SELECT set_config('souvenance.workspace', '', true)")
         assert session.rows("SELECT * FROM lines") == session.rows("SELECT * FROM revocations") == []
-        session.run("RESET mnemon.workspace")
+        session.run("RESET souvenance.workspace")
         assert session.rows("SELECT * FROM lines") == session.rows("SELECT * FROM revocations") == []
 
 

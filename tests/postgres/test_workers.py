@@ -13,16 +13,16 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import pytest
 
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.postgres import PostgresEngine
-from mnemon.core.conversation.hooks import Delivery
-from mnemon.domain import audit
-from mnemon.domain.tasks import DELIVER, DERIVE, Errand
-from mnemon.testing.book_scenes import log
-from mnemon.testing.work_contract import NOW, UNTIL
 from objects.stage import kept
 from processes import until
-from surfaces.door import environment, mnemon, ordinary_signals
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.core.conversation.hooks import Delivery
+from souvenance.domain import audit
+from souvenance.domain.tasks import DELIVER, DERIVE, Errand
+from souvenance.testing.book_scenes import log
+from souvenance.testing.work_contract import NOW, UNTIL
+from surfaces.door import environment, ordinary_signals, souvenance
 
 PATIENCE_SECONDS = 60
 ERRANDS = 40
@@ -31,8 +31,8 @@ ERRANDS = 40
 @contextmanager
 def working(home, url):
     process = subprocess.Popen(
-        [sys.executable, "-m", "mnemon", "work", "--home", str(home)],
-        env=environment(MNEMON_STORE=url),
+        [sys.executable, "-m", "souvenance", "work", "--home", str(home)],
+        env=environment(SOUVENANCE_STORE=url),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -90,7 +90,7 @@ def is_idle(book):
 
 
 def test_two_workers_do_each_errand_once_and_stop_when_told(home, url, book):
-    mnemon("init", home=home, settings={"MNEMON_STORE": url})
+    souvenance("init", home=home, settings={"SOUVENANCE_STORE": url})
     with working(home, url) as one, working(home, url) as other:
         for n in range(ERRANDS):
             with book.write("w") as tx:

@@ -14,20 +14,20 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from mnemon.adapters.inmemory.book import MemoryBook
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.domain import audit, ulid
-from mnemon.domain.audit import Event
-from mnemon.domain.cap import INSTALLATION, Extent, Revocation, Revoker
-from mnemon.domain.feed import Saying
-from mnemon.domain.line import PROFILE, TOMBSTONE, SealedLine
-from mnemon.domain.names import ALL, Room
-from mnemon.domain.register import MEMBER, PEER, Entry, Tie
-from mnemon.domain.register import WORKSPACE as WORKSPACE_ENTRY
-from mnemon.domain.tasks import DERIVE, DREAM, Errand, Task
-from mnemon.ports.book import ALL_BEFORE, Span, Turns, Views, WrappedKey
-from mnemon.ports.register import Batch
+from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.domain import audit, ulid
+from souvenance.domain.audit import Event
+from souvenance.domain.cap import INSTALLATION, Extent, Revocation, Revoker
+from souvenance.domain.feed import Saying
+from souvenance.domain.line import PROFILE, TOMBSTONE, SealedLine
+from souvenance.domain.names import ALL, Room
+from souvenance.domain.register import MEMBER, PEER, Entry, Tie
+from souvenance.domain.register import WORKSPACE as WORKSPACE_ENTRY
+from souvenance.domain.tasks import DERIVE, DREAM, Errand, Task
+from souvenance.ports.book import ALL_BEFORE, Span, Turns, Views, WrappedKey
+from souvenance.ports.register import Batch
 
 WORKSPACES = ("acme", "other")
 OWNERS = ("ann", "bob")

@@ -12,8 +12,8 @@ from filter_oracle import Oracle
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from mnemon.domain.filters import OPERATORS, Column, Field, predicate
-from mnemon.errors import InvalidInput
+from souvenance.domain.filters import OPERATORS, Column, Field, predicate
+from souvenance.errors import InvalidInput
 
 LEVELS = ("deductive", "explicit")
 FIELDS = {

@@ -5,18 +5,18 @@ from __future__ import annotations
 import sqlite3
 from contextlib import contextmanager
 
-from mnemon.adapters.crypto.keyfiles import KeyFiles
-from mnemon.adapters.sql.book import SqlBook
-from mnemon.adapters.sql.sqlite import SqliteEngine
-from mnemon.bootstrap import open_house
-from mnemon.config import Settings
-from mnemon.core.vault import Vault
-from mnemon.domain.cap import OPS
-from mnemon.errors import MnemonError
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from surfaces.door import mnemon
+from souvenance.adapters.crypto.keyfiles import KeyFiles
+from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.bootstrap import open_house
+from souvenance.config import Settings
+from souvenance.core.vault import Vault
+from souvenance.domain.cap import OPS
+from souvenance.errors import SouvenanceError
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from surfaces.door import souvenance
 
 
 class Guest:
@@ -33,7 +33,7 @@ class Guest:
         """The error, or None."""
         try:
             self.call(operation, request, cap)
-        except MnemonError as error:
+        except SouvenanceError as error:
             return error
         return None
 
@@ -59,7 +59,7 @@ class Guest:
 class Folder:
     def __init__(self, home):
         self.home = home
-        self.database = home / "mnemon.db"
+        self.database = home / "souvenance.db"
 
     @contextmanager
     def opened(self):
@@ -115,6 +115,6 @@ class Folder:
             book.close()
 
     def doctor(self):
-        """What 'mnemon doctor' says, and its exit code."""
-        finished = mnemon("doctor", home=self.home, exit_code=None)
+        """What 'souvenance doctor' says, and its exit code."""
+        finished = souvenance("doctor", home=self.home, exit_code=None)
         return finished.exit_code, finished.out + finished.err

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mnemon.domain import imports
-from mnemon.domain.habits import MemberHabits
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.turns.imported import Terms
-from mnemon.turns.importing import Taking
+from souvenance.domain import imports
+from souvenance.domain.habits import MemberHabits
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.turns.imported import Terms
+from souvenance.turns.importing import Taking
 
 ORDERS = [
     json.loads(line) for line in Path(__file__).with_name("planted_orders.jsonl").read_text().splitlines()

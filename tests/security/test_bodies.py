@@ -15,17 +15,17 @@ import httpx
 import pytest
 import uvicorn
 
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.errors import RateLimited, ServerBusy
-from mnemon.surfaces.http.app import make_app
-from mnemon.surfaces.http.bodies import Room
-from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
-from mnemon.surfaces.http.protocol import MOST_HEADER_BYTES, BoundedProtocol
-from mnemon.surfaces.http.routes import ROUTES
-from mnemon.surfaces.http.signin import metadata
 from processes import PATIENCE_SECONDS, until
 from running import running
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.errors import RateLimited, ServerBusy
+from souvenance.surfaces.http.app import make_app
+from souvenance.surfaces.http.bodies import Room
+from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
+from souvenance.surfaces.http.protocol import MOST_HEADER_BYTES, BoundedProtocol
+from souvenance.surfaces.http.routes import ROUTES
+from souvenance.surfaces.http.signin import metadata
 from surfaces.door import serving
 
 MEGABYTE = 1024 * 1024
@@ -106,9 +106,9 @@ class Wire:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     settings = {
-        "MNEMON_CHAT_BASE_URL": "http://127.0.0.1:9/v1",
-        "MNEMON_BODIES_BYTES": "1",
-        "MNEMON_BODY_STALL_SECONDS": "2",
+        "SOUVENANCE_CHAT_BASE_URL": "http://127.0.0.1:9/v1",
+        "SOUVENANCE_BODIES_BYTES": "1",
+        "SOUVENANCE_BODY_STALL_SECONDS": "2",
     }
     with serving(tmp_path_factory.mktemp("bodies") / "home", **settings) as server:
         yield server
@@ -122,7 +122,7 @@ def wire(server):
 
 @contextmanager
 def opened(home):
-    house = open_house(settings_from({"MNEMON_HOME": str(home), "MNEMON_EMBEDDER": "none"}))
+    house = open_house(settings_from({"SOUVENANCE_HOME": str(home), "SOUVENANCE_EMBEDDER": "none"}))
     try:
         yield house
     finally:
@@ -191,13 +191,13 @@ def test_a_body_that_stalls_is_given_up_with_a_code(server, wire, path):
 
 
 def test_a_body_that_never_stalls_is_given_up_at_its_deadline(tmp_path):
-    with serving(tmp_path / "home", MNEMON_BODY_SECONDS="1") as server, closing(Wire(server.url)) as wire:
+    with serving(tmp_path / "home", SOUVENANCE_BODY_SECONDS="1") as server, closing(Wire(server.url)) as wire:
         wire.send("POST", PUT, 100, PART, server.owner_cap)
         assert wire.answer()[:2] == (408, "body_timeout")
 
 
 def test_bodies_of_one_token_or_of_all_take_no_more_than_their_budget(tmp_path):
-    with serving(tmp_path / "home", MNEMON_BODIES_BYTES="1") as server:
+    with serving(tmp_path / "home", SOUVENANCE_BODIES_BYTES="1") as server:
         others = server.mint("other")
         wires = [Wire(server.url) for _ in range(3)]
         wires[0].send("POST", "/v3/workspaces", 16 * MEGABYTE, b"", server.owner_cap, expect="100-continue")

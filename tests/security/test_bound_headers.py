@@ -9,9 +9,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from chat.stage import a_stage, asked
-from mnemon.domain import proof
-from mnemon.domain.cap import Confirmation, HolderKey
-from mnemon.domain.proof import Bound, bound_headers
+from souvenance.domain import proof
+from souvenance.domain.cap import Confirmation, HolderKey
+from souvenance.domain.proof import Bound, bound_headers
 
 PATH = "/v1/chat/completions"
 ANN = {"X-Hermes-User-Id": "ann", "X-Hermes-Session-Key": "order-1", "X-Hermes-Session-Id": "monday"}

@@ -7,10 +7,10 @@ from base64 import b64encode, urlsafe_b64encode
 
 import pytest
 
-from mnemon.domain import words
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from security.folder import Folder
+from souvenance.domain import words
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 SENTENCES = {
     "travel": "Trip to Quxabolinda with cousin Vrathnikel, May 25-29",
@@ -106,7 +106,9 @@ def test_no_sentence_question_or_rare_word_is_in_any_file(home):
     folder = Folder(home)
     with folder.opened() as guest:
         assert exercise(guest) == {operation.name for operation in o.EVERY}
-        assert {"mnemon.db", "mnemon.db-wal", "root.key", "signing.key", "owner.cap"} <= set(folder.files())
+        assert {"souvenance.db", "souvenance.db-wal", "root.key", "signing.key", "owner.cap"} <= set(
+            folder.files()
+        )
         assert readable(folder) == []
     assert readable(folder) == []
     with folder.opened() as guest:

@@ -27,7 +27,7 @@ def ask(client, text, **more):
     answer = client.chat.completions.with_raw_response.create(
         model=MODEL, messages=[{"role": "user", "content": text}], **more
     )
-    return answer.headers["x-mnemon-memory"]
+    return answer.headers["x-souvenance-memory"]
 
 
 def test_a_front_end_that_names_nobody_tells_bob_nothing_of_anna(stage, caplog):

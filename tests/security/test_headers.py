@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import mnemon
-from mnemon.surfaces.http.signin import metadata
+import souvenance
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS
+from souvenance.surfaces.http.signin import metadata
 from surfaces.door import serving
 
 _READ_BY_US = """
@@ -114,24 +114,24 @@ class Knocking:
 @pytest.fixture(scope="module")
 def knocking(tmp_path_factory):
     home = tmp_path_factory.mktemp("headers") / "home"
-    known = {"MNEMON_CHAT_BASE_URL": "", "MNEMON_METRICS": "0", "MNEMON_BODY_STALL_SECONDS": "1"}
+    known = {"SOUVENANCE_CHAT_BASE_URL": "", "SOUVENANCE_METRICS": "0", "SOUVENANCE_BODY_STALL_SECONDS": "1"}
     with (
         a_stand_in() as model,
-        serving(home, **{**known, "MNEMON_CHAT_BASE_URL": model.url}) as server,
+        serving(home, **{**known, "SOUVENANCE_CHAT_BASE_URL": model.url}) as server,
     ):
         yield Knocking(server)
 
 
 def test_the_list_has_every_header_that_the_code_reads():
     found = set()
-    for file in (Path(mnemon.__file__).parent / "surfaces").rglob("*.py"):
+    for file in (Path(souvenance.__file__).parent / "surfaces").rglob("*.py"):
         if "cli" in file.parts or file.name in ("client.py", "reading.py", "writing.py"):
             continue
         text = file.read_text()
         found |= set(re.findall(r"headers(?:\.get\(|\.getlist\(|\[)\"([a-z-]+)\"", text))
         found |= set(re.findall(r"\"([a-z-]+)\" (?:not )?in request\.headers", text))
         found |= set(re.findall(r"= \"(x-hermes-[a-z-]+)\"", text))
-    answered = {"retry-after", "www-authenticate", "allow", "idempotency-replayed", "x-mnemon-reasoner"}
+    answered = {"retry-after", "www-authenticate", "allow", "idempotency-replayed", "x-souvenance-reasoner"}
     assert found - answered <= set(NAMES)
     assert {"x-hermes-user-id", "dpop", "idempotency-key"} <= found | {"idempotency-key"}
 

@@ -14,17 +14,17 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
-from mnemon.adapters.crypto.keyfiles import KeyFiles
-from mnemon.adapters.inmemory.book import MemoryBook
-from mnemon.domain import merkle, ulid
-from mnemon.domain.audit import Checkpoint, verify
-from mnemon.domain.moments import to_datetime
-from mnemon.domain.seal import key_place, open_sealed
-from mnemon.errors import BrokenAuditChain, MnemonError, StorageUnavailable, Tampered, WrongKey
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.surfaces.http.routes import ROUTES
 from security.folder import Folder
+from souvenance.adapters.crypto.keyfiles import KeyFiles
+from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.domain import merkle, ulid
+from souvenance.domain.audit import Checkpoint, verify
+from souvenance.domain.moments import to_datetime
+from souvenance.domain.seal import key_place, open_sealed
+from souvenance.errors import BrokenAuditChain, SouvenanceError, StorageUnavailable, Tampered, WrongKey
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.surfaces.http.routes import ROUTES
 
 DAY = 24 * 3600
 
@@ -103,8 +103,8 @@ def test_hole_4_of_eight_processes_that_put_one_id_exactly_one_wins(home):
     with folder.opened() as guest:
         line = guest.put("to know the time")
     line = f"{line[:10]}{'Z' * 16}"
-    command = [sys.executable, "-m", "mnemon", "--home", str(home), "put", "-n", "travel", "--id", line]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
+    command = [sys.executable, "-m", "souvenance", "--home", str(home), "put", "-n", "travel", "--id", line]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
     racers = [
         subprocess.Popen(
             [*command, f"said by {runner}"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -294,7 +294,7 @@ def test_hole_12_each_refusal_has_its_own_code_and_says_what_to_do():
     world.revoke("jti", revoked.jti)
     told = {}
     for token in (None, "junk", stranger.issue().token, stale.token, revoked.token, bound.bound):
-        with pytest.raises(MnemonError) as refused:
+        with pytest.raises(SouvenanceError) as refused:
             world.call(o.GET, token, m.Get())
         told[refused.value.code] = refused.value.hint
     assert list(told) == [

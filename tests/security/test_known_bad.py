@@ -7,16 +7,16 @@ import json
 import pytest
 
 from gate.world import FakeClock, MemoryKeyring, SeededEntropy, World, verified
-from mnemon.adapters.crypto import wrapping
-from mnemon.core.desk import opened
-from mnemon.core.vault import RoomKeys
-from mnemon.domain.line import SealedLine
-from mnemon.domain.names import Room
-from mnemon.domain.seal import key_place
-from mnemon.errors import MnemonError, WrongKey
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from security.known_bad import make
+from souvenance.adapters.crypto import wrapping
+from souvenance.core.desk import opened
+from souvenance.core.vault import RoomKeys
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Room
+from souvenance.domain.seal import key_place
+from souvenance.errors import SouvenanceError, WrongKey
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 AESGCM = make.AESGCM
 
@@ -42,7 +42,7 @@ class KnownKeyring(MemoryKeyring):
 def code_of(read):
     try:
         read()
-    except MnemonError as error:
+    except SouvenanceError as error:
         return error.code
     return "ok"
 
@@ -75,7 +75,7 @@ def test_each_line_opens_or_is_named(path):
     keys = RoomKeys(line.room, {3: AESGCM(make.ROOM_KEY), 4: AESGCM(make.ROOM_KEY)}, 4, b"")
     try:
         told = opened(line, keys).text
-    except MnemonError as error:
+    except SouvenanceError as error:
         assert (error.code, line.id in error.detail) == (path.parent.name, True)
     else:
         assert (path.parent.name, told) == ("ok", make.TEXT)

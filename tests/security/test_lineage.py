@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gate.world import KINDS, World, each_kind
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from security.folder import Folder
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 ADMIN = {"sub": "admin", "peers": ("*",), "ops": ("put", "get", "grant", "revoke"), "wid": "team"}
 

@@ -9,14 +9,14 @@ import pytest
 
 from chat.stage import a_stage
 from mcp_door.served import hosted
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as co
 from processes import until
 from security import planted
 from security.planted import OTHERS, OWN, marks_in
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as co
 
 PERSON, AGENT = "ann", "assistant"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gate.world import on_sqlite
-from mnemon.adapters.inmemory.embedder import ReferenceEmbedder
-from mnemon.core.embedding import embed_some
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as c
 from security.folder import Folder
+from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from souvenance.core.embedding import embed_some
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as c
 
 TABLES = ("lines", "terms", "vectors", "room_keys")
 
@@ -121,7 +121,7 @@ def test_a_line_that_was_put_again_under_its_id_is_no_finding(folder):
 
 @pytest.fixture
 def world(tmp_path):
-    world = on_sqlite(tmp_path / "mnemon.db", embedder=ReferenceEmbedder())
+    world = on_sqlite(tmp_path / "souvenance.db", embedder=ReferenceEmbedder())
     yield world
     world.book.close()
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from gate.world import World, on_sqlite
-from mnemon.domain.cap import MAX_BLOCKS, OPS
-from mnemon.domain.limits import Limits
-from mnemon.errors import MnemonError
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.caps import attenuated
 from security.revocation_oracle import Revoked, Token, ended, refusal
+from souvenance.domain.cap import MAX_BLOCKS, OPS
+from souvenance.domain.limits import Limits
+from souvenance.errors import SouvenanceError
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.caps import attenuated
 
 ACTORS = ("ann", "bob", "cleo")
 DEEPEST = 10
@@ -121,7 +121,7 @@ class Trees(RuleBasedStateMachine):
         said = self.asked(parent, said)
         try:
             made = self.world.call(o.MINT, parent.text, m.Mint(ops=OPS, ttl_seconds=HOUR, **said))
-        except MnemonError as error:
+        except SouvenanceError as error:
             assert error.code == ("cap_revoked" if ended(parent, self.revocations) else "cap_scope_mismatch")
             return
         self.made(parent, said, jti=made.jti, token=made.cap, minted=True)

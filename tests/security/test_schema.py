@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as c
 from security.folder import Folder
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as c
 
 SECRET = "Allergic to peanuts"
 COPY = "CREATE TABLE copies AS SELECT sealed FROM lines"

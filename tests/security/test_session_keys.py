@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import staged
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 REFUSED = (401, "cap_scope_mismatch")
 BERLIN = "I moved to Berlin"

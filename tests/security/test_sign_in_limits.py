@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.domain.oauth import form_target, may_redirect
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from signin.browser import Place, action, asking, fetching, hidden, refreshing
+from souvenance.domain.oauth import form_target, may_redirect
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from surfaces.door import mnemon
+from surfaces.door import souvenance
 
 pytestmark = pytest.mark.embedded("it is about files that are read")
 
-KINDS = ("mem0", "chatgpt", "jsonl", "markdown", "mnemon")
+KINDS = ("mem0", "chatgpt", "jsonl", "markdown", "souvenance")
 REFUSALS = ("import_unreadable: ", "import_unrecognised: ", "invalid_input: ", "Usage: ")
 COMMANDS = {
     "import": ("import",),
@@ -45,7 +45,7 @@ def directory(folder):
 @pytest.mark.parametrize("made", [pipe, device, bound, directory])
 def test_what_is_no_regular_file_is_not_read(tmp_path, asked, made):
     source = made(tmp_path)
-    refused = mnemon(*COMMANDS[asked], str(source), home=tmp_path / "home", exit_code=None)
+    refused = souvenance(*COMMANDS[asked], str(source), home=tmp_path / "home", exit_code=None)
     assert refused.exit_code in (2, 3)
     assert str(source) in refused.err
     assert refused.err.startswith(REFUSALS)
@@ -53,15 +53,15 @@ def test_what_is_no_regular_file_is_not_read(tmp_path, asked, made):
 
 @pytest.mark.parametrize("name", ["root.key", "signing.key", "owner.cap"])
 def test_a_key_that_is_a_pipe_is_not_waited_for(home, name):
-    mnemon("init", home=home)
+    souvenance("init", home=home)
     (home / name).unlink()
     os.mkfifo(home / name, 0o600)
-    assert "not a regular file" in mnemon("get", home=home, exit_code=11).err
+    assert "not a regular file" in souvenance("get", home=home, exit_code=11).err
 
 
 def test_an_identity_that_is_a_pipe_is_not_waited_for(home, tmp_path):
-    mnemon("put", "hello", home=home)
-    mnemon("backup", str(tmp_path / "b"), home=home)
+    souvenance("put", "hello", home=home)
+    souvenance("backup", str(tmp_path / "b"), home=home)
     os.mkfifo(tmp_path / "key", 0o600)
     asked = ("restore", str(tmp_path / "b"), "--identity", str(tmp_path / "key"))
-    assert "not a regular file" in mnemon(*asked, home=tmp_path / "new", exit_code=11).err
+    assert "not a regular file" in souvenance(*asked, home=tmp_path / "new", exit_code=11).err

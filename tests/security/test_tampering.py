@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from security.folder import Folder
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 SECRET = "Allergic to peanuts"
 

@@ -13,30 +13,30 @@ from msgspec.structs import replace
 from starlette.applications import Starlette
 
 from chat.stage import KEY, Stage, a_stage, asked
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.domain.cap import OPS
-from mnemon.domain.upstream import ChatSettings, Upstream
-from mnemon.errors import RateLimited
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as co
-from mnemon.surfaces.http.app import Guarded
-from mnemon.surfaces.http.bodies import Bodies
-from mnemon.surfaces.http.chat.door import ChatDoor
-from mnemon.surfaces.http.exchange import MOST_WAITING, Hands
-from mnemon.surfaces.http.seen.passage import Passage
 from model.stand_in import a_stand_in
 from running import running
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.domain.cap import OPS
+from souvenance.domain.upstream import ChatSettings, Upstream
+from souvenance.errors import RateLimited
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as co
+from souvenance.surfaces.http.app import Guarded
+from souvenance.surfaces.http.bodies import Bodies
+from souvenance.surfaces.http.chat.door import ChatDoor
+from souvenance.surfaces.http.exchange import MOST_WAITING, Hands
+from souvenance.surfaces.http.seen.passage import Passage
 
 TIMES = 15
 
 
 @pytest.fixture
 def house(home):
-    found = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    found = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     yield found
     found.close()
 
@@ -104,7 +104,7 @@ def test_a_recall_that_is_not_there_in_time_is_told_and_the_row_is_there_all_the
     with a_server(house, hands) as stage, a_long_search(house, hands):
         cap = stage.mint("ann")
         answer = stage.say(cap, "hello there")
-        assert (answer.status_code, answer.headers["x-mnemon-memory"]) == (200, "out-of-reach")
+        assert (answer.status_code, answer.headers["x-souvenance-memory"]) == (200, "out-of-reach")
         assert ("chat", "ok") in rows(house, cap)
 
 
@@ -113,7 +113,7 @@ def test_a_revoked_token_is_refused_at_once_while_another_searches(house, home):
     with a_server(house, hands) as stage, a_long_search(house, hands):
         cap = stage.mint("ann")
         assert stage.say(cap, "hello there").status_code == 200
-        other = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+        other = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
         other.gate.call(o.REVOKE, Credentials(other.owner_cap), m.Revoke(sub="ann"))
         other.close()
         refused = stage.say(cap, "hello there")
@@ -181,7 +181,7 @@ class Wall(tzinfo):
 @pytest.mark.embedded("it looks at the lock of the file")
 def test_nobody_holds_the_store_while_a_long_text_is_analysed(home):
     wall = Wall()
-    house = open_house(replace(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)), zone=wall))
+    house = open_house(replace(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)), zone=wall))
     try:
         owner = Credentials(house.owner_cap)
         wall.lock = house._book._engine._lock

@@ -34,7 +34,9 @@ class Collector:
 
     def of(self, request_id: str) -> dict[str, Any]:
         """The spans of one request by their names; of several with one name the last."""
-        return {one.name: one for one in self.spans if attributes(one).get("mnemon.request_id") == request_id}
+        return {
+            one.name: one for one in self.spans if attributes(one).get("souvenance.request_id") == request_id
+        }
 
     @property
     def _told(self) -> list[ExportTraceServiceRequest]:

@@ -1,4 +1,4 @@
-"""A real `mnemon serve` on a real PostgreSQL that is killed: what it says meanwhile, and that it recovers."""
+"""A real `souvenance serve` on a real PostgreSQL that is killed: what it says, and that it recovers."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def until(url, status, headers):
 @pytest.mark.embedded("it has a database of its own")
 def test_when_the_database_is_killed_the_server_says_so_and_recovers_when_it_is_back(home, database):
     store = database.url(database.create())
-    with serving(home, MNEMON_STORE=store, MNEMON_METRICS="1") as server:
+    with serving(home, SOUVENANCE_STORE=store, SOUVENANCE_METRICS="1") as server:
         scraper = server.mint("prometheus", ["audit"], data_class="config", wid="*", peers=["*"])
         afar = {"authorization": f"Bearer {scraper}", "x-forwarded-for": "203.0.113.7"}
         until(f"{server.url}/ready", 200, {})
-        assert "mnemon_store_up 1.0" in until(f"{server.url}/metrics", 200, afar).text
+        assert "souvenance_store_up 1.0" in until(f"{server.url}/metrics", 200, afar).text
         database.kill()
         assert until(f"{server.url}/ready", 503, {}).json()["error"] == "storage_unavailable"
         told = httpx.get(f"{server.url}/health", timeout=30, trust_env=False)
         assert (told.status_code, told.json()["status"]) == (200, "degraded")
-        assert "mnemon_store_up 0.0" in until(f"{server.url}/metrics", 200, {}).text
+        assert "souvenance_store_up 0.0" in until(f"{server.url}/metrics", 200, {}).text
         assert until(f"{server.url}/metrics", 503, afar).json()["error"] == "storage_unavailable"
         database.start()
         until(f"{server.url}/ready", 200, {})

@@ -8,10 +8,10 @@ import threading
 import msgspec
 import pytest
 
-from mnemon.config import settings_from
-from mnemon.domain.request_id import CURRENT
-from mnemon.errors import Misconfigured
-from mnemon.surfaces.http.seen.logs import Log, logging_to
+from souvenance.config import settings_from
+from souvenance.domain.request_id import CURRENT
+from souvenance.errors import Misconfigured
+from souvenance.surfaces.http.seen.logs import Log, logging_to
 
 CONTENT = "the text of a line"
 
@@ -54,24 +54,24 @@ def test_a_defect_is_told_by_where_it_happened_and_never_by_what_it_was_about(ca
 def test_in_json_every_line_is_an_object_with_the_id_of_the_request_at_hand(capsys):
     CURRENT.set("r-1")
     with logging_to(Log("json")):
-        logging.getLogger("mnemon.work").warning("derive waits for the model: %s", "it rests")
+        logging.getLogger("souvenance.work").warning("derive waits for the model: %s", "it rests")
     CURRENT.set("")
     [told] = [msgspec.json.decode(line) for line in written(capsys).splitlines()]
     assert (told["event"], told["level"], told["request_id"]) == ("log", "warning", "r-1")
-    assert (told["logger"], told["text"]) == ("mnemon.work", "derive waits for the model: it rests")
+    assert (told["logger"], told["text"]) == ("souvenance.work", "derive waits for the model: it rests")
 
 
 def test_in_text_a_report_reads_as_it_always_did(capsys):
     with logging_to(Log("text")):
-        logging.getLogger("mnemon.work").warning("derive waits for the model: it rests")
-    assert written(capsys) == "mnemon: derive waits for the model: it rests\n"
+        logging.getLogger("souvenance.work").warning("derive waits for the model: it rests")
+    assert written(capsys) == "souvenance: derive waits for the model: it rests\n"
 
 
 def test_off_is_silence(capsys):
     log = Log("off")
     with logging_to(log):
-        logging.getLogger("mnemon").error("anything")
-        log.say("Mnemon stopped.")
+        logging.getLogger("souvenance").error("anything")
+        log.say("Souvenance stopped.")
     assert written(capsys) == ""
 
 
@@ -104,7 +104,7 @@ def test_what_is_logged_by_many_threads_at_once_stays_in_lines_of_its_own(capsys
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("MNEMON_LOG", "xml"), ("MNEMON_LOG", "JSON"), ("MNEMON_METRICS", "yes")]
+    ("name", "value"), [("SOUVENANCE_LOG", "xml"), ("SOUVENANCE_LOG", "JSON"), ("SOUVENANCE_METRICS", "yes")]
 )
 def test_a_setting_that_means_nothing_is_refused(name, value):
     with pytest.raises(Misconfigured, match=name):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mnemon.surfaces.http.seen.metrics import Metrics
+from souvenance.surfaces.http.seen.metrics import Metrics
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
-ROW = re.compile(r"^\| `(mnemon_\w+)` \| (\w+) \| ([\w, ]*) \| (.*) \|$", re.M)
+ROW = re.compile(r"^\| `(souvenance_\w+)` \| (\w+) \| ([\w, ]*) \| (.*) \|$", re.M)
 
 
 def test_every_metric_is_in_the_page_with_its_kind_its_labels_and_its_meaning():
@@ -26,4 +26,4 @@ def test_every_metric_is_in_the_page_with_its_kind_its_labels_and_its_meaning():
 def test_every_alert_of_the_page_is_about_a_metric_that_there_is():
     text = PAGE.read_text("utf-8")
     known = {name for name, *_ in ROW.findall(text)}
-    assert set(re.findall(r"mnemon_\w+", text.partition("## Worth an alert")[2])) <= known
+    assert set(re.findall(r"souvenance_\w+", text.partition("## Worth an alert")[2])) <= known

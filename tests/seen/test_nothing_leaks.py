@@ -20,12 +20,12 @@ FIELDS = {
 def lived(home, model, log):
     """A whole session; its secrets, what the metrics tell of it, and everything that the server wrote."""
     settings = {
-        "MNEMON_LOG": log,
-        "MNEMON_METRICS": "1",
-        "MNEMON_CHAT_BASE_URL": model.url,
-        "MNEMON_CHAT_API_KEY": MODEL_KEY,
-        "MNEMON_MODEL_ANSWER_BASE_URL": model.url,
-        "MNEMON_MODEL_NAME": "m",
+        "SOUVENANCE_LOG": log,
+        "SOUVENANCE_METRICS": "1",
+        "SOUVENANCE_CHAT_BASE_URL": model.url,
+        "SOUVENANCE_CHAT_API_KEY": MODEL_KEY,
+        "SOUVENANCE_MODEL_ANSWER_BASE_URL": model.url,
+        "SOUVENANCE_MODEL_NAME": "m",
     }
     with serving(home, **settings) as server:
         secrets = secrets_of(server, model)
@@ -50,6 +50,6 @@ def test_neither_the_log_nor_the_metrics_of_a_busy_session_hold_a_word_a_name_or
         assert all(one["request_id"] for one in told if one["event"] == "request")
         assert {one.get("error") for one in told} >= {"namespace_denied", "cap_op_mismatch", "not_found"}
     elif log == "text":
-        assert written.splitlines()[-1] == "Mnemon stopped."
+        assert written.splitlines()[-1] == "Souvenance stopped."
     else:
         assert written == ""

@@ -11,14 +11,14 @@ import anyio
 import httpx
 import pytest
 
-from mnemon.errors import IntegrityError, StorageBusy, StorageUnavailable
-from mnemon.surfaces.http.seen.pulse import Pulse
+from souvenance.errors import IntegrityError, StorageBusy, StorageUnavailable
+from souvenance.surfaces.http.seen.pulse import Pulse
 from surfaces.door import PATIENCE_SECONDS, serving
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("ready") / "home", MNEMON_METRICS="1") as server:
+    with serving(tmp_path_factory.mktemp("ready") / "home", SOUVENANCE_METRICS="1") as server:
         yield server
 
 
@@ -36,7 +36,7 @@ def until(server, path, status):
 
 def held(server):
     """Another program that has the store, and lets nobody write."""
-    other = sqlite3.connect(server.home / "mnemon.db", isolation_level=None)
+    other = sqlite3.connect(server.home / "souvenance.db", isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     return closing(other)
 
@@ -60,10 +60,10 @@ def test_while_the_store_is_out_of_reach_it_says_so_at_once_and_recovers_by_itse
         assert (told.json()["status"], told.json()["store"]) == ("degraded", "storage_busy")
         metrics = asked(server, "/metrics")
         assert metrics.status_code == 200
-        assert "mnemon_store_up 0.0" in metrics.text
+        assert "souvenance_store_up 0.0" in metrics.text
     until(server, "/ready", 200)
     assert asked(server, "/health").json()["status"] == "ok"
-    assert "mnemon_store_up 1.0" in asked(server, "/metrics").text
+    assert "souvenance_store_up 1.0" in asked(server, "/metrics").text
     assert server.owner.post("/v1/memory/put", json={"text": "back again"}).status_code == 201
 
 

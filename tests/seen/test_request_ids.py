@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.routing import Route
 
-from mnemon import settings_from
-from mnemon.bootstrap import open_house
-from mnemon.domain.request_id import CURRENT, is_plain, onward
-from mnemon.surfaces.http.app import make_app
 from model.stand_in import Fails, a_stand_in
 from processes import PATIENCE_SECONDS
 from running import running
+from souvenance import settings_from
+from souvenance.bootstrap import open_house
+from souvenance.domain.request_id import CURRENT, is_plain, onward
+from souvenance.surfaces.http.app import make_app
 from surfaces.door import serving
 
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -34,9 +34,9 @@ def model():
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, model):
     settings = {
-        "MNEMON_CHAT_BASE_URL": model.url,
-        "MNEMON_MODEL_ANSWER_BASE_URL": model.url,
-        "MNEMON_MODEL_NAME": "parrot-1",
+        "SOUVENANCE_CHAT_BASE_URL": model.url,
+        "SOUVENANCE_MODEL_ANSWER_BASE_URL": model.url,
+        "SOUVENANCE_MODEL_NAME": "parrot-1",
     }
     with serving(tmp_path_factory.mktemp("ids") / "home", **settings) as server:
         yield server
@@ -161,7 +161,7 @@ class _BrokenDoor:
 
 
 def test_a_defect_of_ours_has_the_id_too(home):
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     with running(make_app(house.gate, doors=[_BrokenDoor()])) as url:
         answer = httpx.get(
             f"{url}/broken", headers={"x-request-id": "defect-1"}, trust_env=False, timeout=PATIENCE_SECONDS

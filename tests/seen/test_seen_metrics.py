@@ -10,12 +10,12 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from mnemon.domain.seen import SeenSettings
-from mnemon.errors import Misconfigured
-from mnemon.surfaces.http.seen.logs import Log
-from mnemon.surfaces.http.seen.seeing import seeing
 from model.stand_in import Fails, a_stand_in
-from surfaces.door import PATIENCE_SECONDS, mnemon, serving
+from souvenance.domain.seen import SeenSettings
+from souvenance.errors import Misconfigured
+from souvenance.surfaces.http.seen.logs import Log
+from souvenance.surfaces.http.seen.seeing import seeing
+from surfaces.door import PATIENCE_SECONDS, serving, souvenance
 
 SCRAPER = {"ops": ["audit"], "data_class": "config", "wid": "*", "peers": ["*"]}
 PROXIED = {"x-forwarded-for": "203.0.113.7"}
@@ -31,10 +31,10 @@ def model():
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, model):
     settings = {
-        "MNEMON_METRICS": "1",
-        "MNEMON_MODEL_ANSWER_BASE_URL": model.url,
-        "MNEMON_MODEL_NAME": "parrot-1",
-        "MNEMON_MODEL_CALLS_PER_HOUR": "100",
+        "SOUVENANCE_METRICS": "1",
+        "SOUVENANCE_MODEL_ANSWER_BASE_URL": model.url,
+        "SOUVENANCE_MODEL_NAME": "parrot-1",
+        "SOUVENANCE_MODEL_CALLS_PER_HOUR": "100",
     }
     with serving(tmp_path_factory.mktemp("counted") / "home", **settings) as server:
         yield server
@@ -123,7 +123,7 @@ class TestWhoIsTold:
 
     def test_no_page_that_calls_a_server_for_other_machines_by_a_name_of_its_own(self, home):
         arguments = ("--host", "0.0.0.0", "--allow-remote")
-        with serving(home, *arguments, MNEMON_METRICS="1") as server:
+        with serving(home, *arguments, SOUVENANCE_METRICS="1") as server:
             url = server.url.replace("0.0.0.0", "127.0.0.1")
             assert httpx.get(f"{url}/metrics", trust_env=False, timeout=PATIENCE_SECONDS).status_code == 200
             rebound = httpx.get(
@@ -144,10 +144,12 @@ class TestWhatIsCounted:
         server.client("junk").post("/v1/memory/put", json={"text": "hello"})
         server.owner.get("/nowhere/at/all")
         own = 'door="memory",operation="memory.put"'
-        assert grown(server, before, f'mnemon_requests_total{{{own},status="201"}}') == 1
-        assert grown(server, before, f'mnemon_requests_total{{{own},status="401"}}') == 1
-        assert grown(server, before, 'mnemon_requests_total{door="none",operation="none",status="404"}') == 1
-        assert grown(server, before, f"mnemon_request_seconds_count{{{own}}}") == 2
+        assert grown(server, before, f'souvenance_requests_total{{{own},status="201"}}') == 1
+        assert grown(server, before, f'souvenance_requests_total{{{own},status="401"}}') == 1
+        assert (
+            grown(server, before, 'souvenance_requests_total{door="none",operation="none",status="404"}') == 1
+        )
+        assert grown(server, before, f"souvenance_request_seconds_count{{{own}}}") == 2
 
     def test_what_the_gate_granted_and_refused_by_code(self, server):
         before = told(server)
@@ -156,18 +158,18 @@ class TestWhatIsCounted:
         server.owner.post("/v1/memory/get", json=asked)
         server.actor("someone", ["get"], ["travel"]).post("/v1/memory/get", json=asked)
         get = 'operation="memory.get"'
-        assert grown(server, before, f'mnemon_operations_total{{{get},outcome="ok"}}') == 1
-        assert grown(server, before, f'mnemon_operations_total{{{get},outcome="namespace_denied"}}') == 1
-        assert grown(server, before, 'mnemon_lines_total{operation="memory.put"}') == 1
-        assert grown(server, before, f"mnemon_lines_total{{{get}}}") == 1
-        assert grown(server, before, f"mnemon_operation_seconds_count{{{get}}}") == 2
+        assert grown(server, before, f'souvenance_operations_total{{{get},outcome="ok"}}') == 1
+        assert grown(server, before, f'souvenance_operations_total{{{get},outcome="namespace_denied"}}') == 1
+        assert grown(server, before, 'souvenance_lines_total{operation="memory.put"}') == 1
+        assert grown(server, before, f"souvenance_lines_total{{{get}}}") == 1
+        assert grown(server, before, f"souvenance_operation_seconds_count{{{get}}}") == 2
 
     def test_transactions_and_that_the_store_is_there(self, server):
         before = told(server)
         server.owner.post("/v1/memory/put", json={"text": "hello", "namespace": "travel"})
-        assert grown(server, before, 'mnemon_store_transactions_total{kind="write",outcome="ok"}') >= 1
-        assert grown(server, before, 'mnemon_store_seconds_count{kind="write"}') >= 1
-        assert told(server)["mnemon_store_up"] == 1
+        assert grown(server, before, 'souvenance_store_transactions_total{kind="write",outcome="ok"}') >= 1
+        assert grown(server, before, 'souvenance_store_seconds_count{kind="write"}') >= 1
+        assert told(server)["souvenance_store_up"] == 1
 
     def test_calls_of_the_model_and_what_is_left_of_its_budget(self, server, model):
         place = "/v3/workspaces/models"
@@ -178,10 +180,10 @@ class TestWhatIsCounted:
         for reply in ("Lisbon.", Fails(500)):
             model.plays(reply)
             server.owner.post(f"{place}/peers/ann/chat", json={"query": "Where does ann live?"})
-        assert grown(server, before, 'mnemon_model_calls_total{outcome="ok",task="answer"}') >= 1
-        assert grown(server, before, 'mnemon_model_calls_total{outcome="failed",task="answer"}') >= 1
-        assert grown(server, before, 'mnemon_model_tokens_total{task="answer"}') >= 20
-        assert grown(server, before, 'mnemon_model_calls_left{period="hour"}') < 0
+        assert grown(server, before, 'souvenance_model_calls_total{outcome="ok",task="answer"}') >= 1
+        assert grown(server, before, 'souvenance_model_calls_total{outcome="failed",task="answer"}') >= 1
+        assert grown(server, before, 'souvenance_model_tokens_total{task="answer"}') >= 20
+        assert grown(server, before, 'souvenance_model_calls_left{period="hour"}') < 0
 
     def test_the_work_behind_the_requests(self, server):
         before = told(server)
@@ -189,7 +191,7 @@ class TestWhatIsCounted:
         server.owner.post(f"{place}/sessions", json={"id": "s", "peers": {"ann": {}}})
         said = {"messages": [{"peer_id": "ann", "content": "I live in Lisbon."}]}
         server.owner.post(f"{place}/sessions/s/messages", json=said)
-        name = 'mnemon_work_total{kind="derive",outcome="ok"}'
+        name = 'souvenance_work_total{kind="derive",outcome="ok"}'
         end = time.monotonic() + PATIENCE_SECONDS
         while not grown(server, before, name):
             assert time.monotonic() < end
@@ -198,7 +200,7 @@ class TestWhatIsCounted:
         found = told(server)
         assert found["process_resident_memory_bytes"] > 0
         assert found["process_open_fds"] > 0
-        assert any(name.startswith("mnemon_build_info{") for name in found)
+        assert any(name.startswith("souvenance_build_info{") for name in found)
 
     def test_no_label_holds_a_name_that_a_person_gave(self, server):
         server.owner.post("/v3/workspaces/w-private/peers", json={"id": "p-private"})
@@ -213,13 +215,13 @@ class TestWhatIsCounted:
 
 def test_what_is_not_installed_is_a_clear_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    monkeypatch.delitem(sys.modules, "mnemon.surfaces.http.seen.metrics", raising=False)
+    monkeypatch.delitem(sys.modules, "souvenance.surfaces.http.seen.metrics", raising=False)
     with ExitStack() as stack, pytest.raises(Misconfigured, match="prometheus-client"):
         stack.enter_context(seeing(SeenSettings(metrics=True), Log("text")))
 
 
 def test_a_scrapers_cap_is_minted_as_the_page_says(server):
-    minted = mnemon(
+    minted = souvenance(
         "cap", "mint", "--sub", "prometheus", "--ops", "audit", "--data-class", "config",
         "--wid", "*", "--peers", "*", "--namespaces", "*", home=server.home,
     )  # fmt: skip

@@ -7,13 +7,13 @@ import sys
 import httpx
 import pytest
 
-from mnemon.domain.seen import SeenSettings
-from mnemon.surfaces.http.seen.logs import Log, logging_to
-from mnemon.surfaces.http.seen.seeing import seeing
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS
 from seen.busy import MODEL_KEY, secrets_of
 from seen.collector import a_collector, attributes
+from souvenance.domain.seen import SeenSettings
+from souvenance.surfaces.http.seen.logs import Log, logging_to
+from souvenance.surfaces.http.seen.seeing import seeing
 from surfaces.door import serving
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -27,10 +27,10 @@ def lived(tmp_path_factory):
             "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
             "OTEL_EXPORTER_OTLP_HEADERS": "x-tenant=ours",
             "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=test",
-            "MNEMON_CHAT_BASE_URL": model.url,
-            "MNEMON_CHAT_API_KEY": MODEL_KEY,
-            "MNEMON_MODEL_ANSWER_BASE_URL": model.url,
-            "MNEMON_MODEL_NAME": "m",
+            "SOUVENANCE_CHAT_BASE_URL": model.url,
+            "SOUVENANCE_CHAT_API_KEY": MODEL_KEY,
+            "SOUVENANCE_MODEL_ANSWER_BASE_URL": model.url,
+            "SOUVENANCE_MODEL_NAME": "m",
         }
         with serving(tmp_path_factory.mktemp("traced") / "home", **settings) as server:
             secrets = secrets_of(server, model)
@@ -73,14 +73,14 @@ def test_a_request_its_operation_and_its_transactions_are_one_trace_inside_the_c
     assert {one.trace_id for one in found.values()} == {request.trace_id}
     told = attributes(request)
     assert (told["http.request.method"], told["http.response.status_code"]) == ("POST", 200)
-    assert (told["mnemon.door"], told["mnemon.operation"]) == ("memory", "memory.get")
-    assert attributes(operation)["mnemon.outcome"] == "ok"
+    assert (told["souvenance.door"], told["souvenance.operation"]) == ("memory", "memory.get")
+    assert attributes(operation)["souvenance.outcome"] == "ok"
 
 
 def test_a_refusal_is_told_by_its_code(lived):
     found = lived[0].of("bad-1")
     assert attributes(found["memory memory.get"])["error.type"] == "invalid_input"
-    assert attributes(found["operation memory.get"])["mnemon.outcome"] == "invalid_input"
+    assert attributes(found["operation memory.get"])["souvenance.outcome"] == "invalid_input"
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -88,7 +88,7 @@ def test_a_call_of_the_model_is_in_the_trace_of_the_request_that_needed_it(lived
     found = lived[0].of(f"chat-{stream}")
     request, call = found["honcho peers.chat"], found["model answer"]
     assert call.trace_id == request.trace_id
-    assert attributes(call)["mnemon.tokens"] > 0
+    assert attributes(call)["souvenance.tokens"] > 0
 
 
 def test_the_work_behind_the_requests_has_traces_of_its_own(lived):
@@ -97,7 +97,7 @@ def test_the_work_behind_the_requests_has_traces_of_its_own(lived):
 
 def test_the_standard_variables_say_whose_they_are_and_where_they_go(lived):
     collector = lived[0]
-    assert all(one["service.name"] == "mnemon" for one in collector.resources)
+    assert all(one["service.name"] == "souvenance" for one in collector.resources)
     assert all(one["deployment.environment.name"] == "test" for one in collector.resources)
     assert all(one["x-tenant"] == "ours" for one in collector.headers)
 
@@ -113,7 +113,7 @@ def test_no_span_holds_a_word_a_name_or_a_key_of_the_session(lived):
 
 
 def test_every_door_is_traced(lived):
-    doors = {attributes(one).get("mnemon.door") for one in lived[0].spans} - {None}
+    doors = {attributes(one).get("souvenance.door") for one in lived[0].spans} - {None}
     assert doors == {"memory", "honcho", "chat", "signin", "mcp", "upkeep", "none"}
 
 
@@ -127,8 +127,8 @@ def test_a_collector_that_is_gone_holds_up_neither_requests_nor_the_end(home):
 
 def test_without_the_packages_it_says_so_and_serves(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
-    monkeypatch.delitem(sys.modules, "mnemon.surfaces.http.seen.tracing", raising=False)
+    monkeypatch.delitem(sys.modules, "souvenance.surfaces.http.seen.tracing", raising=False)
     log = Log("text")
     with logging_to(log), seeing(SeenSettings(traces=True), log) as sight:
         assert sight is None
-    assert "pip install 'mnemon[traces]'" in capsys.readouterr().err
+    assert "pip install 'souvenance[traces]'" in capsys.readouterr().err

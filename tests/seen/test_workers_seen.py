@@ -12,18 +12,18 @@ import msgspec
 import pytest
 
 import stores
-from mnemon import open_house, settings_from
-from mnemon.core.conversation.hooks import Delivery
-from mnemon.domain.tasks import DELIVER, Errand
 from processes import PATIENCE_SECONDS, until
-from surfaces.door import environment, mnemon, ordinary_signals
+from souvenance import open_house, settings_from
+from souvenance.core.conversation.hooks import Delivery
+from souvenance.domain.tasks import DELIVER, Errand
+from surfaces.door import environment, ordinary_signals, souvenance
 
 
 @contextmanager
 def working(home, *arguments, **settings):
     """A worker that listens on a free port, and what asks it."""
     with subprocess.Popen(
-        [sys.executable, "-m", "mnemon", "work", "--port", "0", "--home", str(home), *arguments],
+        [sys.executable, "-m", "souvenance", "work", "--port", "0", "--home", str(home), *arguments],
         env=environment(**{**stores.settings_of(home), **settings}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -32,13 +32,13 @@ def working(home, *arguments, **settings):
     ) as process:
         try:
             greeting = process.stdout.readline()
-            assert greeting.startswith("Mnemon works."), process.communicate()
+            assert greeting.startswith("Souvenance works."), process.communicate()
             url = greeting.split()[-1].removesuffix("/health")
             with httpx.Client(base_url=url, timeout=PATIENCE_SECONDS, trust_env=False) as client:
                 yield client
             process.send_signal(signal.SIGTERM)
             told, trouble = process.communicate(timeout=PATIENCE_SECONDS)
-            assert (process.returncode, told, trouble) == (0, "", "Mnemon stopped.\n")
+            assert (process.returncode, told, trouble) == (0, "", "Souvenance stopped.\n")
         finally:
             process.kill()
 
@@ -46,13 +46,13 @@ def working(home, *arguments, **settings):
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     home = tmp_path_factory.mktemp("worker") / "home"
-    mnemon("put", "I like pears", home=home)
+    souvenance("put", "I like pears", home=home)
     return home
 
 
 @pytest.fixture(scope="module")
 def worker(home):
-    with working(home, MNEMON_METRICS="1") as client:
+    with working(home, SOUVENANCE_METRICS="1") as client:
         yield client
 
 
@@ -63,7 +63,7 @@ def test_it_tells_how_it_is(worker):
 
 
 def test_its_metrics_are_for_this_machine_or_a_cap(home, worker):
-    assert "mnemon_store_up 1.0" in worker.get("/metrics").text
+    assert "souvenance_store_up 1.0" in worker.get("/metrics").text
     afar = {"x-forwarded-for": "203.0.113.7"}
     assert worker.get("/metrics", headers=afar).status_code == 401
     shown = {**afar, "authorization": f"Bearer {(home / 'owner.cap').read_text().strip()}"}
@@ -72,11 +72,11 @@ def test_its_metrics_are_for_this_machine_or_a_cap(home, worker):
 
 def test_its_metrics_tell_of_the_work_it_does(home, worker):
     payload = msgspec.json.encode(Delivery(endpoint="gone", body="")).decode()
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none", **stores.settings_of(home)}, str(home)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none", **stores.settings_of(home)}, str(home)))
     with house._book.write("default") as tx:
         tx.work.add(Errand("default", DELIVER, payload=payload), 0)
     house.close()
-    done = 'mnemon_work_total{kind="deliver",outcome="ok"} 1.0'
+    done = 'souvenance_work_total{kind="deliver",outcome="ok"} 1.0'
     until(lambda: done in worker.get("/metrics").text)
 
 
@@ -93,7 +93,7 @@ def test_a_page_of_another_site_learns_nothing(worker):
 
 
 def test_it_listens_beyond_this_machine_only_if_told_so(home):
-    refused = mnemon("work", "--port", "0", "--host", "0.0.0.0", home=home, exit_code=None)
+    refused = souvenance("work", "--port", "0", "--host", "0.0.0.0", home=home, exit_code=None)
     assert refused.exit_code != 0
     assert "--allow-remote" in refused.err
     with working(home, "--host", "0.0.0.0", "--allow-remote", "--host-name", "worker.example") as client:

@@ -11,10 +11,10 @@ import httpx
 from starlette.testclient import TestClient
 
 from gate.world import World
-from mnemon.domain.base64url import b64
-from mnemon.gate.reception import Reception
-from mnemon.surfaces.http.app import make_app
-from mnemon.surfaces.http.signin.door import SignInDoor
+from souvenance.domain.base64url import b64
+from souvenance.gate.reception import Reception
+from souvenance.surfaces.http.app import make_app
+from souvenance.surfaces.http.signin.door import SignInDoor
 
 ORIGIN = "http://127.0.0.1:8787"
 CALLBACK = "http://127.0.0.1:49152/callback"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemon.domain.signin import DEVICE_GRANT
-from mnemon.gate.reception import MOST_DEVICES
 from signin.browser import action, hidden, refreshing
+from souvenance.domain.signin import DEVICE_GRANT
+from souvenance.gate.reception import MOST_DEVICES
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_a_sign_in_survives_a_restart_and_no_secret_of_it_lies_in_the_folder(hom
         device = place.program.post("/oauth/device", data={"client_id": "hermes-agent"}).json()
         secrets = [code, token["refresh_token"], token["access_token"], *place.browser.cookies.values()]
         secrets += [device["device_code"], device["user_code"], token["access_token"].rpartition("~")[2]]
-        stored = b"".join(path.read_bytes() for path in home.glob("mnemon.db*"))
+        stored = b"".join(path.read_bytes() for path in home.glob("souvenance.db*"))
         log = server.stop()
     assert b"hermes-agent" in stored
     for secret in (*secrets, place.owner_cap):

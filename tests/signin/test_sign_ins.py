@@ -7,14 +7,14 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.surfaces.http.app import make_app
-from mnemon.surfaces.http.signin.door import SignInDoor
 from processes import PATIENCE_SECONDS
 from running import running
 from signin.browser import Flow, fetching, refreshing
-from surfaces.door import mnemon
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.surfaces.http.app import make_app
+from souvenance.surfaces.http.signin.door import SignInDoor
+from surfaces.door import souvenance
 
 
 def listed(place, cap=None):
@@ -153,22 +153,22 @@ class Visited(Flow):
 
 def test_the_command_line_lists_and_ends_them_here_and_at_a_server(home):
     with ExitStack() as stack:
-        house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(home)))
+        house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
         stack.callback(house.close)
         url = stack.enter_context(running(make_app(house.gate, doors=[SignInDoor(house.reception)])))
         place = Visited(house, url, stack)
         place.sign_in()
         first, second = let_in(place), let_in(place, peer="bob", everyone="no", access="read")
-        newest, oldest = mnemon("sign-ins", "--json", home=home).json()["sign_ins"]
-        assert mnemon("sign-ins", "list", "--json", home=home).json()["sign_ins"] == [newest, oldest]
-        head, row, _ = mnemon("sign-ins", home=home, url=url).out.splitlines()
+        newest, oldest = souvenance("sign-ins", "--json", home=home).json()["sign_ins"]
+        assert souvenance("sign-ins", "list", "--json", home=home).json()["sign_ins"] == [newest, oldest]
+        head, row, _ = souvenance("sign-ins", home=home, url=url).out.splitlines()
         assert head.split()[:6] == ["id", "program", "client", "workspace", "peer", "access"]
         assert row.split()[:7] == [newest["id"], "Hermes", "Agent", "hermes-agent", "hermes", "bob", "read"]
-        assert mnemon("sign-ins", "end", newest["id"], home=home, url=url).out.startswith("ended ")
-        assert mnemon("sign-ins", "end", oldest["id"], "--json", home=home).json()["id"] == oldest["id"]
+        assert souvenance("sign-ins", "end", newest["id"], home=home, url=url).out.startswith("ended ")
+        assert souvenance("sign-ins", "end", oldest["id"], "--json", home=home).json()["id"] == oldest["id"]
         for token in (first, second):
             assert place.whoami(token["access_token"]).json()["error"] == "cap_revoked"
             assert place.fetch(refreshing(token["refresh_token"])).status_code == 400
-        assert mnemon("sign-ins", home=home).out == ""
-        refused = mnemon("sign-ins", "end", oldest["id"], "--json", home=home, exit_code=None)
+        assert souvenance("sign-ins", home=home).out == ""
+        refused = souvenance("sign-ins", "end", oldest["id"], "--json", home=home, exit_code=None)
         assert refused.complaint()["error"] == "not_found"

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from mnemon.domain.cap import SIGNED_IN
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
 from signin.browser import ORIGIN, Place, action, answered, asking, fetching, hidden, refreshing
+from souvenance.domain.cap import SIGNED_IN
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 
 
 def test_a_person_lets_hermes_in_and_its_token_is_a_cap_of_what_they_allowed(place):
@@ -106,7 +106,7 @@ def test_the_cookie_is_for_this_server_alone_and_a_sign_in_replaces_it(place):
 def test_over_tls_the_cookie_is_bound_to_the_host():
     place = Place(public_url="https://memory.example", origin="https://memory.example")
     cookie = place.browser.get("/signin").headers["set-cookie"]
-    assert cookie.startswith("__Host-mnemon-visit=")
+    assert cookie.startswith("__Host-souvenance-visit=")
     assert "Secure" in cookie
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gate.world import World
-from mnemon.adapters.inmemory.book import MemoryBook
-from mnemon.domain.signin import DEVICE_GRANT
-from mnemon.errors import StorageBusy
 from signin.browser import CALLBACK, VERIFIER, Place, asking, challenge, fetching
+from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.domain.signin import DEVICE_GRANT
+from souvenance.errors import StorageBusy
 
 PLACE = Place()
 VALUES = st.text(max_size=20) | st.sampled_from(

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from mnemon.errors import MnemonError
-from mnemon.gate.admission import Credentials
-from mnemon.gate.operation import Operation
+from souvenance.errors import SouvenanceError
+from souvenance.gate.admission import Credentials
+from souvenance.gate.operation import Operation
 from surfaces.inhabited import EVERY_ROUTE, Names, right
 
 NAMES: Names = {
@@ -35,8 +35,8 @@ def asked(operation: Operation, names: Names) -> Any:
     return msgspec.convert(fields, operation.request, strict=False)
 
 
-def raised(gate: Any, operation: Operation, credentials: Credentials, request: Any) -> MnemonError:
+def raised(gate: Any, operation: Operation, credentials: Credentials, request: Any) -> SouvenanceError:
     """The error that the call must end with."""
-    with pytest.raises(MnemonError) as refused:
+    with pytest.raises(SouvenanceError) as refused:
         gate.call(operation, credentials, request)
     return refused.value

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from surfaces.door import mnemon, serving
+from surfaces.door import serving, souvenance
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +33,10 @@ def command(request, tmp_path_factory):
     """The command line: on a data folder of its own, and asking a server."""
     home = tmp_path_factory.mktemp(request.param) / "home"
     if request.param == "embedded":
-        yield partial(mnemon, home=home)
+        yield partial(souvenance, home=home)
     else:
         with serving(home) as server:
-            yield partial(mnemon, home=home, url=server.url)
+            yield partial(souvenance, home=home, url=server.url)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Mnemon as its users meet it: a server in a process of its own, and the command line in another."""
+"""Souvenance as its users meet it: a server in a process of its own, and the command line in another."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ import httpx
 import msgspec
 
 import stores
-from mnemon.commands import main
 from processes import PATIENCE_SECONDS, until
+from souvenance.commands import main
 
 EVERY_OP = ["put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit"]
 UNLISTED = {(404, "not_found"), (405, "method_not_allowed"), (403, "host_refused")}
@@ -44,13 +44,13 @@ class Finished(NamedTuple):
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment without any setting of Mnemon's, with the given ones.
+    """This process's environment without any setting of Souvenance's, with the given ones.
 
     Unless one of them says otherwise search is by words alone, so that no answer depends on whether a vector
     is there already.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MNEMON_")}
-    return {**kept, "MNEMON_EMBEDDER": "none", **more}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
+    return {**kept, "SOUVENANCE_EMBEDDER": "none", **more}
 
 
 def ordinary_signals() -> None:
@@ -72,9 +72,9 @@ class Running:
         start: Any = None,
     ) -> None:
         known = {
-            "MNEMON_HOME": str(home),
+            "SOUVENANCE_HOME": str(home),
             **stores.settings_of(home),
-            **({"MNEMON_URL": url} if url else {}),
+            **({"SOUVENANCE_URL": url} if url else {}),
             **(settings or {}),
         }
         self._folder = TemporaryDirectory()
@@ -140,7 +140,7 @@ class _Interpreter(subprocess.Popen[bytes]):
     def __init__(self, arguments: tuple[str, ...], known: dict[str, str], files: list[Path]) -> None:
         with files[0].open("rb") as given, files[1].open("wb") as out, files[2].open("wb") as err:
             super().__init__(
-                [sys.executable, "-m", "mnemon", *arguments],
+                [sys.executable, "-m", "souvenance", *arguments],
                 env=known,
                 stdin=given,
                 stdout=out,
@@ -172,7 +172,7 @@ def at_once(*commands: tuple[str, ...], **more: Any) -> list[Finished]:
     return finished
 
 
-def mnemon(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finished:
+def souvenance(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finished:
     """Run the command line to its end."""
     return Running(*arguments, **more).finish(exit_code)
 
@@ -180,29 +180,29 @@ def mnemon(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finished:
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
-        "mnemon.bootstrap",
-        "mnemon.surfaces.cli.main",
-        "mnemon.surfaces.cli.backup",
-        "mnemon.surfaces.cli.exporting",
-        "mnemon.surfaces.cli.importing",
-        "mnemon.surfaces.cli.migrating",
-        "mnemon.domain.when.said",
-        "mnemon.surfaces.http.client",
-        "mnemon.surfaces.http.doors",
-        "mnemon.surfaces.http.server",
-        "mnemon.adapters.archive.keeping",
-        "mnemon.adapters.importers.choice",
-        "mnemon.adapters.index.ranked",
-        "mnemon.adapters.sql.renewal",
-        "mnemon.adapters.sql.work",
-        "mnemon.adapters.tokens",
-        "mnemon.gate.workshop",
-        "mnemon.hermes.setup.commands",
-        "mnemon.ways",
+        "souvenance.bootstrap",
+        "souvenance.surfaces.cli.main",
+        "souvenance.surfaces.cli.backup",
+        "souvenance.surfaces.cli.exporting",
+        "souvenance.surfaces.cli.importing",
+        "souvenance.surfaces.cli.migrating",
+        "souvenance.domain.when.said",
+        "souvenance.surfaces.http.client",
+        "souvenance.surfaces.http.doors",
+        "souvenance.surfaces.http.server",
+        "souvenance.adapters.archive.keeping",
+        "souvenance.adapters.importers.choice",
+        "souvenance.adapters.index.ranked",
+        "souvenance.adapters.sql.renewal",
+        "souvenance.adapters.sql.work",
+        "souvenance.adapters.tokens",
+        "souvenance.gate.workshop",
+        "souvenance.hermes.setup.commands",
+        "souvenance.ways",
         "importlib.readers",
-        "mnemon.surfaces.http.signin.door",
-        "mnemon.surfaces.mcp.door",
-        "mnemon.surfaces.mcp.server",
+        "souvenance.surfaces.http.signin.door",
+        "souvenance.surfaces.mcp.door",
+        "souvenance.surfaces.mcp.server",
         "mcp.server.streamable_http_manager",
         "certifi",
         "encodings.idna",
@@ -232,7 +232,7 @@ def _command_line(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(known)
-    sys.argv = ["mnemon", *arguments]
+    sys.argv = ["souvenance", *arguments]
     if user is not None:
         os.setgroups([])
         os.setgid(user)
@@ -244,7 +244,7 @@ def _command_line(
 
 @dataclass
 class Server:
-    """A running `mnemon serve`."""
+    """A running `souvenance serve`."""
 
     process: Running
     url: str

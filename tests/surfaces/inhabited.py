@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import httpx
 
-from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
-from mnemon.surfaces.http.route import Route
-from mnemon.surfaces.http.routes import ROUTES
 from processes import PATIENCE_SECONDS
 from signin.browser import Flow
+from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
+from souvenance.surfaces.http.route import Route
+from souvenance.surfaces.http.routes import ROUTES
 
 EVERY_ROUTE: dict[str, Route] = {route.operation.name: route for route in (*ROUTES, *HONCHO_ROUTES)}
 

@@ -24,10 +24,14 @@ def on_terminal(
     ours, theirs = pty.openpty()
     ioctl(theirs, TIOCSWINSZ, pack("HHHH", ROWS, columns, 0, 0))
     os.write(ours, answer.encode())
-    known = environment(MNEMON_HOME=str(home), TERM="xterm-256color", **settings)
+    known = environment(SOUVENANCE_HOME=str(home), TERM="xterm-256color", **settings)
     known.pop("COLUMNS", None)
     process = subprocess.Popen(
-        [sys.executable, "-m", "mnemon", *arguments], env=known, stdin=theirs, stdout=theirs, stderr=theirs
+        [sys.executable, "-m", "souvenance", *arguments],
+        env=known,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
     )
     os.close(theirs)
     seen = b""

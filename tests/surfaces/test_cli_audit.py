@@ -5,11 +5,11 @@ import sqlite3
 
 import pytest
 
-from mnemon import open_house, settings_from
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from surfaces.door import mnemon
+from souvenance import open_house, settings_from
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from surfaces.door import souvenance
 
 COLUMNS = {
     "at": "at + 1",
@@ -49,11 +49,11 @@ def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("audited")
     home = folder / "home"
     for number in range(5):
-        mnemon("put", f"line {number}", home=home)
-    mnemon("get", "line", home=home)
-    mnemon("forget", "-n", "travel", "--yes", home=home)
-    (folder / "checkpoint").write_text(mnemon("audit", "checkpoint", home=home).out)
-    (folder / "rows").write_text(mnemon("audit", "list", "--json", home=home).out)
+        souvenance("put", f"line {number}", home=home)
+    souvenance("get", "line", home=home)
+    souvenance("forget", "-n", "travel", "--yes", home=home)
+    (folder / "checkpoint").write_text(souvenance("audit", "checkpoint", home=home).out)
+    (folder / "rows").write_text(souvenance("audit", "list", "--json", home=home).out)
     return folder
 
 
@@ -64,14 +64,14 @@ def copy(saved, tmp_path):
 
 
 def edited(home, sql):
-    book = sqlite3.connect(home / "mnemon.db")
+    book = sqlite3.connect(home / "souvenance.db")
     with book:
         book.executescript(sql)
     book.close()
 
 
 def verify(home, *more, exit_code=0):
-    return mnemon("audit", "verify", *more, home=home, exit_code=exit_code)
+    return souvenance("audit", "verify", *more, home=home, exit_code=exit_code)
 
 
 def test_list_prints_who_did_what_where_and_how_it_ended(command, room):
@@ -130,7 +130,7 @@ def test_a_truncation_is_found_wherever_the_log_is_cut(tmp_path):
         house.gate.call(o.WHOAMI, Credentials(house.owner_cap), m.WhoAmI())
     house.close()
     checkpoint = tmp_path / "checkpoint"
-    checkpoint.write_text(mnemon("audit", "checkpoint", home=home).out)
+    checkpoint.write_text(souvenance("audit", "checkpoint", home=home).out)
     for left in (254, 255, 256, 257):
         copy = tmp_path / f"cut-at-{left}"
         shutil.copytree(home, copy)

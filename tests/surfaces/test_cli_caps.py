@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mnemon.domain import cap
-from mnemon.domain.base64url import unb64
-from mnemon.domain.cap import Claims, Confirmation, HolderKey
-from surfaces.door import mnemon
+from souvenance.domain import cap
+from souvenance.domain.base64url import unb64
+from souvenance.domain.cap import Claims, Confirmation, HolderKey
+from surfaces.door import souvenance
 
 
 def mint(command, *more, sub="guest", ops="get,list", namespaces="travel"):
@@ -54,10 +54,10 @@ def test_a_time_to_live_may_have_a_unit(command, span, seconds):
 def test_show_prints_what_a_cap_says_and_asks_nobody(command, tmp_path):
     token = mint(command, "--ttl", "1h")
     nowhere = tmp_path / "nothing-here"
-    told = mnemon("cap", "show", token, home=nowhere, url="http://127.0.0.1:1").out
+    told = souvenance("cap", "show", token, home=nowhere, url="http://127.0.0.1:1").out
     for said in ("actor       guest", "operations  get, list", "namespaces  travel", "holder      bearer"):
         assert said in told.splitlines()
-    shown = mnemon("--json", "cap", "show", token, home=nowhere).json()
+    shown = souvenance("--json", "cap", "show", token, home=nowhere).json()
     assert [block["sub"] for block in shown["blocks"]] == ["guest"]
     assert shown["bound"] is False
     assert not nowhere.exists()
@@ -69,7 +69,7 @@ def test_show_without_a_cap_shows_the_owners(command):
 
 @pytest.mark.parametrize("token", ["junk", "a.b.c", "~", ""])
 def test_show_refuses_what_is_no_cap(tmp_path, token):
-    refused = mnemon("cap", "show", token or "~", home=tmp_path, exit_code=4)
+    refused = souvenance("cap", "show", token or "~", home=tmp_path, exit_code=4)
     assert refused.err.startswith("cap_malformed: ")
 
 
@@ -88,7 +88,7 @@ def test_show_survives_a_cap_that_lies_about_its_time(tmp_path, end):
         cnf=Confirmation(HolderKey.of(key.public_key())),
     )
     token = cap.bearer(cap.sign(claims, key=key, kid="x"), key)
-    told = mnemon("cap", "show", token, home=tmp_path, exit_code=None)
+    told = souvenance("cap", "show", token, home=tmp_path, exit_code=None)
     assert told.exit_code in (0, 4)
     assert "Traceback" not in told.err
 
@@ -97,7 +97,7 @@ def test_attenuate_makes_a_narrower_cap_with_no_server_and_no_folder(command, tm
     nowhere = tmp_path / "nothing-here"
     token = mint(command, sub="owner", ops="put,get", namespaces="travel,work")
     command("put", "Trip to Chengdu", "-n", "travel")
-    narrower = mnemon(
+    narrower = souvenance(
         "cap", "attenuate", token, "--ops", "get", "--namespaces", "travel", "--ttl", "5m", home=nowhere
     )
     child = narrower.out.strip()
@@ -124,8 +124,8 @@ def test_attenuate_makes_a_narrower_cap_with_no_server_and_no_folder(command, tm
     ],
 )
 def test_attenuate_refuses_to_widen(tmp_path, wider):
-    token = mint(lambda *asked: mnemon(*asked, home=tmp_path / "home"))
-    refused = mnemon("cap", "attenuate", token, *wider, home=tmp_path, exit_code=5)
+    token = mint(lambda *asked: souvenance(*asked, home=tmp_path / "home"))
+    refused = souvenance("cap", "attenuate", token, *wider, home=tmp_path, exit_code=5)
     assert refused.out == ""
     assert refused.err.startswith("cap_scope_mismatch: ")
 
@@ -151,12 +151,12 @@ def test_revoking_by_jti_and_by_actor(command, room):
 
 def test_a_holder_key_is_made_once_and_is_its_owners_alone(tmp_path):
     file = tmp_path / "holder.key"
-    printed = mnemon("cap", "holder-key", str(file), home=tmp_path).out.strip()
+    printed = souvenance("cap", "holder-key", str(file), home=tmp_path).out.strip()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     secret = Ed25519PrivateKey.from_private_bytes(unb64(file.read_text().strip()))
     assert HolderKey.of(secret.public_key()).x == printed
     before = file.read_bytes()
-    refused = mnemon("cap", "holder-key", str(file), home=tmp_path, exit_code=3)
+    refused = souvenance("cap", "holder-key", str(file), home=tmp_path, exit_code=3)
     assert refused.err.startswith("invalid_input: ")
     assert file.read_bytes() == before
 
@@ -174,44 +174,44 @@ def test_a_bound_cap_serves_its_holder_only_here_and_over_the_network(command, t
 
 def test_rotating_the_keys_keeps_every_line_readable(tmp_path):
     home = tmp_path / "home"
-    ids = [mnemon("put", f"line {number}", "-n", "travel", home=home).out.strip() for number in range(2)]
+    ids = [souvenance("put", f"line {number}", "-n", "travel", home=home).out.strip() for number in range(2)]
     before = (home / "root.key").read_text()
-    told = mnemon("key", "rotate", home=home).out
+    told = souvenance("key", "rotate", home=home).out
     assert told == "1 namespaces have a new key, 3 keys are wrapped by a new root key\n"
     assert (home / "root.key").read_text() != before
-    ids.append(mnemon("put", "line 2", "-n", "travel", home=home).out.strip())
+    ids.append(souvenance("put", "line 2", "-n", "travel", home=home).out.strip())
     for number, line in enumerate(ids):
-        assert mnemon("--json", "line", line, home=home).json()["text"] == f"line {number}"
-    told = mnemon("--json", "key", "rotate", home=home).json()
+        assert souvenance("--json", "line", line, home=home).json()["text"] == f"line {number}"
+    told = souvenance("--json", "key", "rotate", home=home).json()
     assert told == {"rooms": 1, "rewrapped": 4, "kid": None, "kept": False}
 
 
 def test_rotating_the_signing_key_spares_old_caps_until_the_old_key_is_revoked(tmp_path):
     home = tmp_path / "home"
-    old = mint(lambda *asked: mnemon(*asked, home=home), sub="owner")
+    old = mint(lambda *asked: souvenance(*asked, home=home), sub="owner")
     old_kid = cap.key_id(old)
-    told = mnemon("key", "rotate", "--signing", home=home).out
+    told = souvenance("key", "rotate", "--signing", home=home).out
     new_kid = json.loads((home / "signing.key").read_text())["current"]
     assert new_kid != old_kid
     assert new_kid in told
-    mnemon("--cap", old, "get", home=home)
-    assert cap.key_id(mint(lambda *asked: mnemon(*asked, home=home))) == new_kid
-    mnemon("cap", "revoke", "--kid", old_kid, home=home)
-    assert mnemon("--cap", old, "get", home=home, exit_code=4).err.startswith("cap_revoked: ")
-    mnemon("get", home=home)
+    souvenance("--cap", old, "get", home=home)
+    assert cap.key_id(mint(lambda *asked: souvenance(*asked, home=home))) == new_kid
+    souvenance("cap", "revoke", "--kid", old_kid, home=home)
+    assert souvenance("--cap", old, "get", home=home, exit_code=4).err.startswith("cap_revoked: ")
+    souvenance("get", home=home)
 
 
 def test_upkeep_is_not_served_over_the_network(server):
     for asked in (("key", "rotate"), ("doctor",)):
-        refused = mnemon(*asked, home=server.home, url=server.url, exit_code=12)
+        refused = souvenance(*asked, home=server.home, url=server.url, exit_code=12)
         assert refused.err.startswith("unsupported: ")
 
 
 def test_an_actors_cap_can_not_rotate_keys(tmp_path):
     home = tmp_path / "home"
-    token = mint(lambda *asked: mnemon(*asked, home=home), ops="grant,audit,forget", namespaces="*")
+    token = mint(lambda *asked: souvenance(*asked, home=home), ops="grant,audit,forget", namespaces="*")
     for asked in (("key", "rotate"), ("key", "rotate", "--signing"), ("doctor",)):
-        refused = mnemon("--cap", token, *asked, home=home, exit_code=5)
+        refused = souvenance("--cap", token, *asked, home=home, exit_code=5)
         assert refused.err.startswith("cap_scope_mismatch: ")
 
 

@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from mnemon.adapters.embed.packaged import installed
-from surfaces.door import mnemon, serving
+from souvenance.adapters.embed.packaged import installed
+from surfaces.door import serving, souvenance
 
 needs_an_embedder = pytest.mark.skipif(not installed(), reason="no embedder is installed")
 
@@ -22,11 +22,11 @@ def home(tmp_path):
 
 @pytest.fixture
 def command(home):
-    return partial(mnemon, home=home, settings={"MNEMON_EMBEDDER": "packaged"})
+    return partial(souvenance, home=home, settings={"SOUVENANCE_EMBEDDER": "packaged"})
 
 
 def vectors(home):
-    with closing(sqlite3.connect(home / "mnemon.db")) as book:
+    with closing(sqlite3.connect(home / "souvenance.db")) as book:
         return book.execute("SELECT COUNT(*) FROM vectors").fetchone()[0]
 
 
@@ -35,7 +35,9 @@ def vectors(home):
 def test_a_line_waits_for_its_vector_until_the_first_question(command, home):
     command("put", "hotel in Chengdu")
     assert vectors(home) == 0
-    assert re.search(r"without a vector +1 lines: found by words until 'mnemon get'", command("status").out)
+    assert re.search(
+        r"without a vector +1 lines: found by words until 'souvenance get'", command("status").out
+    )
     [line] = command("--json", "get", "a place to sleep", "--explain").json()["lines"]
     assert line["explanation"]["signals"]["meaning"]["value"] > 0
     assert vectors(home) == 1
@@ -53,9 +55,9 @@ def test_the_newest_lines_are_told_without_an_embedder(command, home):
 def test_a_status_says_how_much_is_known_of_peers(home):
     told = {"content": "ann lives in Lisbon", "observer_id": "ann", "observed_id": "ann"}
     with serving(home) as server:
-        assert "known of peers" not in mnemon("status", home=home, url=server.url).out
+        assert "known of peers" not in souvenance("status", home=home, url=server.url).out
         owner = server.client(server.owner_cap)
         owner.post("/v3/workspaces/default/peers", json={"id": "ann"}).raise_for_status()
         owner.post("/v3/workspaces/default/conclusions", json={"conclusions": [told]}).raise_for_status()
-        said = mnemon("status", home=home, url=server.url).out
+        said = souvenance("status", home=home, url=server.url).out
     assert re.search(r"known of peers +1 conclusions \(0 outdated, 0 quoted, 0 by dreams\), 0 lines", said)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from surfaces.door import mnemon
+from surfaces.door import souvenance
 
 pytestmark = pytest.mark.embedded("it is about what a data folder remembers")
 
@@ -20,7 +20,7 @@ SHOWN = "postgresql://127.0.0.1:1/memory"
 
 @pytest.fixture
 def filled(home):
-    mnemon("put", "The boat is red.", home=home)
+    souvenance("put", "The boat is red.", home=home)
     return home
 
 
@@ -34,22 +34,22 @@ def remember(home, **changed):
 
 def test_a_folder_remembers_its_store_and_its_bucket_in_a_private_file(home, tmp_path):
     url = f"file://{tmp_path}/objects"
-    mnemon("put", "hello", home=home, settings={"MNEMON_OBJECTS": url})
+    souvenance("put", "hello", home=home, settings={"SOUVENANCE_OBJECTS": url})
     assert remembered(home) == {"store": None, "objects": url, "ready": True}
     assert stat.S_IMODE((home / "store.json").stat().st_mode) == 0o600
 
 
 def test_without_the_variable_a_folder_of_a_database_is_refused_and_no_file_appears(filled):
-    (filled / "mnemon.db").unlink()
+    (filled / "souvenance.db").unlink()
     remember(filled, store=SHOWN)
     before = sorted(filled.iterdir())
     for asked in (("backup", str(filled.parent / "b")), ("get",), ("list",), ("put", "x"), ("init",)):
-        refused = mnemon(*asked, home=filled, exit_code=11)
+        refused = souvenance(*asked, home=filled, exit_code=11)
         assert refused.out == ""
         assert refused.err.startswith("store_mismatch: ")
         assert SHOWN in refused.err
-        assert str(filled / "mnemon.db") in refused.err
-        assert f"Set MNEMON_STORE to {SHOWN}" in refused.err
+        assert str(filled / "souvenance.db") in refused.err
+        assert f"Set SOUVENANCE_STORE to {SHOWN}" in refused.err
     assert sorted(filled.iterdir()) == before
     assert not (filled.parent / "b").exists()
 
@@ -57,41 +57,41 @@ def test_without_the_variable_a_folder_of_a_database_is_refused_and_no_file_appe
 def test_an_old_copy_of_the_store_in_the_folder_is_not_taken_for_it(filled):
     """After a move to a database the file is still there."""
     remember(filled, store=SHOWN)
-    assert mnemon("get", home=filled, exit_code=11).err.startswith("store_mismatch: ")
-    refused = mnemon("migrate", str(filled), str(filled.parent / "copy"), home=filled, exit_code=3)
+    assert souvenance("get", home=filled, exit_code=11).err.startswith("store_mismatch: ")
+    refused = souvenance("migrate", str(filled), str(filled.parent / "copy"), home=filled, exit_code=3)
     assert SHOWN in refused.err
 
 
 def test_init_with_rebind_takes_the_store_that_the_settings_name(filled):
     remember(filled, store=SHOWN)
-    mnemon("init", "--rebind", home=filled)
-    assert "The boat is red." in mnemon("get", home=filled).out
+    souvenance("init", "--rebind", home=filled)
+    assert "The boat is red." in souvenance("get", home=filled).out
     assert remembered(filled)["store"] is None
 
 
 def test_a_set_up_that_never_reached_its_database_remembers_nothing_and_no_password(home):
-    mnemon("init", home=home, settings={"MNEMON_STORE": NOT_REACHED}, exit_code=9)
+    souvenance("init", home=home, settings={"SOUVENANCE_STORE": NOT_REACHED}, exit_code=9)
     told = (home / "store.json").read_text()
     assert "secret" not in told + "".join(map(str, home.rglob("*")))
     assert json.loads(told) == {"store": SHOWN, "objects": None, "ready": False}
-    assert mnemon("get", home=home, exit_code=11).err.startswith("not_set_up: ")
-    mnemon("put", "hello", home=home)
+    assert souvenance("get", home=home, exit_code=11).err.startswith("not_set_up: ")
+    souvenance("put", "hello", home=home)
     assert remembered(home) == {"store": None, "objects": None, "ready": True}
 
 
 def test_a_bucket_that_is_left_out_or_another_one_is_refused_and_names_both(home, tmp_path):
     url, other = f"file://{tmp_path}/objects", f"file://{tmp_path}/other"
-    mnemon("put", "hello", home=home)
-    mnemon("put", "and a bucket", home=home, settings={"MNEMON_OBJECTS": url})
-    refused = mnemon("put", "x", home=home, exit_code=11).err
+    souvenance("put", "hello", home=home)
+    souvenance("put", "and a bucket", home=home, settings={"SOUVENANCE_OBJECTS": url})
+    refused = souvenance("put", "x", home=home, exit_code=11).err
     assert refused.startswith("store_mismatch: ")
-    assert f"Set MNEMON_OBJECTS={url}." in refused
-    refused = mnemon("get", home=home, settings={"MNEMON_OBJECTS": other}, exit_code=11).err
+    assert f"Set SOUVENANCE_OBJECTS={url}." in refused
+    refused = souvenance("get", home=home, settings={"SOUVENANCE_OBJECTS": other}, exit_code=11).err
     assert url in refused
     assert other in refused
     assert not (tmp_path / "other").exists()
-    mnemon("init", "--rebind", home=home)
-    mnemon("get", home=home)
+    souvenance("init", "--rebind", home=home)
+    souvenance("get", home=home)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_a_bucket_that_is_left_out_or_another_one_is_refused_and_names_both(home
     ids=" ".join,
 )
 def test_what_looks_or_deletes_says_that_a_folder_was_never_set_up_and_makes_nothing(home, asked):
-    refused = mnemon(*asked, home=home, exit_code=11)
+    refused = souvenance(*asked, home=home, exit_code=11)
     assert refused.err.startswith(f"not_set_up: there is no memory in {home} yet\n")
-    assert "mnemon init" in refused.err
+    assert "souvenance init" in refused.err
     assert not home.exists()
 
 
@@ -122,74 +122,74 @@ def test_keys_that_were_copied_without_a_store_begin_none(filled, tmp_path):
     for name in ("root.key", "signing.key"):
         shutil.copy2(filled / name, new / name)
     for asked in (("put", "x"), ("get",)):
-        refused = mnemon(*asked, home=new, exit_code=11).err
+        refused = souvenance(*asked, home=new, exit_code=11).err
         assert refused.startswith("not_set_up: ")
-        assert "MNEMON_STORE" in refused
+        assert "SOUVENANCE_STORE" in refused
     assert sorted(path.name for path in new.iterdir()) == ["root.key", "signing.key"]
-    mnemon("init", "--rebind", home=new)
-    mnemon("put", "x", home=new)
+    souvenance("init", "--rebind", home=new)
+    souvenance("put", "x", home=new)
 
 
 def test_a_store_that_is_gone_is_not_begun_anew_unasked(filled):
-    for path in filled.glob("mnemon.db*"):
+    for path in filled.glob("souvenance.db*"):
         path.unlink()
-    refused = mnemon("put", "x", home=filled, exit_code=11).err
-    assert refused.startswith(f"misconfigured: {filled / 'mnemon.db'} is missing\n")
-    assert not (filled / "mnemon.db").exists()
+    refused = souvenance("put", "x", home=filled, exit_code=11).err
+    assert refused.startswith(f"misconfigured: {filled / 'souvenance.db'} is missing\n")
+    assert not (filled / "souvenance.db").exists()
 
 
 def test_a_store_of_another_installation_is_refused(filled, tmp_path):
     other = tmp_path / "other"
-    mnemon("put", "hello", home=other)
-    shutil.copy2(other / "mnemon.db", filled / "mnemon.db")
-    refused = mnemon("put", "x", home=filled, exit_code=11).err
+    souvenance("put", "hello", home=other)
+    shutil.copy2(other / "souvenance.db", filled / "souvenance.db")
+    refused = souvenance("put", "x", home=filled, exit_code=11).err
     assert "sealed with keys that are not in this data folder" in refused
 
 
 def test_a_damaged_memory_of_the_store_is_named(filled):
     (filled / "store.json").write_text("{")
-    assert "store.json is damaged" in mnemon("get", home=filled, exit_code=11).err
+    assert "store.json is damaged" in souvenance("get", home=filled, exit_code=11).err
 
 
 def test_a_restored_folder_belongs_to_its_own_file(filled, tmp_path):
-    mnemon("backup", str(tmp_path / "b"), home=filled)
-    mnemon("restore", str(tmp_path / "b"), home=tmp_path / "new")
+    souvenance("backup", str(tmp_path / "b"), home=filled)
+    souvenance("restore", str(tmp_path / "b"), home=tmp_path / "new")
     assert remembered(tmp_path / "new")["ready"]
-    assert "boat" in mnemon("get", home=tmp_path / "new").out
+    assert "boat" in souvenance("get", home=tmp_path / "new").out
 
 
 def test_a_store_that_was_moved_into_the_folder_is_its_own_from_then_on(filled, tmp_path):
-    mnemon("migrate", str(filled), str(tmp_path / "new"), home=filled)
+    souvenance("migrate", str(filled), str(tmp_path / "new"), home=filled)
     remember(tmp_path / "new", store=SHOWN, objects="s3://b")
-    (tmp_path / "new" / "mnemon.db").unlink()
-    mnemon("migrate", str(filled), str(tmp_path / "new"), home=filled)
+    (tmp_path / "new" / "souvenance.db").unlink()
+    souvenance("migrate", str(filled), str(tmp_path / "new"), home=filled)
     assert remembered(tmp_path / "new") == {"store": None, "objects": "s3://b", "ready": True}
 
 
 def test_a_backup_of_nothing_is_an_error_unless_it_is_allowed(home, tmp_path):
-    mnemon("init", home=home)
-    refused = mnemon("backup", str(tmp_path / "b"), home=home, exit_code=3)
+    souvenance("init", home=home)
+    refused = souvenance("backup", str(tmp_path / "b"), home=home, exit_code=3)
     assert "--allow-empty" in refused.err
     assert list(tmp_path.iterdir()) == [home]
-    mnemon("backup", str(tmp_path / "b"), "--allow-empty", home=home)
+    souvenance("backup", str(tmp_path / "b"), "--allow-empty", home=home)
     assert (tmp_path / "b").exists()
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o702, 0o1777])
 def test_a_folder_that_others_can_write_to_is_refused(filled, mode):
     filled.chmod(mode)
-    refused = mnemon("put", "x", home=filled, exit_code=11)
+    refused = souvenance("put", "x", home=filled, exit_code=11)
     assert refused.err == f"misconfigured: other users can write to {filled}\n  Run: chmod 700 {filled}\n"
     filled.chmod(0o700)
-    mnemon("put", "x", home=filled)
+    souvenance("put", "x", home=filled)
 
 
 def test_a_folder_that_others_can_replace_is_refused_but_not_below_a_sticky_one(filled):
     above = filled.parent
     above.chmod(0o777)
-    assert f"chmod o-w {above}" in mnemon("get", home=filled, exit_code=11).err
+    assert f"chmod o-w {above}" in souvenance("get", home=filled, exit_code=11).err
     above.chmod(0o1777)
-    mnemon("get", home=filled)
+    souvenance("get", home=filled)
 
 
 def test_a_folder_of_another_user_is_refused(filled):
@@ -197,4 +197,4 @@ def test_a_folder_of_another_user_is_refused(filled):
     if os.geteuid() == theirs.stat().st_uid:
         os.chown(filled, 12345, 12345)
         theirs = filled
-    assert "belongs to another user" in mnemon("get", home=theirs, exit_code=11).err
+    assert "belongs to another user" in souvenance("get", home=theirs, exit_code=11).err

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from ports import vacant_port
-from surfaces.door import environment, mnemon
+from surfaces.door import environment, souvenance
 
 A_LINE_ID = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 MINT = ("cap", "mint", "--sub", "a", "--ops", "get", "--namespaces", "travel")
@@ -112,15 +112,15 @@ def test_with_json_a_refusal_is_json_on_standard_error(command, asked, before):
 
 @pytest.mark.parametrize("asked", MISUSED, ids=told)
 def test_wrong_usage_ends_with_2_and_says_how_to_get_help(tmp_path, asked):
-    misused = mnemon(*asked, home=tmp_path / "home", exit_code=2)
+    misused = souvenance(*asked, home=tmp_path / "home", exit_code=2)
     assert misused.out == ""
-    assert misused.err.startswith("Usage: mnemon")
+    assert misused.err.startswith("Usage: souvenance")
     assert not (tmp_path / "home").exists()
 
 
 @pytest.mark.parametrize("asked", [("--json", "get", "--since", "yesterday"), ("get", "--fly", "--json")])
 def test_with_json_wrong_usage_is_json_too(tmp_path, asked):
-    misused = mnemon(*asked, home=tmp_path / "home", exit_code=2)
+    misused = souvenance(*asked, home=tmp_path / "home", exit_code=2)
     assert misused.out == ""
     assert set(misused.complaint()) == {"error", "detail", "hint"}
 
@@ -128,17 +128,17 @@ def test_with_json_wrong_usage_is_json_too(tmp_path, asked):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("MNEMON_HOEM", "x"),
-        ("MNEMON_QQQQQ", "x"),
-        ("MNEMON_BODY_BYTES", "many"),
-        ("MNEMON_BODY_BYTES", "0"),
-        ("MNEMON_LINE_BYTES", "-1"),
-        ("MNEMON_INDEX_MB", "0"),
-        ("MNEMON_REQUESTS_PER_MINUTE", "1.5"),
+        ("SOUVENANCE_HOEM", "x"),
+        ("SOUVENANCE_QQQQQ", "x"),
+        ("SOUVENANCE_BODY_BYTES", "many"),
+        ("SOUVENANCE_BODY_BYTES", "0"),
+        ("SOUVENANCE_LINE_BYTES", "-1"),
+        ("SOUVENANCE_INDEX_MB", "0"),
+        ("SOUVENANCE_REQUESTS_PER_MINUTE", "1.5"),
     ],
 )
 def test_an_unknown_or_wrong_setting_is_named(tmp_path, name, value):
-    refused = mnemon("status", home=tmp_path / "home", settings={name: value}, exit_code=11)
+    refused = souvenance("status", home=tmp_path / "home", settings={name: value}, exit_code=11)
     assert refused.err.startswith(f"misconfigured: {name} ")
     assert not (tmp_path / "home").exists()
 
@@ -184,16 +184,16 @@ def test_standard_input_that_is_not_text_is_a_clear_error(command):
 )
 def test_a_server_that_is_not_there_is_a_clear_error(tmp_path, url):
     home = tmp_path / "home"
-    mnemon("init", home=home)
+    souvenance("init", home=home)
     with vacant_port() as port:
-        refused = mnemon("get", home=home, url=url.format(port=port), exit_code=9)
+        refused = souvenance("get", home=home, url=url.format(port=port), exit_code=9)
     assert refused.out == ""
     assert refused.err.startswith("server_unreachable: ")
-    assert "mnemon serve" in refused.err
+    assert "souvenance serve" in refused.err
 
 
-class NotMnemon(BaseHTTPRequestHandler):
-    """A server of another kind on the port that Mnemon was expected on."""
+class NotSouvenance(BaseHTTPRequestHandler):
+    """A server of another kind on the port that Souvenance was expected on."""
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("content-length", 0)))
@@ -207,26 +207,29 @@ class NotMnemon(BaseHTTPRequestHandler):
 
 @pytest.mark.parametrize("status", [200, 201, 302, 404, 500])
 @pytest.mark.parametrize("body", [b"<html>hello</html>", b"", b"[]", b'{"lines": 5}', b"\xff"])
-def test_a_server_that_is_not_mnemon_is_a_clear_error(tmp_path_factory, status, body):
+def test_a_server_that_is_not_souvenance_is_a_clear_error(tmp_path_factory, status, body):
     home = tmp_path_factory.getbasetemp() / "beside-another-server"
     if not home.exists():
-        mnemon("init", home=home)
-    with HTTPServer(("127.0.0.1", 0), NotMnemon) as other:
+        souvenance("init", home=home)
+    with HTTPServer(("127.0.0.1", 0), NotSouvenance) as other:
         other.status, other.body = status, body
         thread = threading.Thread(target=other.handle_request)
         thread.start()
-        refused = mnemon("get", home=home, url=f"http://127.0.0.1:{other.server_port}", exit_code=9)
+        refused = souvenance("get", home=home, url=f"http://127.0.0.1:{other.server_port}", exit_code=9)
         thread.join()
     assert refused.err.startswith("server_unreachable: ")
 
 
 def test_a_reader_that_goes_away_is_no_error_of_ours(command):
-    """As in: mnemon audit list | head -1."""
+    """As in: souvenance audit list | head -1."""
     reading, writing = os.pipe()
     os.close(reading)
-    settings = {"MNEMON_HOME": str(command.keywords["home"]), "MNEMON_URL": command.keywords.get("url", "")}
+    settings = {
+        "SOUVENANCE_HOME": str(command.keywords["home"]),
+        "SOUVENANCE_URL": command.keywords.get("url", ""),
+    }
     ended = subprocess.run(
-        [sys.executable, "-m", "mnemon", "audit", "list"],
+        [sys.executable, "-m", "souvenance", "audit", "list"],
         env=environment(**settings),
         stdout=writing,
         stderr=subprocess.PIPE,
@@ -237,9 +240,12 @@ def test_a_reader_that_goes_away_is_no_error_of_ours(command):
 
 
 def test_the_command_line_closes_what_it_opens(command):
-    settings = {"MNEMON_HOME": str(command.keywords["home"]), "MNEMON_URL": command.keywords.get("url", "")}
+    settings = {
+        "SOUVENANCE_HOME": str(command.keywords["home"]),
+        "SOUVENANCE_URL": command.keywords.get("url", ""),
+    }
     ended = subprocess.run(
-        [sys.executable, "-X", "dev", "-m", "mnemon", "get"],
+        [sys.executable, "-X", "dev", "-m", "souvenance", "get"],
         env=environment(**settings),
         capture_output=True,
         text=True,
@@ -250,9 +256,9 @@ def test_the_command_line_closes_what_it_opens(command):
 
 def test_a_missing_root_key_is_a_clear_error_and_makes_no_new_one(tmp_path):
     home = tmp_path / "home"
-    mnemon("put", "hello", home=home)
+    souvenance("put", "hello", home=home)
     (home / "root.key").unlink()
-    refused = mnemon("get", home=home, exit_code=11)
+    refused = souvenance("get", home=home, exit_code=11)
     assert refused.err.startswith("misconfigured: ")
     assert "root.key" in refused.err
     assert not (home / "root.key").exists()
@@ -261,10 +267,10 @@ def test_a_missing_root_key_is_a_clear_error_and_makes_no_new_one(tmp_path):
 @pytest.mark.parametrize("file", ["root.key", "signing.key"])
 def test_a_damaged_key_file_is_a_clear_error(tmp_path, file):
     home = tmp_path / "home"
-    mnemon("put", "hello", home=home)
+    souvenance("put", "hello", home=home)
     for content in (b"", b"{}", b"[]", b"\xff", b'{"current": "x", "keys": {"x": 5}}'):
         (home / file).write_bytes(content)
-        refused = mnemon("get", home=home, exit_code=11)
+        refused = souvenance("get", home=home, exit_code=11)
         assert refused.err.startswith("misconfigured: ")
         assert file in refused.err
 
@@ -272,9 +278,9 @@ def test_a_damaged_key_file_is_a_clear_error(tmp_path, file):
 @pytest.mark.parametrize("file", ["root.key", "signing.key", "owner.cap"])
 def test_a_secret_that_others_can_read_is_refused(tmp_path, file):
     home = tmp_path / "home"
-    mnemon("put", "hello", home=home)
+    souvenance("put", "hello", home=home)
     (home / file).chmod(0o644)
-    refused = mnemon("get", home=home, exit_code=11)
+    refused = souvenance("get", home=home, exit_code=11)
     assert refused.err.startswith("misconfigured: ")
     assert "chmod 600" in refused.err
 
@@ -282,9 +288,9 @@ def test_a_secret_that_others_can_read_is_refused(tmp_path, file):
 @pytest.mark.embedded("it damages the file")
 def test_a_file_that_is_no_database_is_a_clear_error(tmp_path):
     home = tmp_path / "home"
-    mnemon("put", "hello", home=home)
-    (home / "mnemon.db").write_bytes(b"this is not a database at all, and long enough to look at" * 20)
-    refused = mnemon("get", home=home, exit_code=10)
+    souvenance("put", "hello", home=home)
+    (home / "souvenance.db").write_bytes(b"this is not a database at all, and long enough to look at" * 20)
+    refused = souvenance("get", home=home, exit_code=10)
     assert refused.err.startswith("integrity_error: ")
 
 
@@ -299,7 +305,7 @@ class Missing:
         return None if name == missing else PathFinder.find_spec(name, path, target)
 
 sys.meta_path[:] = [Missing if finder is PathFinder else finder for finder in sys.meta_path]
-from mnemon.commands import main
+from souvenance.commands import main
 main()
 """
 
@@ -307,7 +313,7 @@ main()
 def run_without(module, home, *command):
     return subprocess.run(
         [sys.executable, "-c", WITHOUT, module, *command],
-        env=environment(MNEMON_HOME=str(home), HERMES_HOME=str(home)),
+        env=environment(SOUVENANCE_HOME=str(home), HERMES_HOME=str(home)),
         capture_output=True,
         text=True,
         timeout=60,
@@ -319,7 +325,7 @@ def test_where_nothing_can_serve_it_is_said_what_to_install(tmp_path, command):
     refused = run_without("starlette", tmp_path / "home", *command)
     assert refused.returncode == 11
     assert refused.stderr.startswith("misconfigured: what serves HTTP is not installed")
-    assert "pip install 'mnemon[serve]'" in refused.stderr
+    assert "pip install 'souvenance[serve]'" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -337,15 +343,16 @@ def test_without_httpx_it_is_said_what_to_install(tmp_path, command):
     refused = run_without("httpx", tmp_path / "home", *command)
     assert refused.returncode == 11
     assert "httpx" in refused.stderr
-    assert "pip install 'mnemon[client]'" in refused.stderr
+    assert "pip install 'souvenance[client]'" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("MNEMON_OBJEKTS", "MNEMON_OBJECTS"), ("MNEMON_STROE", "MNEMON_STORE")]
+    ("name", "meant"),
+    [("SOUVENANCE_OBJEKTS", "SOUVENANCE_OBJECTS"), ("SOUVENANCE_STROE", "SOUVENANCE_STORE")],
 )
 def test_a_misspelled_setting_is_answered_with_the_one_that_was_meant(tmp_path, name, meant):
-    refused = mnemon("status", home=tmp_path / "home", settings={name: "x"}, exit_code=11)
+    refused = souvenance("status", home=tmp_path / "home", settings={name: "x"}, exit_code=11)
     assert refused.err == f"misconfigured: {name} is not a setting\n  Did you mean {meant}?\n"
 
 
@@ -354,5 +361,5 @@ def test_what_is_no_id_is_named_with_what_ids_look_like(command, asked):
     refused = command(*asked, "nonsense", exit_code=3)
     assert refused.err == (
         'invalid_input: "nonsense" is not a line id\n'
-        "  Ids look like 01M7ENKXSQN27K8P92THXMV5N1; 'mnemon list' shows them.\n"
+        "  Ids look like 01M7ENKXSQN27K8P92THXMV5N1; 'souvenance list' shows them.\n"
     )

@@ -1,7 +1,7 @@
 import re
 from datetime import UTC, datetime
 
-from mnemon.domain import ulid
+from souvenance.domain import ulid
 
 ULID = r"[0-7][0-9A-HJKMNP-TV-Z]{25}"
 DAY = r"\d{4}-\d{2}-\d{2}"
@@ -155,7 +155,7 @@ def test_status_says_what_is_stored_for_whom(command, room):
     told = command("status").out
     assert "workspace default, owner owner" in told
     assert re.search(rf"  {room} +1 lines", told)
-    assert "  embedder             none: search is by words alone (MNEMON_EMBEDDER=none)" in told
+    assert "  embedder             none: search is by words alone (SOUVENANCE_EMBEDDER=none)" in told
     assert {"namespace": room, "lines": 1} in command("--json", "status").json()["namespaces"]
 
 
@@ -167,8 +167,8 @@ def test_the_cap_may_come_from_the_command_a_file_or_the_environment(command, ro
     for found in (
         command("--cap", minted, "get"),
         command("get", "--cap", f"@{file}"),
-        command("get", settings={"MNEMON_CAP": minted}),
-        command("get", settings={"MNEMON_CAP": f"@{file}"}),
+        command("get", settings={"SOUVENANCE_CAP": minted}),
+        command("get", settings={"SOUVENANCE_CAP": f"@{file}"}),
     ):
         assert found.out.endswith("hello  (newest, not matched)\n")
     assert command("--cap", minted, "put", "no", exit_code=5).err.startswith("cap_op_mismatch: ")

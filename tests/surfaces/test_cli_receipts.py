@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
-from mnemon.domain.base64url import b64, unb64
-from surfaces.door import mnemon
+from souvenance.domain.base64url import b64, unb64
+from surfaces.door import souvenance
 
 
 @pytest.fixture(scope="module")
@@ -14,18 +14,18 @@ def folder(tmp_path_factory):
     """A data folder, the receipt of a namespace that was forgotten in it, and rows of its log."""
     folder = tmp_path_factory.mktemp("forgetful")
     home = folder / "home"
-    mnemon("put", "trip to Chengdu", "-n", "travel", home=home)
-    mnemon("put", "likes tea", "-n", "personal", home=home)
-    answer = mnemon("forget", "-n", "travel", "--yes", "--json", home=home).json()
-    mnemon("put", "likes coffee", "-n", "personal", home=home)
+    souvenance("put", "trip to Chengdu", "-n", "travel", home=home)
+    souvenance("put", "likes tea", "-n", "personal", home=home)
+    answer = souvenance("forget", "-n", "travel", "--yes", "--json", home=home).json()
+    souvenance("put", "likes coffee", "-n", "personal", home=home)
     (folder / "receipt").write_text(answer["receipt"])
-    (folder / "rows").write_text(mnemon("audit", "list", "--json", home=home).out)
+    (folder / "rows").write_text(souvenance("audit", "list", "--json", home=home).out)
     return folder
 
 
 def verify(folder, receipt="receipt", *options, exit_code=0):
     asked = ("audit", "verify", "--receipt", str(folder / receipt), *options)
-    return mnemon(*asked, home=folder / "home", exit_code=exit_code)
+    return souvenance(*asked, home=folder / "home", exit_code=exit_code)
 
 
 def test_the_log_confirms_a_receipt(folder):
@@ -38,7 +38,7 @@ def test_the_log_confirms_a_receipt(folder):
 
 def test_a_copy_of_the_log_confirms_it_with_nothing_else(folder, tmp_path):
     asked = ("audit", "verify", "--rows", str(folder / "rows"), "--receipt", str(folder / "receipt"))
-    told = mnemon(*asked, home=tmp_path / "nowhere").out
+    told = souvenance(*asked, home=tmp_path / "nowhere").out
     assert "the log confirms the receipt" in told
     assert "the signature was not checked" in told
     assert not (tmp_path / "nowhere").exists()
@@ -70,6 +70,6 @@ def test_a_log_without_the_row_is_found_out(folder, tmp_path):
 
 @pytest.mark.embedded("it edits the file")
 def test_an_edited_row_is_found_out(folder):
-    with sqlite3.connect(folder / "home" / "mnemon.db") as connection:
+    with sqlite3.connect(folder / "home" / "souvenance.db") as connection:
         connection.execute("UPDATE audit SET actor = 'mallory' WHERE operation = 'memory.forget'")
     assert "broken_audit_chain" in verify(folder, exit_code=10).err

@@ -1,4 +1,4 @@
-"""`mnemon reindex`: on a data folder, through its server, and beside it."""
+"""`souvenance reindex`: on a data folder, through its server, and beside it."""
 
 import re
 import sqlite3
@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from mnemon.adapters.embed.packaged import installed
-from surfaces.door import mnemon, serving
+from souvenance.adapters.embed.packaged import installed
+from surfaces.door import serving, souvenance
 
-WITH_AN_EMBEDDER = {"MNEMON_EMBEDDER": "packaged"}
+WITH_AN_EMBEDDER = {"SOUVENANCE_EMBEDDER": "packaged"}
 needs_an_embedder = pytest.mark.skipif(not installed(), reason="no embedder is installed")
 
 
@@ -18,24 +18,24 @@ needs_an_embedder = pytest.mark.skipif(not installed(), reason="no embedder is i
 def place(request, tmp_path):
     """A data folder, and the command line that is to reindex it."""
     home = tmp_path / "home"
-    mnemon("put", "hotel in Chengdu", "-n", "travel", home=home)
-    mnemon("put", "lunch with Mara", "--workspace", "elsewhere", home=home)
+    souvenance("put", "hotel in Chengdu", "-n", "travel", home=home)
+    souvenance("put", "lunch with Mara", "--workspace", "elsewhere", home=home)
     spoil(home)
     if request.param == "embedded":
-        yield home, partial(mnemon, home=home)
+        yield home, partial(souvenance, home=home)
         return
     with serving(home) as server:
-        yield home, partial(mnemon, home=home, url=server.url if request.param == "served" else None)
+        yield home, partial(souvenance, home=home, url=server.url if request.param == "served" else None)
 
 
 def spoil(home):
     """Leave the lines with tokens that no analysis of today makes, in a store that takes them for its own."""
-    with closing(sqlite3.connect(home / "mnemon.db")) as book, book:
+    with closing(sqlite3.connect(home / "souvenance.db")) as book, book:
         book.execute("UPDATE terms SET tokens = zeroblob(8), counts = x'01'")
 
 
 def spaces(home):
-    with closing(sqlite3.connect(home / "mnemon.db")) as book:
+    with closing(sqlite3.connect(home / "souvenance.db")) as book:
         return dict(book.execute("SELECT space, COUNT(*) FROM vectors GROUP BY space"))
 
 
@@ -74,9 +74,9 @@ def test_it_is_refused_to_every_other_cap(place):
 @pytest.mark.embedded("it looks into the file")
 def test_lines_get_the_vectors_of_an_embedder_that_is_new(tmp_path):
     home = tmp_path / "home"
-    command = partial(mnemon, home=home, settings=WITH_AN_EMBEDDER)
+    command = partial(souvenance, home=home, settings=WITH_AN_EMBEDDER)
     command("put", "hotel in Chengdu")
-    with closing(sqlite3.connect(home / "mnemon.db")) as book, book:
+    with closing(sqlite3.connect(home / "souvenance.db")) as book, book:
         book.execute(
             "INSERT INTO vectors SELECT workspace, owner, namespace, 'another', 1, id, x'00' FROM terms"
         )
@@ -93,12 +93,12 @@ def test_lines_get_the_vectors_of_an_embedder_that_is_new(tmp_path):
 def test_an_embedder_out_of_reach_is_told_and_what_is_made_stays_made(tmp_path):
     home = tmp_path / "home"
     out_of_reach = {
-        "MNEMON_EMBEDDER": "endpoint",
-        "MNEMON_EMBEDDER_BASE_URL": "http://127.0.0.1:9/v1",
-        "MNEMON_EMBEDDER_MODEL": "some-model",
-        "MNEMON_EMBEDDER_DIMENSIONS": "8",
+        "SOUVENANCE_EMBEDDER": "endpoint",
+        "SOUVENANCE_EMBEDDER_BASE_URL": "http://127.0.0.1:9/v1",
+        "SOUVENANCE_EMBEDDER_MODEL": "some-model",
+        "SOUVENANCE_EMBEDDER_DIMENSIONS": "8",
     }
-    command = partial(mnemon, home=home, settings=out_of_reach)
+    command = partial(souvenance, home=home, settings=out_of_reach)
     command("put", "hotel in Chengdu")
     spoil(home)
     told = command("reindex", exit_code=9)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from processes import run_mnemon
+from processes import run_souvenance
 
 WEST = "<-07>7"
 
@@ -16,7 +16,7 @@ WEST = "<-07>7"
 def west(monkeypatch, home):
     """The command line on a machine whose clock is seven hours behind UTC."""
     monkeypatch.setenv("TZ", WEST)
-    return lambda *arguments: run_mnemon(*arguments, home=home).stdout
+    return lambda *arguments: run_souvenance(*arguments, home=home).stdout
 
 
 def test_a_day_that_is_told_is_the_day_that_is_shown(west):

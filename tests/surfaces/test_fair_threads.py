@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from mnemon.surfaces.http.fair import FairThreads, Full
+from souvenance.surfaces.http.fair import FairThreads, Full
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from mnemon import settings_from
-from mnemon.bootstrap import open_house
-from mnemon.surfaces.http.app import make_app
+from souvenance import settings_from
+from souvenance.bootstrap import open_house
+from souvenance.surfaces.http.app import make_app
 from surfaces.inhabited import EVERY_ROUTE, OTHER_PEER, PEER, SESSION, inhabited
 
 pytestmark = pytest.mark.long
@@ -89,7 +89,7 @@ class NoCourier:
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
     """A house that does not mind being asked often, whose workshop must cope with all that was said."""
-    known = {"MNEMON_REQUESTS_PER_MINUTE": "1000000"}
+    known = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000"}
     house = open_house(settings_from(known, str(tmp_path_factory.mktemp("fuzzed") / "home")))
     complaints = []
     house.workshop._report = complaints.append

@@ -11,9 +11,9 @@ from hashlib import sha256
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mnemon.domain import ulid
-from mnemon.domain.base64url import b64, unb64
-from mnemon.domain.cap import HolderKey
+from souvenance.domain import ulid
+from souvenance.domain.base64url import b64, unb64
+from souvenance.domain.cap import HolderKey
 from surfaces.door import serving
 
 KNOWN, UNKNOWN = "alice", "zelda"
@@ -143,7 +143,7 @@ class Forge:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     home = tmp_path_factory.mktemp("forged") / "home"
-    with serving(home, MNEMON_REQUESTS_PER_MINUTE="1000000") as server:
+    with serving(home, SOUVENANCE_REQUESTS_PER_MINUTE="1000000") as server:
         owner = server.actor(KNOWN)
         for namespace in ("travel", "personal"):
             owner.post("/v1/memory/put", json={"namespace": namespace, "text": f"of {namespace}"})

@@ -1,7 +1,7 @@
 import pytest
 
-from mnemon.domain import merkle
-from mnemon.domain.audit import Checkpoint, Event, Row, verify
+from souvenance.domain import merkle
+from souvenance.domain.audit import Checkpoint, Event, Row, verify
 
 
 @pytest.fixture

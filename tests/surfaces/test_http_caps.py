@@ -4,10 +4,10 @@ from uuid import uuid4
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mnemon.domain import cap, proof
-from mnemon.domain.cap import HolderKey
-from mnemon.domain.proof import Bound
-from surfaces.door import EVERY_OP, mnemon
+from souvenance.domain import cap, proof
+from souvenance.domain.cap import HolderKey
+from souvenance.domain.proof import Bound
+from surfaces.door import EVERY_OP, souvenance
 
 LINE = {"namespace": "travel", "text": "Trip to Chengdu"}
 
@@ -278,8 +278,8 @@ def test_the_server_does_not_attenuate_a_bound_cap_for_whoever_asks(server, name
 
 def test_the_command_line_proves_a_bound_cap_to_a_server_with_its_holder_key(server, name, tmp_path):
     key = tmp_path / "holder.key"
-    public = mnemon("cap", "holder-key", str(key), home=tmp_path).out.strip()
-    bound = mnemon(
+    public = souvenance("cap", "holder-key", str(key), home=tmp_path).out.strip()
+    bound = souvenance(
         *("cap", "mint", "--sub", name, "--ops", "put,get,list,audit", "--namespaces", "travel"),
         *("--cnf", public),
         home=server.home,
@@ -287,12 +287,12 @@ def test_the_command_line_proves_a_bound_cap_to_a_server_with_its_holder_key(ser
     ).out.strip()
     away = {"home": tmp_path / "elsewhere", "url": server.url}
     proved = ("--cap", bound, "--holder-key", str(key))
-    mnemon(*proved, "put", "Trip to Chengdu", "-n", "travel", **away)
-    assert "Chengdu" in mnemon(*proved, "get", "Chengdu", **away).out
-    assert mnemon(*proved, "audit", "list", "--json", **away).out
-    unproved = mnemon("--cap", bound, "get", "Chengdu", exit_code=4, **away)
+    souvenance(*proved, "put", "Trip to Chengdu", "-n", "travel", **away)
+    assert "Chengdu" in souvenance(*proved, "get", "Chengdu", **away).out
+    assert souvenance(*proved, "audit", "list", "--json", **away).out
+    unproved = souvenance("--cap", bound, "get", "Chengdu", exit_code=4, **away)
     assert unproved.err.startswith("cap_pop_invalid: ")
     other = tmp_path / "other.key"
-    mnemon("cap", "holder-key", str(other), home=tmp_path)
-    stolen = mnemon("--cap", bound, "--holder-key", str(other), "get", exit_code=4, **away)
+    souvenance("cap", "holder-key", str(other), home=tmp_path)
+    stolen = souvenance("--cap", bound, "--holder-key", str(other), "get", exit_code=4, **away)
     assert stolen.err.startswith("cap_pop_invalid: ")

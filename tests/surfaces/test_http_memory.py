@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemon.domain import ulid
+from souvenance.domain import ulid
 
 A_LINE_ID = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 

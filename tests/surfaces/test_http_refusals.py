@@ -189,7 +189,7 @@ def test_a_method_that_a_path_has_not_is_refused_in_json_with_those_it_has(serve
 
 
 def test_a_cap_that_asks_too_often_is_told_how_long_to_wait(tmp_path):
-    with serving(tmp_path / "home", MNEMON_REQUESTS_PER_MINUTE="3") as server:
+    with serving(tmp_path / "home", SOUVENANCE_REQUESTS_PER_MINUTE="3") as server:
         answers = [server.owner.get("/v1/caps/whoami") for _ in range(9)]
         [first, *_] = [answer for answer in answers if answer.status_code != 200]
         assert refused(first) == (429, "rate_limited")
@@ -200,7 +200,7 @@ def test_a_cap_that_asks_too_often_is_told_how_long_to_wait(tmp_path):
 
 
 def test_one_cap_that_asks_too_often_does_not_stop_another(tmp_path):
-    with serving(tmp_path / "home", MNEMON_REQUESTS_PER_MINUTE="6") as server:
+    with serving(tmp_path / "home", SOUVENANCE_REQUESTS_PER_MINUTE="6") as server:
         other = server.actor("someone-else")
         hasty = server.actor("hasty")
         assert 429 in [hasty.get("/v1/caps/whoami").status_code for _ in range(20)]
@@ -208,7 +208,7 @@ def test_one_cap_that_asks_too_often_does_not_stop_another(tmp_path):
 
 
 def test_the_limits_of_the_environment_hold(tmp_path):
-    with serving(tmp_path / "home", MNEMON_BODY_BYTES="2000", MNEMON_LINE_BYTES="100") as server:
+    with serving(tmp_path / "home", SOUVENANCE_BODY_BYTES="2000", SOUVENANCE_LINE_BYTES="100") as server:
         assert server.owner.post("/v1/memory/put", json={"text": "x" * 100}).status_code == 201
         assert refused(server.owner.post("/v1/memory/put", json={"text": "x" * 101})) == (
             413,

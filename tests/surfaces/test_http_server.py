@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from environments import client_program
-from mnemon.adapters.serving import served_at
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.surfaces.http.client import RemoteGate
 from processes import PATIENCE_SECONDS
-from surfaces.door import environment, mnemon, serving
+from souvenance.adapters.serving import served_at
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.surfaces.http.client import RemoteGate
+from surfaces.door import environment, serving, souvenance
 
 beginning = partial(serving, anew=True)
 """A server in an interpreter of its own, where it matters how a user's begins and ends."""
@@ -66,7 +66,7 @@ def test_the_data_folder_is_its_owners_alone(tmp_path):
         server.owner.post("/v1/memory/put", json=LINE)
         found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home.iterdir()}
         assert stat.S_IMODE(home.stat().st_mode) == 0o700
-        assert {"mnemon.db", "mnemon.db-wal", "root.key", "signing.key", "owner.cap"} <= set(found)
+        assert {"souvenance.db", "souvenance.db-wal", "root.key", "signing.key", "owner.cap"} <= set(found)
         assert set(found.values()) == {0o600}
 
 
@@ -102,15 +102,15 @@ def test_the_server_stops_cleanly_when_asked(tmp_path, how):
         server.owner.post("/v1/memory/put", json=LINE)
         stopped = server.stop(how)
     assert stopped.exit_code == 0
-    assert stopped.err == "Mnemon stopped.\n"
-    assert not (home / "mnemon.db-wal").exists()
+    assert stopped.err == "Souvenance stopped.\n"
+    assert not (home / "souvenance.db-wal").exists()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM] * 2)
 def test_the_server_stops_cleanly_when_asked_the_moment_it_greets(tmp_path, how):
     with beginning(tmp_path / "home") as server:
         stopped = server.stop(how)
-    assert (stopped.exit_code, stopped.err) == (0, "Mnemon stopped.\n")
+    assert (stopped.exit_code, stopped.err) == (0, "Souvenance stopped.\n")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -120,13 +120,13 @@ def test_an_idle_connection_does_not_keep_the_server_from_stopping(tmp_path, how
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as idle:
             idle.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-            assert "Mnemon stopped." in server.stop(how).err
+            assert "Souvenance stopped." in server.stop(how).err
 
 
 def test_a_taken_port_is_a_clear_error(tmp_path):
     with serving(tmp_path / "home") as server:
         port = server.url.rsplit(":", 1)[1]
-        refused = mnemon("serve", "--port", port, home=tmp_path / "other", exit_code=11)
+        refused = souvenance("serve", "--port", port, home=tmp_path / "other", exit_code=11)
         assert server.owner.get("/health").status_code == 200
     assert refused.out == ""
     assert refused.err.startswith(f"misconfigured: 127.0.0.1:{port} can't be listened on: ")
@@ -135,7 +135,7 @@ def test_a_taken_port_is_a_clear_error(tmp_path):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.invalid"])
 def test_an_address_that_others_can_reach_needs_an_explicit_flag(tmp_path, host):
-    refused = mnemon("serve", "--port", "0", "--host", host, home=tmp_path / "home", exit_code=11)
+    refused = souvenance("serve", "--port", "0", "--host", host, home=tmp_path / "home", exit_code=11)
     assert refused.out == ""
     assert refused.err.startswith("misconfigured: ")
     assert "--allow-remote" in refused.err
@@ -143,7 +143,7 @@ def test_an_address_that_others_can_reach_needs_an_explicit_flag(tmp_path, host)
 
 def test_an_address_that_is_not_this_machines_is_a_clear_error(tmp_path):
     arguments = ("--host", "192.0.2.1", "--allow-remote")
-    refused = mnemon("serve", "--port", "0", *arguments, home=tmp_path / "home", exit_code=11)
+    refused = souvenance("serve", "--port", "0", *arguments, home=tmp_path / "home", exit_code=11)
     assert refused.err.startswith("misconfigured: 192.0.2.1:0 can't be listened on: ")
 
 

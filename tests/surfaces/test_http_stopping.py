@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 
-from mnemon.domain.limits import Limits
-from mnemon.surfaces.http.app import Guarded
-from mnemon.surfaces.http.bodies import Bodies
-from mnemon.surfaces.http.seen.passage import Passage
+from souvenance.domain.limits import Limits
+from souvenance.surfaces.http.app import Guarded
+from souvenance.surfaces.http.bodies import Bodies
+from souvenance.surfaces.http.seen.passage import Passage
 
 SCOPE = {
     "type": "http",

@@ -5,12 +5,12 @@ import jsonschema_rs
 import pytest
 from starlette.routing import Route
 
-from mnemon import settings_from
-from mnemon.bootstrap import open_house
-from mnemon.surfaces.http.app import make_app
-from mnemon.surfaces.http.table import Table
 from processes import PATIENCE_SECONDS
-from surfaces.door import mnemon
+from souvenance import settings_from
+from souvenance.bootstrap import open_house
+from souvenance.surfaces.http.app import make_app
+from souvenance.surfaces.http.table import Table
+from surfaces.door import souvenance
 from surfaces.inhabited import EVERY_ROUTE, RIGHT, inhabited, right
 
 OF_THE_ISSUE = {
@@ -200,7 +200,7 @@ def test_every_operation_has_a_name_of_its_own_and_a_summary(server):
 
 
 def test_openapi_says_the_version_that_runs(server, tmp_path):
-    printed = mnemon("--version", home=tmp_path).out.split()[-1]
+    printed = souvenance("--version", home=tmp_path).out.split()[-1]
     assert server.openapi["info"]["version"] == printed == server.client().get("/health").json()["version"]
 
 
@@ -210,7 +210,7 @@ def test_a_damaged_line_answers_the_500_that_openapi_lists(server, actor, name):
     import sqlite3
 
     line = actor.post("/v1/memory/put", json={"text": "Trip to Chengdu"}).json()["id"]
-    with sqlite3.connect(server.home / "mnemon.db") as book:
+    with sqlite3.connect(server.home / "souvenance.db") as book:
         book.execute("UPDATE lines SET sealed = zeroblob(60) WHERE id = ?", (line,))
     book.close()
     answer = actor.get(f"/v1/memory/lines/{line}")

@@ -10,18 +10,18 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.domain.upstream import ChatSettings, Upstream
-from mnemon.surfaces.http.app import make_app
-from mnemon.surfaces.http.chat.door import ChatDoor
-from mnemon.surfaces.http.chat.nowhere import Nowhere
-from mnemon.surfaces.http.signin.door import SignInDoor
-from mnemon.surfaces.http.signin.metadata import DOCUMENTS
-from mnemon.surfaces.mcp.door import McpDoor
 from model.stand_in import StandIn, a_stand_in
 from running import running
 from signin.browser import Flow, fetching, refreshing
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.domain.upstream import ChatSettings, Upstream
+from souvenance.surfaces.http.app import make_app
+from souvenance.surfaces.http.chat.door import ChatDoor
+from souvenance.surfaces.http.chat.nowhere import Nowhere
+from souvenance.surfaces.http.signin.door import SignInDoor
+from souvenance.surfaces.http.signin.metadata import DOCUMENTS
+from souvenance.surfaces.mcp.door import McpDoor
 from surfaces.door import PATIENCE_SECONDS
 
 PAGES = {"/authorize", "/device", "/signin", "/signout"}
@@ -84,7 +84,9 @@ def _pattern(template: str) -> str:
 
 @pytest.fixture(scope="module")
 def doors(tmp_path_factory) -> Iterator[Doors]:
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("d") / "home")))
+    house = open_house(
+        settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("d") / "home"))
+    )
     with a_stand_in() as model:
         chat = ChatDoor(ChatSettings((Upstream(model.url),)), cap=house.owner_cap)
         every = [SignInDoor(house.reception), McpDoor(), chat]

@@ -11,15 +11,15 @@ import pytest
 import stores
 from chat.stage import MODEL, Stage
 from mcp_door.served import Hosted
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.domain.upstream import ChatSettings, Upstream
-from mnemon.surfaces.http.app import make_app
-from mnemon.surfaces.http.chat.door import ChatDoor
-from mnemon.surfaces.mcp.door import McpDoor
 from model.stand_in import a_stand_in
-from processes import PATIENCE_SECONDS, run_mnemon
+from processes import PATIENCE_SECONDS, run_souvenance
 from running import running
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.domain.upstream import ChatSettings, Upstream
+from souvenance.surfaces.http.app import make_app
+from souvenance.surfaces.http.chat.door import ChatDoor
+from souvenance.surfaces.mcp.door import McpDoor
 
 SAID = "Rex the terrier chewed up my slippers"
 ASKED = "what did the dog destroy?"
@@ -29,7 +29,9 @@ BESIDES = ("The train to Graz leaves at nine", "Lunch with Petra was in the old 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory):
     home = tmp_path_factory.mktemp("written") / "home"
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "packaged", **stores.settings_of(home)}, str(home)))
+    house = open_house(
+        settings_from({"SOUVENANCE_EMBEDDER": "packaged", **stores.settings_of(home)}, str(home))
+    )
     try:
         with a_stand_in() as model:
             chat = ChatSettings((Upstream(model.url, "key"),), wait_ms=PATIENCE_SECONDS * 1000)
@@ -98,6 +100,6 @@ def test_mcp_recalls_what_was_remembered(stage):
 
 def test_the_command_line_finds_what_another_process_put(home):
     for text in (*BESIDES, SAID):
-        run_mnemon("put", text, home=home)
-    found = run_mnemon("get", ASKED, home=home).stdout
+        run_souvenance("put", text, home=home)
+    found = run_souvenance("get", ASKED, home=home).stdout
     assert SAID in found.splitlines()[0]

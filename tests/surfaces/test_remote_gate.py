@@ -13,11 +13,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.bootstrap import open_house
-from mnemon.config import settings_from
-from mnemon.domain import proof
-from mnemon.domain.cap import Confirmation, HolderKey
-from mnemon.errors import (
+from processes import until
+from souvenance.bootstrap import open_house
+from souvenance.config import settings_from
+from souvenance.domain import proof
+from souvenance.domain.cap import Confirmation, HolderKey
+from souvenance.errors import (
     CapMalformed,
     CapMissing,
     CapOpMismatch,
@@ -32,15 +33,14 @@ from mnemon.errors import (
     Unsupported,
     UnsupportedType,
 )
-from mnemon.gate import messages as m
-from mnemon.gate import operations as own
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import answers as a
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.gate.conversation.operations import EVERY
-from mnemon.surfaces.http.client import RemoteGate
-from processes import until
+from souvenance.gate import messages as m
+from souvenance.gate import operations as own
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import answers as a
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation.operations import EVERY
+from souvenance.surfaces.http.client import RemoteGate
 from surfaces.afar import asked, raised
 from surfaces.door import serving
 from surfaces.inhabited import EVERY_ROUTE, PEER, SESSION, inhabited
@@ -80,7 +80,7 @@ def remote(server):
 
 @pytest.fixture(scope="module")
 def local(server):
-    house = open_house(settings_from({"MNEMON_EMBEDDER": "none"}, str(server.home)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(server.home)))
     yield house.gate
     house.close()
 
@@ -346,7 +346,7 @@ def test_a_bound_cap_is_used_with_a_proof_over_what_is_sent(remote, owner, world
 
 
 def test_too_many_requests_are_told_with_how_long_to_wait(tmp_path):
-    with serving(tmp_path / "home", MNEMON_REQUESTS_PER_MINUTE="1") as server:
+    with serving(tmp_path / "home", SOUVENANCE_REQUESTS_PER_MINUTE="1") as server:
         gate = RemoteGate(server.url)
         credentials = Credentials(server.owner_cap)
         gate.call(o.LIST_WORKSPACES, credentials, q.ListWorkspaces())
@@ -396,6 +396,6 @@ def shared(server):
 
 
 def test_the_client_needs_nothing_of_the_server():
-    script = "import sys, mnemon.surfaces.http.client\nprint(*sys.modules)"
+    script = "import sys, souvenance.surfaces.http.client\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert {"starlette", "uvicorn", "multipart", "sqlite3"}.isdisjoint(loaded.stdout.split())

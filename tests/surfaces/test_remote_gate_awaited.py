@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from mnemon.errors import ServerUnreachable
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.surfaces.http.client import RemoteGate
-from mnemon.turns.awaited import Awaited
 from processes import PATIENCE_SECONDS, until
+from souvenance.errors import ServerUnreachable
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.surfaces.http.client import RemoteGate
+from souvenance.turns.awaited import Awaited
 
 CARD = b'{"peer_card": null}'
 ASKED = q.ReadCard(workspace_id="home", peer_id="ann")

@@ -15,17 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.receivers import Authority, receiver
-from mnemon.errors import InvalidInput, Misconfigured, MnemonError, ServerUnreachable
-from mnemon.gate import messages as m
-from mnemon.gate import operations as own
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.gate.conversation.operations import EVERY
-from mnemon.surfaces.http import client
-from mnemon.surfaces.http.client import MOST_ANSWER_BYTES, RemoteGate
 from ports import vacant_port
 from processes import until
+from souvenance.errors import InvalidInput, Misconfigured, ServerUnreachable, SouvenanceError
+from souvenance.gate import messages as m
+from souvenance.gate import operations as own
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation.operations import EVERY
+from souvenance.surfaces.http import client
+from souvenance.surfaces.http.client import MOST_ANSWER_BYTES, RemoteGate
 from surfaces.afar import NAMES, asked, raised
 
 CAP = Credentials("a.secret.cap")
@@ -453,7 +453,7 @@ def test_whatever_is_answered_it_is_an_answer_or_an_error_of_ours(answering, ope
     server.status, server.body = status, body
     try:
         answer = gate.call(operation, CAP, asked(operation, NAMES))
-    except MnemonError as error:
+    except SouvenanceError as error:
         assert isinstance(error.detail, str)
         assert isinstance(error.hint, str)
     else:

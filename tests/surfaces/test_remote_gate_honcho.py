@@ -11,16 +11,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from mnemon import errors as e
-from mnemon.gate import messages as m
-from mnemon.gate import operations as own
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import answers as a
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as o
-from mnemon.surfaces.http.client import RemoteGate
-from mnemon.surfaces.http.reading import LEFT_OUT
 from running import running
+from souvenance import errors as e
+from souvenance.gate import messages as m
+from souvenance.gate import operations as own
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import answers as a
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as o
+from souvenance.surfaces.http.client import RemoteGate
+from souvenance.surfaces.http.reading import LEFT_OUT
 from surfaces.afar import NAMES, asked, raised
 
 W = "/v3/workspaces/{workspace_id}"
@@ -326,7 +326,7 @@ def test_every_answer_of_the_facts_is_read_as_the_gates_own(ask, honcho, operati
     assert set(moments) <= {AT}
     assert all(moment.tzinfo is UTC for moment in moments)
     request, _ = honcho.asked[-1]
-    assert request.headers["user-agent"].startswith("mnemon/")
+    assert request.headers["user-agent"].startswith("souvenance/")
 
 
 def values(answer):
@@ -473,7 +473,7 @@ REFUSALS = {
 @pytest.mark.parametrize("status", REFUSALS)
 def test_a_refusal_without_our_codes_is_told_by_its_status(honcho, ask, status):
     honcho.refusal = (status, b'{"detail": "No."}', {})
-    with pytest.raises(e.MnemonError) as refused:
+    with pytest.raises(e.SouvenanceError) as refused:
         ask(o.LIST_PEERS)
     assert type(refused.value) is REFUSALS[status]
     assert refused.value.detail == "No."

@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mnemon.surfaces.http.signin import pages
-from mnemon.surfaces.http.signin.pages import ANOTHER_DEVICE, STYLE_SOURCE, Consent
+from souvenance.surfaces.http.signin import pages
+from souvenance.surfaces.http.signin.pages import ANOTHER_DEVICE, STYLE_SOURCE, Consent
 
 HERE = "127.0.0.1:8765"
 ASKED = Consent(
@@ -224,7 +224,7 @@ def test_the_sign_in_page_takes_a_cap_and_says_where_one_is_found():
     assert [field[:2] for field in page.fields] == [("csrf", "hidden"), ("cap", "password")]
     assert "Hermes asks to use your memory" in page.text
     assert "owner.cap" in page.text
-    assert "mnemon cap mint" in page.text
+    assert "souvenance cap mint" in page.text
 
 
 def test_the_device_page_takes_a_code_and_keeps_the_one_it_was_given():
@@ -415,7 +415,11 @@ def test_every_page_can_be_sent_whatever_it_holds(one, two):
 
 def name_on(page):
     """The client's name as the heading shows it."""
-    return Read(page).text.split(" asks to use your memory")[0].removeprefix("Allow access? · Mnemon Mnemon ")
+    return (
+        Read(page)
+        .text.split(" asks to use your memory")[0]
+        .removeprefix("Allow access? · Souvenance Souvenance ")
+    )
 
 
 @given(st.text(st.characters(), min_size=1))

@@ -4,15 +4,15 @@ import re
 
 import pytest
 
-from mnemon import errors
-from mnemon.errors import MnemonError
-from mnemon.surfaces.cli.exits import EXIT, INTERNAL, INTERRUPTED, exit_of
-from mnemon.surfaces.http.client import _BY_CODE
-from mnemon.surfaces.http.honcho.refusals import TEXTS
-from mnemon.surfaces.http.honcho.routes import HONCHO_ROUTES
-from mnemon.surfaces.http.honcho.statuses import refused_as
-from mnemon.surfaces.http.routes import ROUTES
-from mnemon.surfaces.http.statuses import STATUS, status_of
+from souvenance import errors
+from souvenance.errors import SouvenanceError
+from souvenance.surfaces.cli.exits import EXIT, INTERNAL, INTERRUPTED, exit_of
+from souvenance.surfaces.http.client import _BY_CODE
+from souvenance.surfaces.http.honcho.refusals import TEXTS
+from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
+from souvenance.surfaces.http.honcho.statuses import refused_as
+from souvenance.surfaces.http.routes import ROUTES
+from souvenance.surfaces.http.statuses import STATUS, status_of
 
 
 def descendants(kind):
@@ -21,7 +21,7 @@ def descendants(kind):
         yield from descendants(child)
 
 
-KINDS = sorted(set(descendants(MnemonError)), key=lambda kind: kind.__name__)
+KINDS = sorted(set(descendants(SouvenanceError)), key=lambda kind: kind.__name__)
 EVERY = [kind for kind in KINDS if kind.__module__ == errors.__name__]
 NAMES = [kind.__name__ for kind in EVERY]
 
@@ -33,17 +33,17 @@ def test_there_are_errors_to_look_at():
 @pytest.mark.parametrize("kind", EVERY, ids=NAMES)
 def test_every_error_has_an_http_status(kind):
     assert 400 <= status_of(kind) <= 599
-    assert any(base in STATUS for base in kind.__mro__ if base is not MnemonError)
+    assert any(base in STATUS for base in kind.__mro__ if base is not SouvenanceError)
 
 
 @pytest.mark.parametrize("kind", EVERY, ids=NAMES)
 def test_every_error_has_an_exit_code_of_its_own_kind(kind):
     assert exit_of(kind) not in (0, INTERNAL, 2, INTERRUPTED)
-    assert any(base in EXIT for base in kind.__mro__ if base is not MnemonError)
+    assert any(base in EXIT for base in kind.__mro__ if base is not SouvenanceError)
 
 
 def test_every_code_is_in_snake_case_and_unique():
-    codes = [kind.code for kind in (MnemonError, *EVERY)]
+    codes = [kind.code for kind in (SouvenanceError, *EVERY)]
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", code) for code in codes)
     assert len(set(codes)) == len(codes)
 

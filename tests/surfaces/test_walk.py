@@ -4,8 +4,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mnemon.commands import command_line
-from surfaces.door import mnemon
+from souvenance.commands import command_line
+from surfaces.door import souvenance
 from surfaces.inhabited import EVERY_ROUTE, RIGHT, inhabited, right
 
 cli = command_line()
@@ -54,9 +54,9 @@ GUARDED_COMMANDS = {
     "cap revoke": ("--sub", "owner"),
     "cap whoami": (),
     "key rotate": (),
-    "export": ("memory.mnemon",),
+    "export": ("memory.souvenance",),
     "import": ("--from", "markdown", __file__),
-    "backup": ("store.mnemon",),
+    "backup": ("store.souvenance",),
     "sign-ins list": (),
     "sign-ins end": ("01JD7Y8Q2W3E4R5T6Y7V8J9K0M",),
     "audit list": (),
@@ -84,7 +84,7 @@ def commands(group=cli, path=()):
 def stranger(tmp_path_factory):
     """A genuine owner's cap of another installation."""
     home = tmp_path_factory.mktemp("stranger") / "home"
-    mnemon("init", home=home)
+    souvenance("init", home=home)
     return (home / "owner.cap").read_text().strip()
 
 
@@ -165,7 +165,7 @@ def test_every_command_is_known_to_be_open_or_guarded():
 
 @pytest.mark.parametrize("command", GUARDED_COMMANDS)
 def test_a_command_refuses_a_strangers_cap_on_the_data_folder(server, stranger, command):
-    refused = mnemon(
+    refused = souvenance(
         *command.split(), *GUARDED_COMMANDS[command], "--cap", stranger, home=server.home, exit_code=4
     )
     assert refused.err.startswith("cap_sig_invalid: ")
@@ -174,7 +174,7 @@ def test_a_command_refuses_a_strangers_cap_on_the_data_folder(server, stranger, 
 
 @pytest.mark.parametrize("command", sorted(GUARDED_COMMANDS.keys() - AT_THE_STORE))
 def test_a_command_without_a_cap_is_refused_before_the_server_is_asked(server, tmp_path, command):
-    refused = mnemon(
+    refused = souvenance(
         *command.split(),
         *GUARDED_COMMANDS[command],
         home=tmp_path / "nothing-here",
@@ -188,16 +188,16 @@ def test_a_command_without_a_cap_is_refused_before_the_server_is_asked(server, t
 
 def test_reading_saved_rows_needs_no_cap_no_folder_and_no_server(server, tmp_path):
     rows = tmp_path / "rows.jsonl"
-    rows.write_text(mnemon("audit", "list", "--json", home=server.home).out)
-    mnemon("audit", "verify", "--rows", str(rows), home=tmp_path / "nothing-here")
+    rows.write_text(souvenance("audit", "list", "--json", home=server.home).out)
+    souvenance("audit", "verify", "--rows", str(rows), home=tmp_path / "nothing-here")
     assert not (tmp_path / "nothing-here").exists()
 
 
 @pytest.mark.parametrize("command", ["", *commands()])
 def test_every_command_explains_itself_and_takes_the_common_options(command):
-    told = CliRunner().invoke(cli, [*command.split(), "--help"], prog_name="mnemon")
+    told = CliRunner().invoke(cli, [*command.split(), "--help"], prog_name="souvenance")
     assert told.exit_code == 0
-    assert told.output.startswith("Usage: mnemon")
+    assert told.output.startswith("Usage: souvenance")
     for option in ("--home DIR", "--url URL", "--cap CAP", "--holder-key FILE", "--workspace NAME", "--json"):
         assert option in told.output
 
@@ -206,7 +206,7 @@ def test_the_commands_for_hermes_explain_themselves_and_take_options_of_their_ow
     context = click.Context(cli)
     group = cli.get_command(context, OF_HERMES)
     for name in ("", *group.list_commands(context)):
-        told = CliRunner().invoke(cli, [OF_HERMES, *name.split(), "--help"], prog_name="mnemon")
+        told = CliRunner().invoke(cli, [OF_HERMES, *name.split(), "--help"], prog_name="souvenance")
         assert told.exit_code == 0
         for option in ("--home DIR", "--profile NAME"):
             assert option in told.output
@@ -214,5 +214,5 @@ def test_the_commands_for_hermes_explain_themselves_and_take_options_of_their_ow
 
 @pytest.mark.parametrize("asked", [("--help",), ("put", "-h"), ("--version",)])
 def test_help_and_version_need_neither_a_cap_nor_a_folder(tmp_path, asked):
-    assert "mnemon" in mnemon(*asked, home=tmp_path / "nothing-here").out
+    assert "souvenance" in souvenance(*asked, home=tmp_path / "nothing-here").out
     assert not (tmp_path / "nothing-here").exists()

@@ -9,14 +9,14 @@ from shutil import copytree
 
 import pytest
 
-from mnemon import open_house, settings_from
-from mnemon.adapters.embed.packaged import installed
-from mnemon.gate import messages as m
-from mnemon.gate import operations as o
-from mnemon.gate.admission import Credentials
-from mnemon.gate.conversation import asks as q
-from mnemon.gate.conversation import operations as talk
-from mnemon.surfaces.cli.demo.story import QUESTION, TRIP
+from souvenance import open_house, settings_from
+from souvenance.adapters.embed.packaged import installed
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as talk
+from souvenance.surfaces.cli.demo.story import QUESTION, TRIP
 from surfaces.door import PATIENCE_SECONDS
 
 WHO = (
@@ -73,7 +73,7 @@ TRIPS = (
 
 @contextmanager
 def living(home, embedder):
-    house = open_house(settings_from({"MNEMON_EMBEDDER": embedder}, str(home)))
+    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": embedder}, str(home)))
     try:
         yield house, Credentials(house.owner_cap)
     finally:

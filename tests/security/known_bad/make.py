@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 HERE = Path(__file__).parent
-INSTANCE = "urn:mnemon:known-bad"
+INSTANCE = "urn:souvenance:known-bad"
 NOW = 1_750_000_000
 KID = "key-1"
 JTI = "01JXT21Q00GQ4J9GTSE5JC92G0"
@@ -145,7 +145,7 @@ def malformed_tokens():
     yield "typ_left_out", signed(header(typ="left out"), claims())
     yield "kid_a_number", signed(header(kid=1), claims())
     yield "jwk_of_its_own", signed(header(jwk=jwk(STRANGER)), claims(), STRANGER)
-    yield "header_with_more", signed(header(x5u="urn:mnemon:keys"), claims())
+    yield "header_with_more", signed(header(x5u="urn:souvenance:keys"), claims())
     yield "crit_unknown", signed(header(crit=["soon"], soon=1), claims())
     yield "payload_detached", signed(header(b64=False, crit=["b64"]), claims())
     yield "header_not_json", signed(b"alg=EdDSA", claims())
@@ -256,8 +256,8 @@ def badly_signed_tokens():
     yield "signature_too_long", with_signature(lambda found: b64(raw_signature() + b"\0"))
     yield "signature_all_zero", with_signature(lambda found: b64(bytes(64)))
     yield "signature_malleable", with_signature(lambda found: malleable(raw_signature()))
-    yield "aud_another", bearer(block(aud="urn:mnemon:other"))
-    yield "iss_another", bearer(block(iss="urn:mnemon:other"))
+    yield "aud_another", bearer(block(aud="urn:souvenance:other"))
+    yield "iss_another", bearer(block(iss="urn:souvenance:other"))
     yield "aud_in_upper_case", bearer(block(aud=INSTANCE.upper()))
     yield "secret_of_another", bearer(block(), STRANGER)
     yield "blocks_duplicated", bearer(f"{parent}~{parent}")
@@ -276,7 +276,7 @@ def badly_signed_tokens():
         ("data_class", "*"),
         ("exp", NOW + 3601),
         ("nbf", NOW - 1),
-        ("aud", "urn:mnemon:other"),
+        ("aud", "urn:souvenance:other"),
     ):
         yield f"child_wider_in_{name}", bearer(f"{parent}~{child(**{name: value})}", CHILD)
 
@@ -340,7 +340,7 @@ def packed(value):
 def place(line):
     order = ("workspace", "owner", "namespace", "kind", "session", "id", "created_at", "occurred_at")
     bound = [line[name] for name in (*order, "supersedes", "epoch")]
-    return framed("mnemon.seal.v1", "memory", *bound)
+    return framed("souvenance.seal.v1", "memory", *bound)
 
 
 def envelope(line=LINE, text=TEXT):
@@ -391,7 +391,7 @@ def lines():
 
 
 def wrapped(context=None, root=ROOT_KEY, root_id=ROOT_ID):
-    said = framed("mnemon.key.v1", "memory", *ROOM.values(), "seal", 3) if context is None else context
+    said = framed("souvenance.key.v1", "memory", *ROOM.values(), "seal", 3) if context is None else context
     return b"\x01" + root_id + NONCE + AESGCM(root).encrypt(NONCE, ROOM_KEY, said)
 
 
@@ -413,7 +413,7 @@ def keys():
         ("purpose", ("default", "alice", "travel", "blind", 3)),
         ("epoch", ("default", "alice", "travel", "seal", 4)),
     ):
-        yield f"wrong_key/of_another_{name}", wrapped(framed("mnemon.key.v1", "memory", *fields))
+        yield f"wrong_key/of_another_{name}", wrapped(framed("souvenance.key.v1", "memory", *fields))
 
 
 def write(folder):

@@ -1,5 +1,0 @@
-"""`python -m mnemon` is `mnemon`."""
-
-from mnemon.commands import main
-
-main()

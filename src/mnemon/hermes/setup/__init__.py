@@ -1,1 +1,0 @@
-"""Setting Mnemon up for a Hermes Agent: placing the plugin, the wizard, and the commands of everyday."""

@@ -1,0 +1,5 @@
+"""`python -m souvenance` is `souvenance`."""
+
+from souvenance.commands import main
+
+main()

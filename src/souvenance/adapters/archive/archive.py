@@ -1,0 +1,325 @@
+"""The archive: one file that holds members, and at its end a manifest of them, checked before use.
+
+    archive = gzip(tar(member, member, …, manifest.json)), encrypted with age if it has a recipient
+
+Whatever is not exactly of this form is refused: other names, other sorts of members, other versions, bytes
+behind the end. Nothing is ever unpacked by a member's own word on where it belongs. Reading takes little
+memory, however large a member says it is.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import tarfile
+import zlib
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from souvenance.adapters.archive import age
+from souvenance.adapters.files import new_private, open_regular, place, sync_folder, translation
+from souvenance.domain.pattern import pattern
+from souvenance.domain.portable import FORMAT, Manifest, Member
+from souvenance.domain.shapes import settled
+from souvenance.errors import ArchiveDamaged, Conflict, FileTooLarge, InvalidInput
+
+MANIFEST = "manifest.json"
+MOST_MEMBERS = 100_000
+MOST_MANIFEST_BYTES = 32 * 1024 * 1024
+MOST_BYTES = 1 << 40
+MOST_LINE_BYTES = 80 * 1024 * 1024
+_CHUNK = 1024 * 1024
+_BLOCK = tarfile.BLOCKSIZE
+_NAME = pattern(r"[a-z0-9][a-z0-9._-]{0,79}\Z")
+_GZIP = b"\x1f\x8b"
+_CUT = "the archive ends too soon"
+
+
+class Writer:
+    """An archive in the making."""
+
+    def __init__(self, sink: gzip.GzipFile) -> None:
+        self._sink = sink
+        self._members: list[Member] = []
+
+    def add(self, name: str, content: bytes) -> None:
+        self._sink.write(_header(name, len(content)))
+        self._sink.write(content)
+        self._end(name, len(content), sha256(content).hexdigest())
+
+    def add_file(self, name: str, path: Path) -> None:
+        """The file as it is; it must not change meanwhile."""
+        told, left = sha256(), path.stat().st_size
+        size = left
+        self._sink.write(_header(name, size))
+        with path.open("rb") as file:
+            while left and (chunk := file.read(min(_CHUNK, left))):
+                told.update(chunk)
+                self._sink.write(chunk)
+                left -= len(chunk)
+        if left:
+            raise ArchiveDamaged(f"{path.name} became shorter while it was read")
+        self._end(name, size, told.hexdigest())
+
+    def _end(self, name: str, size: int, digest: str) -> None:
+        self._sink.write(b"\0" * (-size % _BLOCK))
+        self._members.append(Member(name, size, digest))
+
+    def close(self, manifest: Manifest) -> Manifest:
+        """Write the manifest, with every member in it, and the end."""
+        whole = msgspec.structs.replace(manifest, members=self._members)
+        content = msgspec.json.format(msgspec.json.encode(whole, order="deterministic"), indent=1) + b"\n"
+        self._sink.write(_header(MANIFEST, len(content)))
+        self._sink.write(content + b"\0" * (-len(content) % _BLOCK) + b"\0" * (2 * _BLOCK))
+        return whole
+
+
+class Reader:
+    """An archive that was verified: every member is what the manifest says."""
+
+    def __init__(self, path: Path, identity: Path | None, most_bytes: int = MOST_BYTES) -> None:
+        """Read all of it once.
+
+        Raises: ArchiveDamaged, FileTooLarge, InvalidInput if it can't be read or opened.
+        """
+        self._path = path
+        self._most = most_bytes
+        self._by = None if identity is None else age.identities(identity)
+        self.manifest = self._verified()
+
+    @property
+    def digest(self) -> str:
+        """By which the very same content is known again."""
+        told = msgspec.json.encode([self.manifest.kind, self.manifest.members], order="deterministic")
+        return sha256(told).hexdigest()
+
+    def members(self) -> Generator[tuple[str, Iterator[bytes]], None, None]:
+        """Name and content of each, in order; the content in pieces, to be used before the next.
+
+        Raises: ArchiveDamaged if the file changed since it was verified.
+        """
+        known = iter(self.manifest.members)
+        with closing(self._tar()) as members:
+            for name, content in members:
+                if name != MANIFEST:
+                    yield name, _held(content, next(known, None), name)
+
+    def lines(self, prefix: str) -> Iterator[bytes]:
+        """The lines of the members whose names begin so, in order. Raises: ArchiveDamaged."""
+        with closing(self.members()) as members:
+            for name, content in members:
+                if name.startswith(prefix):
+                    yield from _lines(content)
+
+    def _verified(self) -> Manifest:
+        with closing(self._tar()) as members:
+            found, manifest = _weighed(members)
+        if found != manifest.members:
+            raise ArchiveDamaged("the archive does not hold what its manifest says")
+        if len({member.name for member in found}) != len(found):
+            raise ArchiveDamaged("the archive holds a name twice")
+        return manifest
+
+    def _tar(self) -> Generator[tuple[str, Iterator[bytes]], None, None]:
+        with self._opened() as stream:
+            yield from _walk(stream, self._most)
+
+    @contextmanager
+    def _opened(self) -> Iterator[gzip.GzipFile]:
+        with ExitStack() as stack:
+            try:
+                file = stack.enter_context(open_regular(self._path))
+            except OSError as error:
+                raise InvalidInput(f"{self._path} can't be read: {error.strerror}") from None
+            start = file.read(len(age.MAGIC))
+            file.seek(0)
+            source: IO[bytes] = file
+            if start == age.MAGIC:
+                if self._by is None:
+                    raise InvalidInput(
+                        "the archive is encrypted", hint="Give the key that opens it: --identity FILE."
+                    )
+                source = stack.enter_context(age.decrypting(file, self._by))
+            elif start[:2] != _GZIP:
+                raise ArchiveDamaged("the file is no Souvenance archive")
+            yield stack.enter_context(gzip.GzipFile(fileobj=source, mode="rb"))
+
+
+class Archives:
+    """What the commands make archives by."""
+
+    @contextmanager
+    def writing(self, path: Path, recipients: Sequence[str] = ()) -> Iterator[Writer]:
+        """A new archive, its owner's alone, which is there whole at the end or not at all.
+
+        Raises: Conflict if the file is there, InvalidInput, Unsupported, StorageUnavailable and its kind.
+        """
+        to = age.recipients(recipients) if recipients else None
+        if os.path.lexists(path):
+            raise Conflict(f"{path} exists", hint="Name a file that does not.")
+        fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+        try:
+            try:
+                with new_private(fresh) as file, ExitStack() as stack:
+                    sink: IO[bytes] = file
+                    if to is not None:
+                        sink = stack.enter_context(age.encrypting(file, to))
+                    zipped = gzip.GzipFile(filename="", mode="wb", fileobj=sink, mtime=0, compresslevel=6)
+                    yield Writer(stack.enter_context(zipped))
+                place(fresh, path)
+            finally:
+                fresh.unlink(missing_ok=True)
+            sync_folder(path.parent)
+        except FileExistsError:
+            raise Conflict(f"{path} exists", hint="Name a file that does not.") from None
+        except OSError as error:
+            raise translation(f"{path} can't be written", error) from error
+
+    def reading(self, path: Path, identity: Path | None = None) -> Reader:
+        """An archive, verified from beginning to end. Raises: as `Reader`."""
+        return Reader(path, identity)
+
+    def is_archive(self, path: Path) -> bool:
+        """Whether the file looks like one: encrypted, or compressed with a name of ours at its beginning."""
+        try:
+            with open_regular(path) as file:
+                start = file.read(len(age.MAGIC))
+                if start == age.MAGIC:
+                    return True
+                file.seek(0)
+                with gzip.GzipFile(fileobj=file, mode="rb") as opened:
+                    return _is_member(opened.read(_BLOCK))
+        except (OSError, EOFError, zlib.error):
+            return False
+
+
+def _header(name: str, size: int) -> bytes:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = size, 0o600
+    return member.tobuf(tarfile.GNU_FORMAT, "ascii", "strict")
+
+
+def _is_member(block: bytes) -> bool:
+    try:
+        member = tarfile.TarInfo.frombuf(block, "ascii", "strict")
+    except (tarfile.HeaderError, UnicodeDecodeError):
+        return False
+    return member.type == tarfile.REGTYPE and bool(_NAME.match(member.name))
+
+
+def _walk(stream: gzip.GzipFile, most: int) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Each member's name and content. Raises: ArchiveDamaged, FileTooLarge."""
+    passed = 0
+    for _ in range(MOST_MEMBERS + 1):
+        block = _exactly(stream, _BLOCK)
+        if not any(block):
+            if any(_exactly(stream, _BLOCK)) or _read(stream, 1):
+                raise ArchiveDamaged("something follows the archive's end")
+            return
+        if not _is_member(block):
+            raise ArchiveDamaged("the archive holds something that is no member of an archive")
+        member = tarfile.TarInfo.frombuf(block, "ascii", "strict")
+        passed += member.size
+        if member.size < 0 or passed > most:
+            raise FileTooLarge(f"the archive holds more than {most} bytes")
+        content = _pieces(stream, member.size)
+        yield member.name, content
+        for _rest in content:
+            pass
+        _exactly(stream, -member.size % _BLOCK)
+    raise FileTooLarge(f"the archive has more than {MOST_MEMBERS} members")
+
+
+def _pieces(stream: gzip.GzipFile, size: int) -> Iterator[bytes]:
+    while size:
+        piece = _read(stream, min(_CHUNK, size))
+        if not piece:
+            raise ArchiveDamaged(_CUT)
+        size -= len(piece)
+        yield piece
+
+
+def _read(stream: gzip.GzipFile, size: int) -> bytes:
+    try:
+        return stream.read(size)
+    except EOFError:
+        raise ArchiveDamaged(_CUT) from None
+    except (OSError, zlib.error):
+        raise ArchiveDamaged("the archive can't be read to its end: it is damaged") from None
+
+
+def _exactly(stream: gzip.GzipFile, size: int) -> bytes:
+    return b"".join(_pieces(stream, size))
+
+
+def _weighed(members: Iterator[tuple[str, Iterator[bytes]]]) -> tuple[list[Member], Manifest]:
+    """What the archive holds, and what it says that it holds. Raises: ArchiveDamaged, InvalidInput."""
+    found: list[Member] = []
+    manifest = None
+    for name, content in members:
+        if manifest is not None:
+            raise ArchiveDamaged("something follows the archive's manifest")
+        if name == MANIFEST:
+            manifest = _manifest(_whole(content))
+            continue
+        told, size = sha256(), 0
+        for piece in content:
+            told.update(piece)
+            size += len(piece)
+        found.append(Member(name, size, told.hexdigest()))
+    if manifest is None:
+        raise ArchiveDamaged("the archive has no manifest")
+    return found, manifest
+
+
+def _held(content: Iterator[bytes], member: Member | None, name: str) -> Iterator[bytes]:
+    """The content; that it is still what was verified shows at its end. Raises: ArchiveDamaged."""
+    told = sha256()
+    for piece in content:
+        told.update(piece)
+        yield piece
+    if member is None or (member.name, member.sha256) != (name, told.hexdigest()):
+        raise ArchiveDamaged("the archive changed while it was read")
+
+
+def _whole(content: Iterator[bytes]) -> bytes:
+    found = b""
+    for piece in content:
+        found += piece
+        if len(found) > MOST_MANIFEST_BYTES:
+            raise FileTooLarge(f"the archive's manifest is larger than {MOST_MANIFEST_BYTES} bytes")
+    return found
+
+
+def _lines(content: Iterator[bytes]) -> Iterator[bytes]:
+    left = b""
+    for piece in content:
+        *lines, left = (left + piece).split(b"\n")
+        if len(left) > MOST_LINE_BYTES:
+            raise FileTooLarge(f"a record of the archive is larger than {MOST_LINE_BYTES} bytes")
+        yield from lines
+    if left:
+        raise ArchiveDamaged("a record of the archive has no end")
+
+
+class _Head(msgspec.Struct):
+    format: int
+
+
+def _manifest(content: bytes) -> Manifest:
+    """Raises: ArchiveDamaged, InvalidInput if a newer version wrote it."""
+    try:
+        if (version := msgspec.json.decode(content, type=settled(_Head)).format) != FORMAT:
+            raise InvalidInput(
+                f"the archive has format {version}, and this version reads format {FORMAT}",
+                hint="Upgrade Souvenance.",
+            )
+        return msgspec.json.decode(content, type=settled(Manifest))
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise ArchiveDamaged("the archive's manifest can't be read") from None

@@ -1,0 +1,253 @@
+"""Any endpoint that speaks OpenAI's `/v1/embeddings`.
+
+Texts are cut by their characters, as nobody here knows how the model counts. An endpoint that refuses
+a batch is asked for each text alone, and for less of a text that it refuses alone. The number of dimensions
+is asked for only if the model's own is another: many endpoints refuse to be asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.adapters.embed.rest import Rest
+from souvenance.adapters.embed.vectors import packed
+from souvenance.domain.shapes import settled
+from souvenance.domain.upstream import below, is_address
+from souvenance.errors import Misconfigured, Unavailable
+from souvenance.version import __version__
+
+if TYPE_CHECKING:
+    import httpx
+
+PASSAGES_SECONDS = 60.0
+QUESTION_SECONDS = 5.0
+
+_CONNECT_SECONDS = 5.0
+_REST_SECONDS = 5.0
+_AT_ONCE = 32
+_CUTS = (8000, 2000, 500)
+_MOST_BYTES_EACH = 128 * 1024
+_FOR_NOW = {408, 409, 425, 429}
+_TOO_MUCH = {400, 413, 422}
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+class _Item(Struct):
+    embedding: list[float]
+    index: int | None = None
+
+
+class _Answer(Struct):
+    data: list[_Item]
+
+
+class _Refused(Exception):
+    """The endpoint does not take what it was sent."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the embeddings endpoint answered {status}")
+        self.status = status
+
+
+class EndpointEmbedder:
+    """An `Embedder`. `base_url` is what `/embeddings` is added to."""
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        dimensions: int,
+        *,
+        api_key: str | None = None,
+        passages_seconds: float = PASSAGES_SECONDS,
+        question_seconds: float = QUESTION_SECONDS,
+        rest: Rest | None = None,
+    ) -> None:
+        """Raises: Misconfigured if that is no address."""
+        self._url = _address(base_url)
+        self._model = model
+        self._dimensions = dimensions
+        self._key = api_key
+        self._passages_seconds = passages_seconds
+        self._question_seconds = question_seconds
+        self._rest = rest or Rest(_REST_SECONDS)
+        self._lock = Lock()
+        self._client: httpx.Client | None = None
+        self._asks_for_dimensions = False
+
+    @property
+    def space(self) -> str:
+        """Tells which endpoint it is without telling where: whoever asks why a line came may read it."""
+        return f"endpoint/{sha256(self._url.encode()).hexdigest()[:12]}/{self._model}/{self._dimensions}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    @property
+    def description(self) -> str:
+        return f"{self._model}, {self._dimensions} dimensions, at {urlsplit(self._url).netloc}"
+
+    def passages(self, texts: Sequence[str]) -> list[bytes]:
+        """Raises: Unavailable, Misconfigured."""
+        found: list[bytes] = []
+        with self._rest.between():
+            for at in range(0, len(texts), _AT_ONCE):
+                found += self._vectors(texts[at : at + _AT_ONCE], self._passages_seconds)
+        return found
+
+    def question(self, text: str) -> bytes:
+        """Raises: Unavailable, Misconfigured."""
+        with self._rest.between():
+            return self._vectors([text], self._question_seconds)[0]
+
+    def close(self) -> None:
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _vectors(self, texts: Sequence[str], seconds: float) -> list[bytes]:
+        try:
+            return self._batch([_cut(text, _CUTS[0]) for text in texts], seconds)
+        except _Refused as refused:
+            if refused.status not in _TOO_MUCH:
+                raise _misconfigured(refused) from None
+        return [self._alone(text, seconds) for text in texts]
+
+    def _alone(self, text: str, seconds: float) -> bytes:
+        """One vector, of as much of the text as the endpoint takes."""
+        for characters in _CUTS[:-1]:
+            try:
+                return self._batch([_cut(text, characters)], seconds)[0]
+            except _Refused:
+                continue
+        try:
+            return self._batch([_cut(text, _CUTS[-1])], seconds)[0]
+        except _Refused as refused:
+            raise _misconfigured(refused) from None
+
+    def _batch(self, texts: list[str], seconds: float) -> list[bytes]:
+        """Raises: _Refused, Unavailable, Misconfigured."""
+        asks = self._asks_for_dimensions
+        found = self._asked(texts, seconds, asks=asks)
+        if not asks and any(len(values) != self._dimensions for values in found):
+            found = self._asked(texts, seconds, asks=True)
+            self._asks_for_dimensions = True
+        for values in found:
+            if len(values) != self._dimensions:
+                raise Misconfigured(
+                    f"the embeddings endpoint gives {len(values)} dimensions, not {self._dimensions}",
+                    hint="Set SOUVENANCE_EMBEDDER_DIMENSIONS to what the model gives.",
+                )
+        try:
+            return [packed(values) for values in found]
+        except ValueError:
+            raise Unavailable("the embeddings endpoint answered with what is no vector") from None
+
+    def _asked(self, texts: list[str], seconds: float, *, asks: bool) -> list[list[float]]:
+        body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
+        if asks:
+            body["dimensions"] = self._dimensions
+        content = self._post(msgspec.json.encode(body), seconds, len(texts) * _MOST_BYTES_EACH)
+        try:
+            items = msgspec.json.decode(content, type=settled(_Answer)).data
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+            raise Unavailable("the embeddings endpoint's answer can't be read") from None
+        order = [at if item.index is None else item.index for at, item in enumerate(items)]
+        if sorted(order) != list(range(len(texts))):
+            raise Unavailable("the embeddings endpoint answered for other texts")
+        return [values for _, values in sorted(zip(order, (item.embedding for item in items), strict=True))]
+
+    def _post(self, content: bytes, seconds: float, most: int) -> bytes:
+        """The body of the answer. Raises: _Refused, Unavailable."""
+        import httpx
+
+        end = time.monotonic() + seconds
+        timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
+        url = below(self._url, "/embeddings")
+        try:
+            with self._connected().stream("POST", url, content=content, timeout=timeout) as response:
+                status = response.status_code
+                if status >= 500 or status in _FOR_NOW:
+                    raise Unavailable(f"the embeddings endpoint answered {status}")
+                if status != 200:
+                    raise _Refused(status)
+                return b"".join(_bounded(response, end, most))
+        except httpx.TimeoutException:
+            raise Unavailable("the embeddings endpoint did not answer in time") from None
+        except httpx.HTTPError as error:
+            told = str(error) or type(error).__name__
+            raise Unavailable(f"the embeddings endpoint can't be reached: {told}") from error
+
+    def _connected(self) -> httpx.Client:
+        with self._lock:
+            if self._client is None:
+                self._client = _client(self._url, self._key)
+            return self._client
+
+
+def _client(url: str, key: str | None) -> httpx.Client:
+    """Raises: Misconfigured if the environment spoils it."""
+    import ssl
+
+    import httpx
+
+    headers = {"user-agent": f"souvenance/{__version__}", "content-type": "application/json"}
+    if key is not None:
+        headers["authorization"] = f"Bearer {key}"
+    secure = url.startswith("https:")
+    try:
+        return httpx.Client(
+            headers=headers,
+            follow_redirects=False,
+            trust_env=urlsplit(url).hostname not in _HERE,
+            verify=httpx.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+        )
+    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        raise Misconfigured(
+            f"the environment's proxy or certificates can't be used: {error}",
+            hint="Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR.",
+        ) from error
+
+
+def _bounded(response: httpx.Response, end: float, most: int) -> Iterator[bytes]:
+    """The chunks of a body that is no larger and takes no longer than it may."""
+    size = 0
+    for chunk in response.iter_bytes():
+        size += len(chunk)
+        if size > most:
+            raise Unavailable("the embeddings endpoint's answer is too long")
+        if time.monotonic() > end:
+            raise Unavailable("the embeddings endpoint's answer does not come to an end")
+        yield chunk
+
+
+def _misconfigured(refused: _Refused) -> Misconfigured:
+    return Misconfigured(
+        str(refused),
+        hint="Check SOUVENANCE_EMBEDDER_BASE_URL, SOUVENANCE_EMBEDDER_API_KEY and SOUVENANCE_EMBEDDER_MODEL.",
+    )
+
+
+def _cut(text: str, characters: int) -> str:
+    """The beginning; a space if there is nothing, as many endpoints refuse that."""
+    return text[:characters].encode("utf-8", "replace").decode().strip() or " "
+
+
+def _address(url: str) -> str:
+    """The URL without a slash at its end. Raises: Misconfigured."""
+    if not is_address(url):
+        raise Misconfigured(
+            "SOUVENANCE_EMBEDDER_BASE_URL must be like https://host/v1",
+            hint="A key has a variable of its own.",
+        )
+    return url.rstrip("/")

@@ -1,0 +1,230 @@
+"""A ChatGPT data export: the zip that is sent by mail, or the conversations.json in it.
+
+A conversation is a tree of messages. What its owner saw last is the branch that ends in `current_node`; other
+branches are drafts. Of that branch, what the two said to each other is told, and nothing that the service put
+between: system messages, calls of tools and their results, thinking, and what it kept in mind of its user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from msgspec import Struct
+
+from souvenance.adapters.importers.decoding import clean, decoded, moment, shown
+from souvenance.adapters.importers.elements import elements
+from souvenance.adapters.importers.naming import name_of
+from souvenance.adapters.importers.opening import opened
+from souvenance.adapters.importers.zipped import member, names_in
+from souvenance.domain.habits import MemberHabits
+from souvenance.domain.imports import Message, Peer, Record, Session, Skipped, Wanted
+from souvenance.errors import ImportUnreadable, InvalidInput
+
+KIND = "chatgpt"
+ASSISTANT = "chatgpt"
+CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
+
+_SPOKEN = frozenset({"text", "multimodal_text"})
+_ABOUT_THE_USER = frozenset({"user_editable_context", "model_editable_context"})
+_THINKING = frozenset({"thoughts", "reasoning_recap"})
+_MOST_TITLE_CHARS = 500
+
+
+class _Author(Struct):
+    role: str = ""
+
+
+class _Content(Struct):
+    content_type: str = ""
+    parts: list[Any] | None = None
+
+
+class _Notes(Struct):
+    is_visually_hidden_from_conversation: Any = None
+    is_user_system_message: Any = None
+    model_slug: Any = None
+
+
+class _Message(Struct):
+    id: str
+    author: _Author
+    content: _Content | None = None
+    create_time: float | None = None
+    weight: float | None = None
+    recipient: str | None = None
+    channel: str | None = None
+    metadata: _Notes | None = None
+
+
+class _Node(Struct):
+    message: _Message | None = None
+    parent: str | None = None
+    children: list[str] = []
+
+
+class _Conversation(Struct):
+    mapping: dict[str, _Node]
+    conversation_id: str | None = None
+    id: str | None = None
+    title: str | None = None
+    create_time: float | None = None
+    current_node: str | None = None
+
+
+class ChatGPT:
+    """The reader of an export."""
+
+    kind = KIND
+    again = True
+
+    def __init__(self, path: Path, wanted: Wanted) -> None:
+        """Raises: ImportUnreadable if an archive holds no conversations, InvalidInput for a name in use."""
+        if wanted.peer == ASSISTANT:
+            raise InvalidInput(
+                f"{ASSISTANT!r} is what ChatGPT itself is called here", hint="Use another --peer."
+            )
+        self._path = path
+        self._peer = wanted.peer
+        self._members = names_in(path, CONVERSATIONS) if is_zip(path) else None
+        if self._members == []:
+            raise ImportUnreadable(f"{path.name} holds no conversations.json")
+
+    def records(self) -> Iterator[Record]:
+        yield Peer(self._peer, self._peer)
+        yield Peer(ASSISTANT, ASSISTANT, observed=False)
+        if self._members is None:
+            with opened(self._path) as file:
+                yield from self._conversations(file, self._path.name)
+        for name in self._members or ():
+            with member(self._path, name) as file:
+                yield from self._conversations(file, shown(name))
+
+    def _conversations(self, file: IO[bytes], name: str) -> Iterator[Record]:
+        for number, raw in enumerate(elements(file, name), 1):
+            place = f"{name}, conversation {number}"
+            yield from self._told(decoded(raw, _Conversation, place), place)
+
+    def _told(self, told: _Conversation, place: str) -> Iterator[Record]:
+        conversation = told.conversation_id or told.id
+        if not conversation:
+            raise ImportUnreadable(f"{place}: it has no id")
+        session = name_of(conversation, f"{KIND}-")
+        said = list(self._branch(told, session, conversation, place))
+        if not any(isinstance(one, Message) for one in said):
+            yield from said
+            yield Skipped("conversations in which nobody said anything")
+            return
+        yield Session(
+            session,
+            clean(conversation),
+            {self._peer: MemberHabits(), ASSISTANT: MemberHabits()},
+            {"title": clean(told.title)[:_MOST_TITLE_CHARS]} if told.title else {},
+        )
+        yield from said
+
+    def _branch(
+        self, told: _Conversation, session: str, conversation: str, place: str
+    ) -> Iterator[Message | Skipped]:
+        latest = told.create_time
+        for one in _thread(told, place):
+            latest = one.create_time if one.create_time is not None else latest
+            why = _left_out(one)
+            if why is not None:
+                yield Skipped(why)
+                continue
+            text, pictures = _text_of(one)
+            for _ in range(pictures):
+                yield Skipped("pictures, sounds and files in messages")
+            if not text.strip():
+                if not pictures:
+                    yield Skipped("empty messages")
+                continue
+            where = f"{place}, message {shown(one.id)}"
+            spoken = one.author.role == "user"
+            yield Message(
+                session,
+                self._peer if spoken else ASSISTANT,
+                clean(text),
+                clean(one.id),
+                where,
+                moment(latest, where),
+                origin={"conversation": clean(conversation), **_model(one), **_mended(text)},
+            )
+
+
+def is_zip(path: Path) -> bool:
+    """Whether the file begins as a zip archive does. Raises: ImportUnreadable."""
+    with opened(path) as file:
+        return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def _thread(told: _Conversation, place: str) -> list[_Message]:
+    """The messages of the branch that was seen last, from its beginning.
+
+    Raises: ImportUnreadable.
+    """
+    at = told.current_node or _newest_leaf(told)
+    if at is not None and at not in told.mapping:
+        raise ImportUnreadable(f"{place}: current_node names no message of it")
+    found: list[_Message] = []
+    seen: set[str] = set()
+    while at is not None and at in told.mapping:
+        if at in seen:
+            raise ImportUnreadable(f"{place}: its messages go round in a circle")
+        seen.add(at)
+        node = told.mapping[at]
+        if node.message is not None:
+            found.append(node.message)
+        at = node.parent
+    return found[::-1]
+
+
+def _newest_leaf(told: _Conversation) -> str | None:
+    leaves = [(key, node.message) for key, node in told.mapping.items() if not node.children]
+    times = {key: 0.0 if one is None else one.create_time or 0.0 for key, one in leaves}
+    return max(times, key=lambda key: times[key], default=None)
+
+
+def _left_out(one: _Message) -> str | None:
+    """Why the message is nothing that the two said to each other; None if it is."""
+    kind = "" if one.content is None else one.content.content_type
+    notes = one.metadata or _Notes()
+    if kind in _ABOUT_THE_USER or notes.is_user_system_message:
+        return "what ChatGPT kept in mind of its user"
+    if one.author.role not in ("user", "assistant"):
+        return "messages of the system and of tools"
+    if notes.is_visually_hidden_from_conversation or one.weight == 0:
+        return "hidden messages"
+    if kind in _THINKING or one.channel in ("analysis", "commentary"):
+        return "thinking"
+    if one.recipient not in (None, "", "all"):
+        return "messages of the system and of tools"
+    return None if kind in _SPOKEN else "messages that are not text"
+
+
+def _text_of(one: _Message) -> tuple[str, int]:
+    """What is said in it, and how many of its parts are no words."""
+    parts = [] if one.content is None else one.content.parts or []
+    words = [_words(part) for part in parts]
+    return "\n\n".join(part for part in words if part), sum(part is None for part in words)
+
+
+def _words(part: Any) -> str | None:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
+        text = part.get("text")
+        return text if isinstance(text, str) else None
+    return None
+
+
+def _model(one: _Message) -> dict[str, str]:
+    slug = None if one.metadata is None else one.metadata.model_slug
+    return {"model": clean(slug)[:100]} if isinstance(slug, str) and slug else {}
+
+
+def _mended(text: str) -> dict[str, bool]:
+    return {"mended": True} if clean(text) != text else {}

@@ -1,0 +1,106 @@
+"""Which source it is, and the reader of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.adapters.importers import chatgpt, jsonl, markdown, mem0
+from souvenance.adapters.importers.decoding import decoded
+from souvenance.adapters.importers.elements import elements
+from souvenance.adapters.importers.opening import opened
+from souvenance.adapters.importers.zipped import names_in
+from souvenance.domain.imports import Reader, Wanted
+from souvenance.errors import ImportUnreadable, ImportUnrecognised, Misconfigured
+
+HONCHO = "honcho"
+
+_FILES: dict[str, Callable[[Path, Wanted], Reader]] = {
+    mem0.KIND: mem0.Mem0,
+    chatgpt.KIND: chatgpt.ChatGPT,
+    jsonl.KIND: jsonl.Jsonl,
+    markdown.KIND: markdown.Markdown,
+}
+_ENDINGS = {
+    ".jsonl": jsonl.KIND,
+    ".ndjson": jsonl.KIND,
+    ".md": markdown.KIND,
+    ".markdown": markdown.KIND,
+}
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_WORKSPACE = re.compile(r"(.*?)/v3(?:/workspaces/([^/?#]+))?/?")
+
+
+class _Shape(Struct):
+    """What tells the kinds of JSON apart."""
+
+    mapping: Any = None
+    memory: Any = None
+    results: Any = None
+
+
+def recognised(source: str) -> str:
+    """What the source is, where that can be told without guessing.
+
+    Raises: ImportUnrecognised, ImportUnreadable.
+    """
+    if _URL.match(source):
+        return HONCHO
+    path = Path(source).expanduser()
+    if path.is_dir():
+        raise ImportUnrecognised(f"{source} is a folder", hint="Name one of its files.")
+    if chatgpt.is_zip(path):
+        if names_in(path, chatgpt.CONVERSATIONS):
+            return chatgpt.KIND
+        raise ImportUnrecognised(f"{path.name} is an archive of something that is not known here")
+    if (ending := path.suffix.lower()) in _ENDINGS:
+        return _ENDINGS[ending]
+    if ending == ".json" and (kind := _kind_of_json(path)):
+        return kind
+    raise ImportUnrecognised(f"it can't be told what {path.name} is")
+
+
+def reader(source: str, kind: str | None, wanted: Wanted) -> Reader:
+    """The source, ready to be read.
+
+    Raises: ImportUnrecognised, ImportUnreadable, InvalidInput, Misconfigured.
+    """
+    which = recognised(source) if kind is None else kind
+    if which == HONCHO:
+        return _honcho(source, wanted)
+    return _FILES[which](Path(source).expanduser(), wanted)
+
+
+def _honcho(source: str, wanted: Wanted) -> Reader:
+    if not _URL.match(source):
+        raise ImportUnreadable(f"{source} is no URL", hint="Name the base URL of the server: https://…")
+    try:
+        from souvenance.adapters.importers.honcho import Honcho
+    except ImportError:
+        raise Misconfigured("httpx is not installed", hint="Run: pip install 'souvenance[client]'") from None
+    found = _WORKSPACE.fullmatch(source)
+    if found is None:
+        return Honcho(source, wanted)
+    named = unquote(found[2]) if found[2] else None
+    return Honcho(found[1], replace(wanted, workspace=named or wanted.workspace))
+
+
+def _kind_of_json(path: Path) -> str | None:
+    """By the first element, or by the whole of what is no array."""
+    try:
+        with opened(path) as file:
+            first = next(elements(file, path.name), b"")
+            shape = decoded(first, _Shape, path.name)
+    except ImportUnreadable:
+        return None
+    if isinstance(shape.mapping, dict):
+        return chatgpt.KIND
+    if isinstance(shape.memory, str) or isinstance(shape.results, list):
+        return mem0.KIND
+    return None

@@ -1,0 +1,177 @@
+"""Notes in Markdown, as people and agents keep them in MEMORY.md or USER.md: statements about a peer.
+
+A list item or a paragraph is a statement; the headings and items that it stands under go before it, but for
+the title of the page. Code, quotations, tables, comments and front matter are no statements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from souvenance.adapters.importers.decoding import clean
+from souvenance.adapters.importers.naming import Counted
+from souvenance.adapters.importers.opening import opened
+from souvenance.domain.imports import Peer, Record, Skipped, Statement, Wanted
+from souvenance.errors import ImportUnreadable
+
+KIND = "markdown"
+MOST_BYTES = 16 * 1024 * 1024
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
+_ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
+_RULE = re.compile(r"[ \t]*(?:§|(?:[-*_=][ \t]*){3,})[ \t]*")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FRONT = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_MARKS = re.compile(r"(\*\*|__|~~|`)(?=\S)(.{1,300}?)(?<=\S)\1")
+_TAB = 4
+_MOST_CONTEXT_CHARS = 200
+
+
+class Note(Struct, frozen=True):
+    """A statement, what it stands under, and its line."""
+
+    text: str
+    under: tuple[str, ...]
+    line: int
+
+
+class Markdown:
+    """The reader of such a file."""
+
+    kind = KIND
+    again = True
+
+    def __init__(self, path: Path, wanted: Wanted) -> None:
+        self._path = path
+        self._peer = wanted.peer
+
+    def records(self) -> Iterator[Record]:
+        name, ids = self._path.name, Counted()
+        yield Peer(self._peer, self._peer)
+        for note in notes(self._text()):
+            if isinstance(note, Skipped):
+                yield note
+                continue
+            told = ": ".join((*note.under, note.text))
+            yield Statement(
+                self._peer,
+                self._peer,
+                told,
+                ids.id_of(told),
+                f"{name}, line {note.line}",
+                origin={"file": clean(name)},
+            )
+
+    def _text(self) -> str:
+        with opened(self._path) as file:
+            raw = file.read(MOST_BYTES + 1)
+        if len(raw) > MOST_BYTES:
+            raise ImportUnreadable(f"{self._path.name} is larger than {MOST_BYTES} bytes")
+        try:
+            return clean(raw.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            raise ImportUnreadable(f"{self._path.name}, line {line}: it is not text in UTF-8") from None
+
+
+def notes(text: str) -> Iterator[Note | Skipped]:
+    """The statements of a page, and what in it is none."""
+    whole = text.replace("\r\n", "\n").replace("\r", "\n")
+    for shape in (_FRONT, _COMMENT):
+        whole = shape.sub(lambda found: "\n" * found[0].count("\n"), whole)
+    page = _Page()
+    for number, line in enumerate(whole.split("\n"), 1):
+        yield from page.read(line, number)
+    yield from page.end()
+
+
+class _Page:
+    """How far a page is read: what stands open, and under what."""
+
+    def __init__(self) -> None:
+        self._headings: list[tuple[int, str]] = []
+        self._parents: list[tuple[int, str]] = []
+        self._open: list[str] = []
+        self._line = 0
+        self._column: int | None = None
+        """Where the open list item begins; None for a paragraph."""
+        self._fence: str | None = None
+        self._aside = ""
+        """Why the lines at hand are no statement."""
+
+    def read(self, line: str, number: int) -> Iterator[Note | Skipped]:
+        if self._fence is not None:
+            closing = _FENCE.fullmatch(line)
+            if closing and closing[1].startswith(self._fence) and not closing[2].strip():
+                self._fence = None
+            return
+        if fence := _FENCE.fullmatch(line):
+            yield from self.end()
+            self._fence = fence[1]
+            yield Skipped("code")
+        elif heading := _HEADING.fullmatch(line):
+            yield from self.end()
+            level = len(heading[1])
+            self._parents = []
+            self._headings = [one for one in self._headings if one[0] < level]
+            self._headings.append((level, _plain(heading[2].rstrip(" \t#"))))
+        elif not line.strip() or _RULE.fullmatch(line):
+            yield from self.end()
+        elif item := _ITEM.fullmatch(line):
+            yield from self.end()
+            self._begin_item(len(item[1].expandtabs(_TAB)), item[2], number)
+        else:
+            yield from self._other(line, number)
+
+    def end(self) -> Iterator[Note | Skipped]:
+        """What stood open, as a statement."""
+        aside, text = self._aside, _plain(" ".join(self._open))
+        column, self._open, self._aside, self._column = self._column, [], "", None
+        if aside:
+            yield Skipped(aside)
+        elif text:
+            under = self._under(column)
+            if column is not None:
+                self._parents.append((column, text.rstrip(":").strip()))
+            if not text.endswith(":"):
+                yield Note(text, under, self._line)
+
+    def _begin_item(self, column: int, text: str, number: int) -> None:
+        self._parents = [one for one in self._parents if one[0] < column]
+        self._column, self._line, self._open = column, number, [text]
+
+    def _other(self, line: str, number: int) -> Iterator[Note | Skipped]:
+        stripped = line.strip()
+        aside = {">": "quotations", "|": "tables"}.get(stripped[0], "")
+        if not aside and not self._open and not self._aside and not self._parents and _is_indented(line):
+            aside = "code"
+        if aside != self._aside or (aside and self._open):
+            yield from self.end()
+        if aside:
+            self._aside = aside
+            return
+        if not self._open:
+            self._line = number
+            if not _is_indented(line):
+                self._parents = []
+        self._open.append(stripped)
+
+    def _under(self, column: int | None) -> tuple[str, ...]:
+        deepest = [text for level, text in self._headings if level > 1 and text][-1:]
+        parents = [text for at, text in self._parents if column is None or at < column]
+        return tuple(text[:_MOST_CONTEXT_CHARS] for text in (*deepest, *parents))
+
+
+def _is_indented(line: str) -> bool:
+    return line.expandtabs(_TAB).startswith(" " * _TAB)
+
+
+def _plain(text: str) -> str:
+    """The words without the marks around them."""
+    return _MARKS.sub(r"\2", _LINK.sub(r"\1", text)).strip()

@@ -1,0 +1,562 @@
+"""The default index: ranks lines in memory by the signals of `souvenance.domain.relevance`.
+
+It follows the book's feeds of blinded tokens and sealed vectors; a store that compares vectors itself is
+asked how near lines lie instead. Rooms are loaded when first asked about and dropped, least recently used
+first, when together they grow beyond the given size.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+from weakref import ref
+
+from souvenance.adapters.index.arrays import NDArray, np
+from souvenance.adapters.index.nearness import nearness
+from souvenance.adapters.index.room import FreshVectors, Meanings, RoomIndex, Told, unsealed
+from souvenance.adapters.index.view import Bounds, ByRoom, View
+from souvenance.domain import relevance as r
+from souvenance.domain import signs
+from souvenance.domain.names import Room
+from souvenance.domain.when import Span
+from souvenance.ports.book import Book, Transaction
+from souvenance.ports.index import Asked, Hit, Inquiry, Place, Reading, Readings
+
+DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
+_VIEWED_BYTES = 1024
+"""What a line of a view takes, more or less: views may have as many as fit into the cache's size again."""
+_MOST_VIEWS = 256
+_MOST_KEPT_UP = 20_000
+"""How many lines a view may have that is kept up with what is written before anybody asks again."""
+MOST_COMPARED = 20_000
+NEAREST = 2_000
+
+_TOLD_APART = 12
+"""To how many digits scores are: sums of the same numbers may differ beyond."""
+_SLACK = 10.0 ** (1 - _TOLD_APART)
+
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+_NOTHING: Numbers = np.zeros(0, dtype=np.int64)
+
+
+class _Sight(NamedTuple):
+    """What is looked at: some rooms, and in them some sessions, or all."""
+
+    rooms: tuple[Room, ...]
+    sessions: frozenset[int] | None
+
+
+class _Seen(NamedTuple):
+    """A view, and of what it was made: each room, and how far its sessions had changed."""
+
+    view: View
+    made_of: tuple[tuple[ref[RoomIndex], int], ...]
+    asked: bool
+    """Whether it is there because it was asked for, and not kept up for whoever asks next."""
+
+    def shows(self, rooms: Sequence[RoomIndex], sessions: frozenset[int] | None) -> bool:
+        pairs = zip(self.made_of, rooms, strict=True)
+        return all(one() is room and room.changed(sessions) == upto for (one, upto), room in pairs)
+
+
+class RankedIndex:
+    """Thread-safe; one per process."""
+
+    def __init__(
+        self,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        *,
+        most_compared: int = MOST_COMPARED,
+        nearest: int = NEAREST,
+    ) -> None:
+        """Of a room with more lines than `most_compared`, a store that compares vectors tells the nearest."""
+        self._cache_bytes = cache_bytes
+        self._most_viewed = cache_bytes // _VIEWED_BYTES
+        self._most_compared = most_compared
+        self._nearest = nearest
+        self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
+        self._size = 0
+        """Of all rooms, in bytes."""
+        self._views: OrderedDict[_Sight, _Seen] = OrderedDict()
+        self._touched: set[Room] = set()
+        """Rooms in memory that something is being written to."""
+        self._unread: set[Room] = set()
+        """Rooms in memory with vectors that are yet to be read, by who asks next if by nobody before."""
+        self._sessions: dict[tuple[str, str], int] = {}
+        self._lock = threading.Lock()
+
+    def search(
+        self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
+    ) -> list[Hit]:
+        bounds = _bounds(inquiry)
+        with self._lock:
+            rooms, view = self._looked_at(tx, inquiry)
+            if view is None or not view.size:
+                return []
+            view.meet(bounds)
+        scoring = _Scoring(view, inquiry, bounds, within)
+        vector = inquiry.vector()
+        if vector is None and inquiry.space:
+            self._unread.update(asked.room for asked in inquiry.rooms)
+        if vector is not None:
+            question = np.frombuffer(vector, dtype="<f4")
+            for asked, room in zip(inquiry.rooms, rooms, strict=True):
+                self._freshen(asked, room)
+            with self._lock:
+                near = self._near(tx, inquiry, rooms, question, bounded=within is not None)
+                scoring.compare(nearness(view, near, [room.fresh for room in rooms], question))
+        return scoring.best(k)
+
+    def _freshen(self, asked: Asked, room: RoomIndex) -> None:
+        """Have vectors made of what was just written, unless that was done since; nobody waits meanwhile."""
+        upto, known = room.seq, room.fresh.packed
+        if room.freshened == upto:
+            return
+        lacking, made = asked.freshen([line_id.decode() for line_id in known])
+        fresh = {**known, **{line_id.encode(): packed for line_id, packed in made.items()}}
+        with self._lock:
+            before = room.size
+            kept = {one: fresh[one] for line_id in lacking if (one := line_id.encode()) in fresh}
+            room.fresh = FreshVectors(kept)
+            if len(kept) == len(lacking):
+                room.freshened = upto
+            self._grown(asked.room, room, before)
+
+    def alike(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        one: Place,
+        others: Collection[Place],
+        within: Collection[str] | None = None,
+    ) -> dict[Place, float]:
+        if inquiry.vector() is None:
+            return {}
+        with self._lock:
+            rooms, view = self._looked_at(tx, inquiry)
+            place = self._place(tx, inquiry, rooms, one)
+            if view is None or place is None:
+                return {}
+            near = self._near(tx, inquiry, rooms, place, bounded=within is not None)
+            fresh = [room.fresh for room in rooms]
+            lying = nearness(view, near, fresh, place) * _open(view, _bounds(inquiry), within)
+        theirs = np.array([room.owner == one[0].owner for room in view.rooms])[view.room]
+        usual = r.usual(np.sort(lying[theirs & (lying > 0)]).tolist())
+        found = ((other, float(lying[view.at(*other)].sum())) for other in others)
+        return {other: (near - usual) / (1 - usual) for other, near in found if near}
+
+    def _looked_at(self, tx: Transaction, inquiry: Inquiry) -> tuple[list[RoomIndex], View | None]:
+        """The inquiry's rooms as they are now, and what is looked at in them."""
+        places = tuple(asked.room for asked in inquiry.rooms)
+        rooms = self._followed(tx, places)
+        sessions = None if inquiry.sessions is None else self._codes(inquiry)
+        return rooms, self._view(_Sight(places, sessions), rooms, asked=True)
+
+    def _place(
+        self, tx: Transaction, inquiry: Inquiry, rooms: Sequence[RoomIndex], one: Place
+    ) -> NDArray[np.float32] | None:
+        """Where a line lies; None if it has no vector."""
+        room, line_id = one
+        pairs = zip(inquiry.rooms, rooms, strict=True)
+        asked, index = next((asked, index) for asked, index in pairs if asked.room == room)
+        if tx.terms.comparing is not None:
+            vector = tx.terms.comparing.place(room, inquiry.space, line_id)
+            found = None if vector is None else np.frombuffer(vector, dtype="<f4")
+        else:
+            found = self._meanings(tx, asked, index, inquiry.space).place(line_id)
+        return index.fresh.place(line_id) if found is None else found
+
+    def touch(self, room: Room, *, vectors: bool = False) -> None:
+        if room in self._rooms:
+            (self._unread if vectors else self._touched).add(room)
+
+    def keep_up(self, book: Book, readings: Readings) -> None:
+        for room in list(self._touched):
+            with book.read(room.workspace) as tx, self._lock:
+                views = self._kept_up(tx, room)
+            for view in views:
+                view.prepare()
+        for room in list(self._unread):
+            self._unread.discard(room)
+            with book.read(room.workspace) as tx:
+                reading = None if tx.terms.comparing is not None else readings(tx, room)
+                if reading is not None:
+                    self._read(tx, room, reading)
+
+    def _kept_up(self, tx: Transaction, room: Room) -> list[View]:
+        """The room's views that were asked for since they were last kept up, as they are now."""
+        asked = [
+            (sight, seen)
+            for sight, seen in self._views.items()
+            if room in sight.rooms and seen.asked and seen.view.size <= _MOST_KEPT_UP
+            if all(one in self._rooms for one in sight.rooms)
+        ]
+        before = self._rooms[room].seq if asked else None
+        found = []
+        for sight, seen in asked:
+            rooms = self._followed(tx, sight.rooms)
+            if not seen.shows(rooms, sight.sessions):
+                found.append(self._view(sight, rooms, asked=False))
+        if before is None or room not in self._rooms or self._rooms[room].seq != before:
+            self._touched.discard(room)  # Else what is being written is yet to be seen.
+        return [view for view in found if view is not None]
+
+    def _read(self, tx: Transaction, room: Room, reading: Reading) -> None:
+        """Read the vectors of a room that nobody has read, and find the rows of its lines as they are seen.
+
+        Opening many takes long, and whoever asks meanwhile does not wait for it, but is left to do it.
+        """
+        with self._lock:
+            if room not in self._rooms:
+                return
+            [index] = self._followed(tx, (room,))
+            meanings = index.meanings_in(reading.space)
+            upto = index.seq, meanings.seq
+        vectors = tx.terms.vectors(room, reading.space, meanings.seq)
+        latest = unsealed(vectors, reading.open)
+        with self._lock:
+            if self._rooms.get(room) is not index or (index.seq, meanings.seq) != upto:
+                return
+            before = index.size
+            if vectors:
+                meanings.follow(vectors[-1].seq, latest)
+                self._grown(room, index, before)
+            for seen in self._views.values():
+                for number, segment in seen.view.segments:
+                    if seen.view.rooms[number] == room:
+                        meanings.rows(segment.lines.ids)
+
+    def forget(self) -> None:
+        with self._lock:
+            self._rooms.clear()
+            self._size = 0
+            self._views.clear()
+            self._touched.clear()
+            self._unread.clear()
+            self._sessions.clear()
+
+    def _followed(self, tx: Transaction, rooms: Sequence[Room]) -> list[RoomIndex]:
+        marks = {workspace: tx.marks(workspace).rooms for workspace in {room.workspace for room in rooms}}
+        return [self._followed_one(tx, room, marks[room.workspace]) for room in rooms]
+
+    def _followed_one(self, tx: Transaction, room: Room, mark: int) -> RoomIndex:
+        index = self._rooms.get(room)
+        if index is None or index.mark != mark:
+            self._size -= 0 if index is None else index.size
+            index = self._rooms[room] = RoomIndex(mark)
+        self._rooms.move_to_end(room)
+        before = index.size
+        feed = tx.terms.since(room, index.seq)
+        if feed.ids:
+            index.follow(feed, lambda name: self._code(room.workspace, name))
+        self._grown(room, index, before)
+        return index
+
+    def _meanings(self, tx: Transaction, asked: Asked, index: RoomIndex, space: str) -> Meanings:
+        """The room's vectors in that space, as they are now."""
+        before = index.size
+        meanings = index.meanings_in(space)
+        vectors = tx.terms.vectors(asked.room, space, meanings.seq)
+        if vectors:
+            meanings.follow(vectors[-1].seq, unsealed(vectors, asked.open))
+        self._grown(asked.room, index, before)
+        return meanings
+
+    def _grown(self, room: Room, index: RoomIndex, before: int) -> None:
+        """Count what a room has grown by, unless it was dropped meanwhile, and make room for it."""
+        if self._rooms.get(room) is index:
+            self._size += index.size - before
+            self._evict()
+
+    def _near(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        rooms: Sequence[RoomIndex],
+        question: NDArray[np.float32],
+        *,
+        bounded: bool,
+    ) -> Sequence[Meanings | Told]:
+        """Of each room, who tells how near its lines lie."""
+        pairs = zip(inquiry.rooms, rooms, strict=True)
+        if tx.terms.comparing is None:
+            return [self._meanings(tx, asked, index, inquiry.space) for asked, index in pairs]
+        bounded = bounded or inquiry.said or inquiry.sessions is not None
+        found = []
+        for asked, index in pairs:  # Of every line, where the nearest may lie beyond the bounds.
+            whole = bounded or asked.marks or index.lines <= self._most_compared
+            most = None if whole else self._nearest
+            found.append(Told(tx.terms.comparing.near(asked.room, inquiry.space, question.tobytes(), most)))
+        return found
+
+    def _code(self, workspace: str, session: str) -> int:
+        return self._sessions.setdefault((workspace, session), len(self._sessions))
+
+    def _codes(self, inquiry: Inquiry) -> frozenset[int]:
+        """The numbers of the sessions that are looked into."""
+        workspaces = {asked.room.workspace for asked in inquiry.rooms}
+        places = ((workspace, session) for workspace in workspaces for session in inquiry.sessions or ())
+        return frozenset(self._sessions[place] for place in places if place in self._sessions)
+
+    def _view(self, sight: _Sight, rooms: Sequence[RoomIndex], *, asked: bool) -> View | None:
+        segments = [(number, segment) for number, index in enumerate(rooms) for segment in index.segments]
+        if not segments:
+            return None
+        seen = self._views.get(sight)
+        if seen is None or not seen.shows(rooms, sight.sessions):
+            looked_into = None
+            if sight.sessions is not None:
+                looked_into = np.zeros(len(self._sessions) + 1, dtype=bool)
+                looked_into[list(sight.sessions)] = True
+            view = View(sight.rooms, segments, looked_into, None if seen is None else seen.view)
+            made_of = tuple((ref(index), index.changed(sight.sessions)) for index in rooms)
+            seen = self._views[sight] = _Seen(view, made_of, asked)
+            viewed = sum(one.view.size for one in self._views.values())
+            while (viewed > self._most_viewed or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
+                viewed -= self._views.popitem(last=False)[1].view.size
+        elif asked and not seen.asked:
+            self._views[sight] = seen._replace(asked=True)
+        self._views.move_to_end(sight)
+        return seen.view
+
+    def _evict(self) -> None:
+        """Drop the rooms asked about longest ago, but never the last one."""
+        while self._size > self._cache_bytes and len(self._rooms) > 1:
+            self._size -= self._rooms.popitem(last=False)[1].size
+
+
+def _bounds(inquiry: Inquiry) -> Bounds:
+    return Bounds(
+        _by_room(asked.marks for asked in inquiry.rooms),
+        _by_room(asked.signs for asked in inquiry.rooms),
+        inquiry.said,
+    )
+
+
+def _by_room(tokens: Iterable[Sequence[int]]) -> ByRoom:
+    return tuple(map(tuple, tokens))
+
+
+def _score(signals: Mapping[str, Array], lines: int) -> Array:
+    """What the signals of so many lines come to."""
+    found = np.zeros(lines)
+    for name, values in signals.items():
+        found += r.WEIGHTS[name] * values
+    return found
+
+
+def _with_ranks(hits: Sequence[Hit], signals: Mapping[str, Array], kept: Numbers) -> list[Hit]:
+    """The hits, which are the kept of the lines, each with its rank under each of its signals."""
+    places = {}
+    for name, values in signals.items():
+        added = (r.WEIGHTS[name] * values).round(r.TOLD_APART)
+        better = len(added) - np.searchsorted(np.sort(added), added[kept], side="right")
+        places[name] = (1 + better).tolist()
+    return [
+        hit._replace(ranks={name: places[name][at] for name in hit.signals}) for at, hit in enumerate(hits)
+    ]
+
+
+def _open(view: View, bounds: Bounds, within: Collection[str] | None) -> NDArray[np.bool_]:
+    """The lines that are there for a question."""
+    found = view.within(bounds)
+    if within is not None:
+        allowed = {one.encode() for one in within}
+        found &= np.fromiter((one in allowed for one in view.lines.ids.tolist()), bool, view.size)
+    return found
+
+
+class _Scoring:
+    """One question before one view."""
+
+    def __init__(
+        self,
+        view: View,
+        inquiry: Inquiry,
+        bounds: Bounds,
+        within: Collection[str] | None,
+    ) -> None:
+        self._view = view
+        self._inquiry = inquiry
+        self._open = _open(view, bounds, within)
+        """The lines that are there for this question."""
+        self._nearness = np.zeros(view.size)
+        self._terms = max(inquiry.groups, default=-1) + 1
+        self._near = np.zeros((self._terms, view.size + 1))
+        """How near each line comes to each term; behind the last line there is one that holds nothing."""
+        self._near_session = np.zeros((self._terms, view.sessions))
+        self._holds = np.zeros(view.size, dtype=bool)
+        self._then = np.zeros(view.size)
+        for worth, days in (
+            (r.NEAR_DAY, _by_room(asked.near_days for asked in inquiry.rooms)),
+            (1.0, _by_room(asked.days for asked in inquiry.rooms)),
+        ):
+            for bears in view.bearing(days):
+                self._then[bears] = worth
+        signed = view.bearing(bounds.signs)
+        self._signs = dict(zip(signs.EVERY, signed, strict=True)) if signed else {}
+        held, terms = self._read()
+        living, holding = int(self._open.sum()), np.bincount(terms, minlength=self._terms)
+        telling = np.array([r.idf(living, lines) for lines in holding.tolist()])
+        self._worth = telling / telling.sum() if self._terms else telling
+        self._words = np.zeros(view.size)
+        np.add.at(self._words, held, self._worth[terms])
+
+    def _read(self) -> tuple[Numbers, Numbers]:
+        """Enter for each term the lines and sessions that hold it or its kin, what is nearest last.
+
+        Each line with each term that it holds itself.
+        """
+        inquiry, view = self._inquiry, self._view
+        found = [
+            (inquiry.closeness[at], inquiry.groups[at], offset + lines)
+            for (number, segment), offset in zip(view.segments, view.offsets, strict=False)
+            for at, lines in enumerate(segment.holding(inquiry.rooms[number].tokens))
+            if lines is not None
+        ]
+        if not found:
+            return _NOTHING, _NOTHING
+        close, terms, holding = zip(*sorted(found, key=lambda one: one[0]), strict=True)
+        every, sizes = np.concatenate(holding), [len(lines) for lines in holding]
+        there = self._open[every]
+        lines, term, closeness = every[there], np.repeat(terms, sizes)[there], np.repeat(close, sizes)[there]
+        self._near[term, lines] = closeness
+        self._near_session[term, view.session[lines]] = closeness
+        self._holds[lines] = True
+        itself = closeness == 1.0
+        return lines[itself], term[itself]
+
+    def compare(self, nearness: Array) -> None:
+        """Let it count how near each line lies to the question."""
+        self._nearness = nearness * self._open
+
+    def best(self, k: int) -> list[Hit]:
+        view = self._view
+        lines = self._candidates()
+        if not len(lines):
+            return []
+        signals = self._signals(lines)
+        ranked = self._inquiry.ranks
+        some = len(lines) if ranked else k
+        promising = self._promising(signals, _score(signals, len(lines)), lines, some)
+        lines = lines[promising]
+        signals = {name: values[promising] for name, values in signals.items()}
+        signals[r.AROUND] = self._around(lines)
+        scores = _score(signals, len(lines)).round(_TOLD_APART)
+        kept = np.arange(len(lines))
+        if len(lines) > k:
+            kept = np.nonzero(scores >= np.partition(scores, -k)[-k])[0]
+        places = lines[kept]
+        telling = np.array([values[kept] for values in signals.values()]).T.tolist()
+        hits = [
+            Hit(
+                view.rooms[room],
+                line_id.decode(),
+                score,
+                {name: value for name, value in zip(signals, told, strict=True) if value},
+            )
+            for room, line_id, score, told in zip(
+                view.room[places].tolist(),
+                view.lines.ids[places].tolist(),
+                scores[kept].tolist(),
+                telling,
+                strict=True,
+            )
+        ]
+        if ranked:
+            hits = _with_ranks(hits, signals, kept)
+        hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
+        return hits[:k]
+
+    def _candidates(self) -> Numbers:
+        """The lines that something speaks for."""
+        view = self._view
+        found = self._holds.copy()
+        if signs.ASKS in self._signs:
+            found |= np.append(self._holds & self._signs[signs.ASKS], False)[view.before]
+        found |= (self._nearness >= r.LEAST_MEANING) | (self._then > 0)
+        if self._inquiry.by_time:
+            found |= self._during > 0
+        return np.nonzero(found & self._open)[0]
+
+    def _promising(self, signals: Mapping[str, Array], scores: Array, lines: Numbers, k: int) -> Numbers:
+        """Which of the lines may be among the k best, whatever the lines beside them hold.
+
+        With those a line holds at least what it holds itself, and at most what its session does.
+        """
+        if len(scores) <= k:
+            return np.arange(len(scores))
+        weight = r.WEIGHTS[r.AROUND]
+        least, most = scores + weight * self._words[lines], scores + weight * signals[r.SESSION]
+        return np.nonzero(most >= np.partition(least, -k)[-k] - _SLACK)[0]
+
+    def _around(self, lines: Numbers) -> Array:
+        """How much each line and those beside it hold, unless these are documents."""
+        view, held = self._view, self._near == 1.0
+        documents = np.append(view.long > r.DOCUMENT, False)
+        said = held & ~documents
+        found = held[:, lines] | said[:, view.before[lines]]
+        found |= said[:, view.after[lines]] | said[:, view.before_that[lines]]
+        around: Array = self._worth @ found
+        return around
+
+    def _signals(self, lines: Numbers) -> dict[str, Array]:
+        """All but `AROUND`."""
+        view, wants, worth = self._view, self._inquiry.wants, self._worth
+        words, kin = self._words[lines], (worth @ self._near)[lines]
+        held = self._near_session
+        found = {
+            r.SESSION: view.of_session(worth @ (held == 1.0), words, lines),
+            r.KIN: kin,
+            r.KIN_SESSION: view.of_session(worth @ held, kin, lines),
+            r.MEANING: self._nearness[lines],
+            r.GIST: view.in_session(self._nearness, lines),
+            r.RICH: view.rich(self._open)[lines],
+            r.THEN: self._then[lines],
+        }
+        if self._inquiry.spans:
+            in_time = self._in_time(r.slack)
+            few = r.seldom(int(self._open.sum()), float(in_time[self._open].sum()))
+            found[r.SELDOM] = few * in_time[lines]
+        if self._inquiry.by_time:
+            found[r.DURING] = self._during[lines]
+        nearest = found[r.GIST].max()
+        if nearest:
+            far = np.maximum(1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest), 0.0)
+            found[r.STRAY] = found[r.KIN_SESSION] * far
+            found[r.TWICE] = found[r.KIN] * found[r.GIST]
+            near = np.append(self._nearness, 0.0)
+            found[r.NEARBY] = np.maximum(near[view.before[lines]], near[view.after[lines]])
+        if self._signs:
+            sign = {name: bears[lines].astype(np.float64) for name, bears in self._signs.items()}
+            found[r.ASKS], found[r.SELF] = sign[signs.ASKS], sign[signs.SELF]
+            found[r.MOMENT] = sign[signs.TIME] * wants.moment
+            found[r.COUNT] = sign[signs.NUMBER] * wants.count
+            found[r.WHO] = sign[signs.NAME] * wants.name
+        speaks = np.array([room.owner in self._inquiry.speakers for room in view.rooms], dtype=np.float64)
+        found[r.SPEAKER] = speaks[view.room[lines]]
+        return found
+
+    @cached_property
+    def _during(self) -> Array:
+        """How much each line is of the time that is asked by alone."""
+        said = self._in_time(r.close)
+        of_it, close = np.maximum(self._then, said) == 1.0, (self._then > 0) | (said >= r.TIMELY)
+        return np.where(of_it, 1.0, r.CLOSE_BY * close)
+
+    def _in_time(self, slack: Callable[[Span], tuple[float, float]]) -> Array:
+        best = np.zeros(self._view.size)
+        for span in self._inquiry.spans:
+            best = np.maximum(best, self._said_in(span, *slack(span)))
+        return best
+
+    def _said_in(self, span: Span, early: float, late: float) -> Array:
+        """Whether each line was said then; less, the more it is said before or after."""
+        times = self._view.lines.times.astype(np.float64)
+        before, after = (span.start_ms - times) / early, (times - span.end_ms) / late
+        return np.exp(-np.maximum(np.maximum(before, after), 0.0))

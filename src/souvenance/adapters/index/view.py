@@ -1,0 +1,162 @@
+"""The lines of some rooms side by side, in the order of their conversations."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+from weakref import ref
+
+from souvenance.adapters.index.arrays import NDArray, np
+from souvenance.adapters.index.segments import Segment, joined, richness
+from souvenance.domain.names import Room
+
+_MOST_REMEMBERED = 16
+_MOST_MET = 4
+
+ByRoom = tuple[tuple[int, ...], ...]
+"""Tokens, as each room has them."""
+
+
+class Bounds(NamedTuple):
+    """What every question of a kind asks of a view: which lines are there for it, and which bear signs."""
+
+    marks: ByRoom
+    signs: ByRoom
+    said: bool
+
+
+class View:
+    """Rooms as they are at one moment, or some sessions of them, and beside each line those before and after.
+
+    A place that is not there is the number of lines, so that an array with one element more answers for it.
+    """
+
+    def __init__(
+        self,
+        rooms: Sequence[Room],
+        whole: Sequence[tuple[int, Segment]],
+        looked_into: NDArray[np.bool_] | None = None,
+        earlier: View | None = None,
+    ) -> None:
+        """`looked_into` has the sessions by their numbers, `earlier` the same view as it was before."""
+        self.rooms = rooms
+        self.bounds: OrderedDict[Bounds, None] = OrderedDict() if earlier is None else earlier.bounds.copy()
+        """How it was asked about of late."""
+        self._whole = [(number, ref(segment)) for number, segment in whole]
+        segments = whole if looked_into is None else _narrowed(whole, looked_into, earlier)
+        self.segments = segments
+        self.lines = joined([segment.lines for _, segment in segments])
+        self.size = len(self.lines.ids)
+        self.offsets = np.cumsum([0, *(segment.size for _, segment in segments)])
+        self.room = np.repeat([room for room, _ in segments], [segment.size for _, segment in segments])
+        self._rich: OrderedDict[bytes, NDArray[np.float64]] = OrderedDict()
+        self._borne: OrderedDict[ByRoom, list[NDArray[np.bool_]]] = OrderedDict()
+        self.long = np.log1p(self.lines.lengths)
+        self.apart = self.lines.sessions < 0
+        """Which lines are of no session."""
+        self.order = np.lexsort((self.lines.turns, self.lines.sessions))
+        codes = self.lines.sessions[self.order]
+        begins = np.append(True, codes[1:] != codes[:-1])
+        self._starts = np.nonzero(begins)[0]
+        """Where each session begins in this order."""
+        self.sessions = len(self._starts)
+        self.session = np.empty(self.size, dtype=np.int64)
+        self.session[self.order] = np.cumsum(begins) - 1
+        placed = self.lines.alive & ~self.apart & (self.lines.turns >= 0)
+        living = self.order[placed[self.order]]
+        self.before = self._beside(living, -1)
+        self.before_that = self._beside(living, -2)
+        self.after = self._beside(living, 1)
+
+    def meet(self, bounds: Bounds) -> None:
+        """Remember how it is asked about."""
+        self.bounds[bounds] = None
+        self.bounds.move_to_end(bounds)
+        if len(self.bounds) > _MOST_MET:
+            self.bounds.popitem(last=False)
+
+    def prepare(self) -> None:
+        """Work out beforehand what is asked again and again."""
+        for bounds in list(self.bounds):
+            self.bearing(bounds.signs)
+            self.rich(self.within(bounds))
+
+    def within(self, bounds: Bounds) -> NDArray[np.bool_]:
+        """The living lines within these bounds."""
+        found = self.lines.alive.copy()
+        for bears in self.bearing(bounds.marks):
+            found &= bears
+        if bounds.said:
+            found &= self.lines.turns >= 0
+        return found
+
+    def at(self, room: Room, line_id: str) -> NDArray[np.int64]:
+        """Where that line is, if it is there."""
+        (found,) = np.nonzero(self.lines.ids == line_id.encode())
+        return found[[self.rooms[number] == room for number in self.room[found]]]
+
+    def of(self, segment: Segment) -> Segment | None:
+        """What it shows of that segment."""
+        pairs = zip(self._whole, self.segments, strict=True)
+        return next((shown for (_, one), (_, shown) in pairs if one() is segment), None)
+
+    def _beside(self, living: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+        """For each line the place of the one that many turns away in its session, of the living in order."""
+        found = np.full(self.size, self.size, dtype=np.int64)
+        session, turn = self.session[living], self.lines.turns[living]
+        for apart in range(1, abs(step) + 1):
+            if len(living) <= apart:
+                break
+            same = (session[apart:] == session[:-apart]) & (turn[apart:] - turn[:-apart] == abs(step))
+            here, there = (apart, 0) if step < 0 else (0, apart)
+            found[living[here:][: len(same)][same]] = living[there:][: len(same)][same]
+        return found
+
+    def rich(self, counted: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """How telling the terms of each line are in its room, among the lines that count."""
+        key = np.packbits(counted).tobytes()
+        found = self._rich.get(key)
+        if found is None:
+            masks = np.split(counted, self.offsets[1:-1])
+            parts: list[NDArray[np.float64]] = []
+            for _, group in groupby(zip(self.segments, masks, strict=True), key=lambda one: one[0][0]):
+                some = list(group)
+                parts += richness([segment for (_, segment), _ in some], [mask for _, mask in some])
+            found = self._rich[key] = np.concatenate(parts)
+            if len(self._rich) > _MOST_REMEMBERED:
+                self._rich.popitem(last=False)
+        return found
+
+    def in_session(self, values: NDArray[np.float64], lines: NDArray[np.int64]) -> NDArray[np.float64]:
+        """For each of these lines the highest value of its session; of one of none, its own."""
+        highest = np.maximum.reduceat(values[self.order], self._starts)
+        return self.of_session(highest, values[lines], lines)
+
+    def of_session(
+        self, values: NDArray[np.float64], own: NDArray[np.float64], lines: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """For each of these lines the value of its session; for one of none, its own."""
+        return np.where(self.apart[lines], own, values[self.session[lines]])
+
+    def bearing(self, tokens: ByRoom) -> list[NDArray[np.bool_]]:
+        """For each of the tokens, given by room, which lines hold it."""
+        found = self._borne.get(tokens)
+        if found is None:
+            found = [np.zeros(self.size, dtype=bool) for _ in tokens[0]]
+            for (number, segment), offset in zip(self.segments, self.offsets, strict=False):
+                for bears, held in zip(found, segment.holding(tokens[number]), strict=True):
+                    if held is not None:
+                        bears[offset + held] = True
+            self._borne[tokens] = found
+            if len(self._borne) > _MOST_REMEMBERED:
+                self._borne.popitem(last=False)
+        return found
+
+
+def _narrowed(
+    whole: Sequence[tuple[int, Segment]], looked_into: NDArray[np.bool_], earlier: View | None
+) -> list[tuple[int, Segment]]:
+    known = ((number, segment, earlier and earlier.of(segment)) for number, segment in whole)
+    return [(number, shown or segment.narrowed(looked_into)) for number, segment, shown in known]

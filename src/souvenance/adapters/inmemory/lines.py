@@ -1,0 +1,193 @@
+"""The lines of the reference book."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from msgspec.structs import replace
+
+from souvenance.adapters.inmemory.state import State
+from souvenance.domain.line import PROFILE, TOMBSTONE, Place, SealedLine
+from souvenance.domain.names import Room
+from souvenance.ports.book import Span, Turns, Views
+
+
+class MemoryLines:
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def append(self, line: SealedLine) -> bool:
+        room = self._state.lines.setdefault(line.room, {})
+        if line.id in room or self._turn_is_taken(line):
+            return False
+        room[line.id] = line
+        return True
+
+    def _turn_is_taken(self, line: SealedLine) -> bool:
+        if line.turn is None or line.session is None:
+            return False
+        return bool(self.turns(Turns(line.room.workspace, line.session, line.turn, line.turn)))
+
+    def get(self, room: Room, line_id: str) -> SealedLine | None:
+        return self._state.lines.get(room, {}).get(line_id)
+
+    def get_all(self, room: Room, line_ids: Collection[str]) -> list[SealedLine]:
+        lines = self._state.lines.get(room, {})
+        return [lines[line_id] for line_id in sorted(set(line_ids)) if line_id in lines]
+
+    def walk(self, span: Span) -> list[SealedLine]:
+        found = [
+            line
+            for namespace in span.namespaces
+            for line in self._state.lines.get(Room(span.workspace, span.owner, namespace), {}).values()
+            if (span.after is None or (line.id, namespace) > span.after)
+            and (span.before is None or line.id < span.before)
+            and (span.sessions is None or line.session in span.sessions)
+            and (not span.profile or line.kind == PROFILE)
+            and (span.history or (line.invalidated_by is None and line.kind != TOMBSTONE))
+        ]
+        found.sort(key=lambda line: (line.id, line.room.namespace), reverse=span.newest_first)
+        return found[: span.limit]
+
+    def ids(self, span: Span) -> list[str]:
+        return [line.id for line in self.walk(span)]
+
+    def invalidate(self, room: Room, target: str, by: str) -> bool:
+        line = self._state.lines.get(room, {}).get(target)
+        if line is None or line.invalidated_by is not None:
+            return False
+        self._state.lines[room][target] = replace(line, invalidated_by=by)
+        return True
+
+    def annotate(self, room: Room, line_id: str, metadata: str) -> bool:
+        line = self.get(room, line_id)
+        if line is None:
+            return False
+        self._state.lines[room][line_id] = replace(line, metadata=metadata)
+        return True
+
+    def delete(self, room: Room, line_ids: Collection[str]) -> int:
+        self._keep_citations(
+            lambda there, citing, _: (there, citing) not in {(room, one) for one in line_ids}
+        )
+        lines = self._state.lines.get(room, {})
+        return len([lines.pop(line_id) for line_id in set(line_ids) if line_id in lines])
+
+    def delete_room(self, room: Room) -> int:
+        self._keep_citations(lambda there, *_: there != room)
+        return len(self._state.lines.pop(room, {}))
+
+    def count(self, room: Room) -> int:
+        return len(self._state.lines.get(room, {}))
+
+    def namespaces(self, workspace: str, owner: str) -> list[str]:
+        return [room.namespace for room in self.rooms() if room[:2] == (workspace, owner)]
+
+    def rooms(self) -> list[Room]:
+        return sorted(room for room, lines in self._state.lines.items() if lines)
+
+    def turns(self, span: Turns) -> list[SealedLine]:
+        found = [
+            (line.turn, line)
+            for line in self._of(span.workspace)
+            if line.turn is not None
+            and line.session == span.session
+            and span.first <= line.turn
+            and (span.last is None or line.turn <= span.last)
+            and (span.owner is None or line.room.owner == span.owner)
+        ]
+        found.sort(key=lambda numbered: numbered[0], reverse=span.newest_first)
+        return [line for _, line in found[span.offset :]][: span.limit]
+
+    def last_turn(self, workspace: str, session: str) -> int:
+        return max((line.turn or 0 for line in self.turns(Turns(workspace, session))), default=0)
+
+    def count_turns(self, workspace: str, session: str) -> int:
+        return len(self.turns(Turns(workspace, session)))
+
+    def views(self, span: Views) -> list[SealedLine]:
+        found = [
+            line
+            for line in self._of(span.workspace)
+            if line.about is not None
+            and line.invalidated_by is None
+            and line.kind in span.kinds
+            and (span.owner is None or line.room.owner == span.owner)
+            and (span.about is None or line.about == span.about)
+            and (span.sessions is None or line.session in span.sessions)
+            and (span.namespaces is None or line.room.namespace in span.namespaces)
+        ]
+        found.sort(key=lambda line: (line.id, line.room), reverse=True)
+        return found[: span.limit]
+
+    def view(
+        self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
+    ) -> SealedLine | None:
+        found = [
+            line
+            for line in self._of(workspace)
+            if line.id == line_id
+            and line.about is not None
+            and (namespaces is None or line.room.namespace in namespaces)
+        ]
+        return min(found, key=lambda line: line.room, default=None)
+
+    def alike(self, room: Room, about: str, likeness: bytes) -> SealedLine | None:
+        found = [
+            line
+            for line in self._state.lines.get(room, {}).values()
+            if (line.about, line.likeness, line.invalidated_by) == (about, likeness, None)
+        ]
+        return min(found, key=lambda line: line.id, default=None)
+
+    def reinforce(self, room: Room, line_id: str, times: int) -> None:
+        line = self.get(room, line_id)
+        if line is not None:
+            self._state.lines[room][line_id] = replace(line, times=line.times + times)
+
+    def of_session(self, workspace: str, owner: str, session: str) -> list[Place]:
+        found = [
+            Place(*(getattr(line, name) for name in Place.__struct_fields__))
+            for line in self._of(workspace)
+            if line.room.owner == owner and line.session == session
+        ]
+        return sorted(found, key=lambda place: (place.room, place.id))
+
+    def _of(self, workspace: str) -> list[SealedLine]:
+        return [
+            line
+            for room, lines in self._state.lines.items()
+            if room.workspace == workspace
+            for line in lines.values()
+        ]
+
+    def cite(self, room: Room, line_id: str, sources: Collection[str]) -> None:
+        self._state.citations.update((room, line_id, source) for source in sources)
+
+    def cited(
+        self, workspace: str, line_ids: Collection[str], *, room: Room | None = None
+    ) -> dict[str, list[str]]:
+        found = {
+            line_id: {
+                source
+                for place, citing, source in self._state.citations
+                if place.workspace == workspace and room in (None, place) and citing == line_id
+            }
+            for line_id in line_ids
+        }
+        return {line_id: sorted(sources) for line_id, sources in found.items() if sources}
+
+    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Room, str]]:
+        return sorted(
+            {
+                (room, citing)
+                for room, citing, source in self._state.citations
+                if room.workspace == workspace and source in sources
+            }
+        )
+
+    def uncite(self, workspace: str, sources: Collection[str]) -> None:
+        self._keep_citations(lambda room, _, source: room.workspace != workspace or source not in sources)
+
+    def _keep_citations(self, wanted: Callable[[Room, str, str], bool]) -> None:
+        self._state.citations = {one for one in self._state.citations if wanted(*one)}

@@ -1,0 +1,55 @@
+"""What the reference book remembers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from souvenance.domain.audit import Row
+from souvenance.domain.cap import Revocation, Revoker
+from souvenance.domain.feed import TermsChange
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Room
+from souvenance.domain.register import Entry, Tie
+from souvenance.domain.signin import Client, SignIn, Slip
+from souvenance.domain.tasks import Task
+from souvenance.ports.book import Vector, WrappedKey
+from souvenance.ports.register import Batch
+from souvenance.ports.shipments import Shipment
+
+
+@dataclass
+class State:
+    """Everything in the book, in plain collections whose values never change."""
+
+    lines: dict[Room, dict[str, SealedLine]] = field(default_factory=dict)
+    citations: set[tuple[Room, str, str]] = field(default_factory=set)
+    terms: dict[Room, list[TermsChange]] = field(default_factory=dict)
+    vectors: dict[tuple[Room, str, str], Vector] = field(default_factory=dict)
+    analysis: set[str] = field(default_factory=set)
+    renewals: dict[Room, int] = field(default_factory=dict)
+    keys: dict[tuple[Room, str, int], WrappedKey] = field(default_factory=dict)
+    revocations: dict[tuple[str, str, str, Revoker], Revocation] = field(default_factory=dict)
+    burned: dict[tuple[str, str], int] = field(default_factory=dict)
+    audit: dict[str, list[Row]] = field(default_factory=dict)
+    counters: dict[tuple[str, str], int] = field(default_factory=dict)
+    entries: dict[tuple[str, str, str], Entry] = field(default_factory=dict)
+    ties: dict[tuple[str, str, str, str, int], Tie] = field(default_factory=dict)
+    batches: dict[tuple[str, str, bytes], Batch] = field(default_factory=dict)
+    tasks: dict[int, Task] = field(default_factory=dict)
+    clients: dict[str, Client] = field(default_factory=dict)
+    signins: dict[str, SignIn] = field(default_factory=dict)
+    slips: dict[tuple[str, bytes], Slip] = field(default_factory=dict)
+    shipments: dict[tuple[Room, str, str], tuple[Shipment, int]] = field(default_factory=dict)
+    worked: dict[tuple[str, str, str | None, str | None, str], int] = field(default_factory=dict)
+
+    def increase(self, workspace: str, name: str) -> int:
+        value = self.counters.get((workspace, name), 0) + 1
+        self.counters[workspace, name] = value
+        return value
+
+    def copied(self) -> State:
+        copied = State(**{name: part.copy() for name, part in vars(self).items()})
+        copied.lines = {room: dict(lines) for room, lines in self.lines.items()}
+        copied.terms = {room: list(changes) for room, changes in self.terms.items()}
+        copied.audit = {workspace: list(rows) for workspace, rows in self.audit.items()}
+        return copied

@@ -1,0 +1,266 @@
+"""One endpoint of a model over HTTP: asked, listened to, and left alone for a while when it fails."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import httpx
+import msgspec
+
+from souvenance.adapters.model.dialect import Dialect
+from souvenance.adapters.model.wire import Gathering, Prompt, Reply, events
+from souvenance.domain.request_id import onward
+from souvenance.domain.retry_after import seconds_to_wait
+from souvenance.domain.upstream import below
+from souvenance.errors import Misconfigured
+from souvenance.version import __version__
+
+_CONNECT_SECONDS = 10.0
+_MOST_BYTES = 8 * 1024 * 1024
+_MOST_TOLD = 500
+_LONGEST_REST_SECONDS = 60
+_LONGEST_WAIT_SECONDS = 3600
+_OPENED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
+
+
+class Failed(Exception):
+    """A call that brought no reply. `spent` tells whether it may have cost what it was allowed to cost."""
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        status: int = 0,
+        complaint: str = "",
+        wait: int | None = None,
+        spent: bool = False,
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.status = status
+        self.complaint = complaint
+        self.wait = wait
+        self.spent = spent
+
+    @property
+    def of_the_prompt(self) -> bool:
+        """Whether another prompt might do better, and not another hour."""
+        return self.status in (400, 405, 413, 415, 422)
+
+
+class Endpoint:
+    """Any number of threads may ask it."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str | None,
+        timeout: float,
+        now: Callable[[], int],
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        """`transport` carries the requests in place of the network.
+
+        Raises: Misconfigured if the environment spoils it.
+        """
+        self.url = url.rstrip("/")
+        self.model = model
+        self.dialect = Dialect()
+        self._timeout = timeout
+        self._now = now
+        self._lock = Lock()
+        self._failures = 0
+        self._rests_until = 0
+        self._trouble = ""
+        self._open: set[Any] = set()
+        self._stopped = False
+        self._transport = transport
+        self._client = _client(self.url, key, transport)
+
+    @property
+    def trouble(self) -> str:
+        """Why it is left alone for now; nothing if it is not."""
+        return self._trouble if self.rests() else ""
+
+    def rests(self) -> int:
+        """For how many seconds it is still left alone."""
+        return max(0, -(-(self._rests_until - self._now()) // 1000))
+
+    def ask(self, body: Mapping[str, Any]) -> Reply:
+        """Raises: Failed."""
+        gathering = Gathering()
+        with self._asked(body) as chunks:
+            content = b"".join(chunks)
+            try:
+                gathering.add(content)
+            except ValueError as error:
+                raise Failed(f"the reply can't be read: {error}", spent=True) from None
+        return gathering.reply()
+
+    def stream(self, body: Mapping[str, Any]) -> Generator[str, None, Reply]:
+        """The words as they come, and in the end the whole. Raises: Failed."""
+        gathering = Gathering()
+        with self._asked(body) as chunks:
+            for told in _told(chunks):
+                try:
+                    words = gathering.add(told)
+                except ValueError as error:
+                    raise Failed(f"the stream can't be read: {error}", spent=True) from None
+                if words:
+                    yield words
+            if not gathering.ended:
+                raise Failed("the stream broke off", spent=True)
+        return gathering.reply()
+
+    def body(self, prompt: Prompt, dialect: Dialect, *, stream: bool = False) -> dict[str, Any]:
+        return dialect.body(self.model, prompt, stream=stream)
+
+    def stop(self) -> None:
+        """Break off what is under way; what is asked from now on fails at once."""
+        with self._lock:
+            self._stopped = True
+            for one in self._open:
+                _shut(one)
+        if self._transport is not None:
+            self._transport.close()
+
+    @contextmanager
+    def _asked(self, body: Mapping[str, Any]) -> Iterator[Iterator[bytes]]:
+        """The body of the reply in chunks; whether all went well decides whether it is asked again soon."""
+        if self._stopped:
+            raise Failed("this process stops")
+        mine: set[Any] = set()
+        try:
+            with self._client.stream(
+                "POST",
+                below(self.url, "/chat/completions"),
+                content=msgspec.json.encode(body),
+                headers=onward(),
+                timeout=httpx.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout)),
+                extensions={"trace": lambda step, about: self._note(step, about, mine)},
+            ) as response:
+                end = time.monotonic() + self._timeout
+                if response.status_code != 200:
+                    raise _refusal(response, _bounded(response, end))
+                yield _bounded(response, end)
+        except httpx.HTTPError as error:
+            failed = Failed(_words(error), spent=not isinstance(error, _UNSENT))
+            self._failed(failed)
+            raise failed from error
+        except Failed as failed:
+            self._failed(failed)
+            raise
+        else:
+            with self._lock:
+                self._failures, self._rests_until = 0, 0
+        finally:
+            with self._lock:
+                self._open -= mine
+
+    def _note(self, step: str, about: Mapping[str, Any], mine: set[Any]) -> None:
+        """Keep what a call goes over, so that it can be broken off."""
+        if step not in _OPENED:
+            return
+        found = about["return_value"].get_extra_info("socket")
+        with self._lock:
+            mine.add(found)
+            self._open.add(found)
+            if self._stopped:
+                _shut(found)
+
+    def _failed(self, failed: Failed) -> None:
+        if failed.of_the_prompt:
+            return
+        with self._lock:
+            self._failures += 1
+            rest = failed.wait or 0
+            if self._failures > 1:
+                rest = max(rest, min(2 ** min(self._failures, 10), _LONGEST_REST_SECONDS))
+            self._rests_until = self._now() + rest * 1000
+            self._trouble = failed.detail
+
+
+_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+
+
+def _client(url: str, key: str | None, transport: httpx.BaseTransport | None) -> httpx.Client:
+    headers = {"user-agent": f"souvenance/{__version__}", "content-type": "application/json"}
+    if key is not None:
+        headers["authorization"] = f"Bearer {key}"
+    secure = url.startswith("https:")
+    here = httpx.URL(url).host in ("localhost", "127.0.0.1", "::1")
+    try:
+        return httpx.Client(
+            headers=headers,
+            follow_redirects=False,
+            trust_env=not here,
+            verify=httpx.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            limits=httpx.Limits(max_keepalive_connections=0),
+            transport=transport,
+        )
+    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        raise Misconfigured(
+            f"the environment's proxy or certificates can't be used: {error}",
+            hint="Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR.",
+        ) from error
+
+
+def _bounded(response: httpx.Response, end: float) -> Iterator[bytes]:
+    """The chunks of a body, as long as it is no larger and takes no longer than it may."""
+    size = 0
+    for chunk in response.iter_bytes():
+        size += len(chunk)
+        if size > _MOST_BYTES:
+            raise Failed(f"the reply has more than {_MOST_BYTES} bytes", spent=True)
+        if time.monotonic() > end:
+            raise Failed("the reply does not come to an end", spent=True)
+        yield chunk
+
+
+def _told(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """What a stream tells in events, or in one whole reply if the endpoint does not stream."""
+    first = next(chunks, b"")
+    while first and not first.strip():
+        first = next(chunks, b"")
+    if first.lstrip().startswith(b"{"):
+        yield b"".join((first, *chunks))
+        return
+    yield from events(_from(first, chunks))
+
+
+def _from(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from chunks
+
+
+def _refusal(response: httpx.Response, chunks: Iterator[bytes]) -> Failed:
+    """What the endpoint says instead of a reply."""
+    complaint = b"".join(chunks)[:_MOST_BYTES].decode("utf-8", "replace")[:_MOST_TOLD]
+    wait = response.headers.get("retry-after")
+    return Failed(
+        f"the model's endpoint answered {response.status_code}",
+        status=response.status_code,
+        complaint=complaint,
+        wait=None if wait is None else seconds_to_wait(wait, now=time.time(), most=_LONGEST_WAIT_SECONDS),
+    )
+
+
+def _words(error: httpx.HTTPError) -> str:
+    if isinstance(error, httpx.TimeoutException):
+        return "the model's endpoint did not answer in time"
+    return f"the model's endpoint can't be reached: {str(error) or type(error).__name__}"
+
+
+def _shut(one: Any) -> None:
+    try:
+        one.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return  # It is closed already.

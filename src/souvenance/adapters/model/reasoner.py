@@ -1,0 +1,191 @@
+"""The model: each task to its endpoint, within the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from threading import Lock
+from typing import TypeVar
+
+from souvenance.adapters.model import revising, summarising
+from souvenance.adapters.model.answering import Answering
+from souvenance.adapters.model.asking import Asking
+from souvenance.adapters.model.endpoint import Endpoint
+from souvenance.adapters.model.grounding import Embed
+from souvenance.adapters.model.purse import Purse
+from souvenance.domain.spending import Spent
+from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable
+from souvenance.ports.model import (
+    ANSWER,
+    DERIVE,
+    SUMMARISE,
+    Inquiry,
+    Pace,
+    Reading,
+    Revision,
+    Standing,
+    Telling,
+    Told,
+    Turn,
+)
+from souvenance.ports.observer import MODEL, Observer
+
+_T = TypeVar("_T")
+
+BROKEN_OFF = " … (the model broke off here)"
+
+
+class ModelReasoner:
+    """A `Model`."""
+
+    def __init__(
+        self,
+        endpoints: Mapping[str, Endpoint],
+        purse: Purse,
+        *,
+        count: Callable[[str], int],
+        window: int,
+        report: Callable[[str], None],
+        quiet_seconds: int = 60,
+        embed: Embed | None = None,
+    ) -> None:
+        self._endpoints = endpoints
+        self._purse = purse
+        self._count = count
+        self._window = window
+        self._report = report
+        self._lock = Lock()
+        self._told: dict[str, str] = {}
+        self._unusable: dict[str, str] = {}
+        self._observer: Observer | None = None
+        self.embed = embed
+        self.pace = Pace(quiet_seconds * 1000, window // 2)
+        self.tasks: Mapping[str, str] = {task: one.model for task, one in endpoints.items()}
+        self.name = "model " + ", ".join(dict.fromkeys(self.tasks.values()))
+
+    def engaged(self, workspace: str) -> Engaged:
+        return Engaged(self, workspace)
+
+    def asking(self, task: str, workspace: str) -> Asking | None:
+        """The way to the endpoint of that task; None if it has none."""
+        endpoint = self._endpoints.get(task)
+        if endpoint is None:
+            return None
+        watch = None if self._observer is None else partial(self._observer.watch, MODEL, task)
+        return Asking(endpoint, self._purse, workspace, count=self._count, window=self._window, watch=watch)
+
+    def standing(self, workspace: str) -> Standing:
+        spent, here, trouble = Spent(), Spent(), ""
+        try:
+            spent, here = self._purse.spent(workspace)
+            lacking = spent.lacks(self._purse.whole, 0) or here.lacks(self._purse.each, 0)
+            trouble = f"the {lacking} are spent" if lacking else ""
+        except ModelBudgetSpent as error:
+            trouble = error.detail
+        resting = (one.trouble for one in dict.fromkeys(self._endpoints.values()))
+        return Standing(
+            self.name,
+            self.tasks,
+            spent,
+            self._purse.whole,
+            here,
+            self._purse.each,
+            trouble or next(filter(None, resting), "") or self._failing(),
+        )
+
+    def note(self, task: str, error: ModelUnavailable) -> None:
+        """Say in the log that a task went without the model; the same trouble only once in a row."""
+        with self._lock:
+            if self._told.get(task) == error.detail:
+                return
+            self._told[task] = error.detail
+        self._report(f"{task} without the model: {error.detail}")
+
+    def failed(self, task: str, error: ModelUnavailable) -> None:
+        """Keep in mind what can't be used of what the model says for a task, until something can."""
+        if isinstance(error, ModelUnusable):
+            with self._lock:
+                self._unusable[task] = error.detail
+
+    def _failing(self) -> str:
+        with self._lock:
+            return "; ".join(f"{task}: {detail}" for task, detail in self._unusable.items())
+
+    def well(self, task: str) -> None:
+        with self._lock:
+            self._told.pop(task, None)
+            self._unusable.pop(task, None)
+
+    def observe(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def stop(self) -> None:
+        for endpoint in self._endpoints.values():
+            endpoint.stop()
+
+
+class Engaged:
+    """A `Dialectic`: the model on one workspace's account."""
+
+    def __init__(self, model: ModelReasoner, workspace: str) -> None:
+        self._model = model
+        self._workspace = workspace
+        self.name = model.name
+
+    def revise(self, reading: Reading) -> list[Revision]:
+        """Raises: ModelUnavailable."""
+        return self._done(DERIVE, lambda asking: revising.revise(asking, reading, self._model.embed))
+
+    def summarise(
+        self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
+    ) -> str:
+        """Raises: ModelUnavailable."""
+        return self._done(
+            SUMMARISE,
+            lambda asking: summarising.summarise(
+                asking, earlier, turns, most_tokens, count, self._model.embed
+            ),
+        )
+
+    def _done(self, task: str, work: Callable[[Asking], _T]) -> _T:
+        try:
+            found = work(self._asking(task))
+        except ModelBudgetSpent as error:
+            self._model.note(task, error)
+            raise
+        except ModelUnavailable as error:
+            self._model.failed(task, error)
+            raise
+        self._model.well(task)
+        return found
+
+    def _asking(self, task: str) -> Asking:
+        asking = self._model.asking(task, self._workspace)
+        if asking is None:
+            raise ModelUnavailable(f"no model is configured for {task}")
+        return asking
+
+    def tell(self, inquiry: Inquiry) -> Telling:
+        """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises."""
+        if not inquiry.statements and not inquiry.card:
+            return Told("", (), by=self.name)
+        telling = Answering(self._asking(ANSWER), inquiry, self.name, self._model.embed).tell()
+        said: list[str] = []
+        while True:
+            try:
+                piece = next(telling)
+            except StopIteration as end:
+                self._model.well(ANSWER)
+                told: Told = end.value
+                if said and not inquiry.streamed:
+                    yield "".join(said)
+                return told
+            except ModelUnavailable as error:
+                self._model.note(ANSWER, error)
+                if not said or not inquiry.streamed:
+                    raise
+                yield BROKEN_OFF
+                return Told("".join(said) + BROKEN_OFF, (), by=self.name, lacking=error.code)
+            said.append(piece)
+            if inquiry.streamed:
+                yield piece

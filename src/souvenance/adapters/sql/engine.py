@@ -1,0 +1,143 @@
+"""The engine: the few things in which one SQL database differs from another.
+
+All SQL of this package is written once, with '?' for parameters, in what SQLite (3.35 and later)
+and PostgreSQL share. An engine opens connections, turns that SQL into its database's own
+spelling, and translates its database's errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from souvenance.domain.names import ALL
+from souvenance.ports.book import Comparing, Difference
+
+MOST_LISTED = 500
+"""The most values that one statement names in a list."""
+
+NO_LIMIT = (1 << 63) - 1
+
+ROOM = "workspace = ? AND owner = ? AND namespace = ?"
+"""What keeps a statement within one room."""
+
+Values = Sequence[Any]
+SqlRow = tuple[Any, ...]
+
+
+class Session(Protocol):
+    """One connection, in a transaction. It may live through many, one at a time."""
+
+    attached: Any
+    """What the session's user keeps with it from one transaction to the next; None at first."""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether nobody at all wrote since this session's last transaction, and that one was committed."""
+        ...
+
+    @property
+    def taking(self) -> str:
+        """What a SELECT ends with that takes its rows for itself and passes over those that others took."""
+        ...
+
+    def rows(self, sql: str, values: Values = ()) -> list[SqlRow]: ...
+
+    def row(self, sql: str, values: Values = ()) -> SqlRow | None: ...
+
+    def run(self, sql: str, values: Values = ()) -> int:
+        """Execute, and say how many rows changed."""
+        ...
+
+
+class Vectors(Protocol):
+    """How a database keeps the vectors of lines, in one transaction."""
+
+    @property
+    def form(self) -> str:
+        """How they are kept: one that is kept otherwise counts as missing."""
+        ...
+
+    @property
+    def kept(self) -> str:
+        """With what a condition on their table, called v, ends that is to find only those kept so."""
+        ...
+
+    @property
+    def comparing(self) -> Comparing | None: ...
+
+    def expect(self, vectors: Collection[bytes]) -> None:
+        """Prepare for vectors that are about to be kept, before anything else is done to the table."""
+        ...
+
+    def keep(self, place: Values, vector: bytes) -> None:
+        """Keep a line's vector. Its place: the room, the space, its number and the line's id."""
+        ...
+
+
+class Engine(Protocol):
+    @property
+    def types(self) -> Mapping[str, str]:
+        """What the words of a migration stand for: {blob}, {serial} for a number that counts up and is
+        never given again, {clustered} after a table whose rows should lie in the order of its primary key,
+        and 'text' for TEXT, which must compare byte for byte."""
+        ...
+
+    @property
+    def columns(self) -> str:
+        """The statement that tells every column: its table, its name, and its place in the key, or 0."""
+        ...
+
+    def read(self, workspace: str = ALL) -> AbstractContextManager[Session]: ...
+
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Session]:
+        """The only writer of that workspace, or of all."""
+        ...
+
+    def claim(self) -> AbstractContextManager[Session]:
+        """A write that need not last, beside all others if the database can lock single rows."""
+        ...
+
+    def fortify(self, session: Session) -> None:
+        """Inside the transaction that migrates: have the database itself keep workspaces apart, if it can."""
+        ...
+
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
+        """Call back meanwhile when another process may have added work; whether the database can tell."""
+        ...
+
+    def vectors(self, session: Session) -> Vectors: ...
+
+    def differences(self, session: Session) -> list[Difference]:
+        """How the schema differs from the one that the migrations make."""
+        ...
+
+    def resume(self, session: Session) -> None:
+        """After rows came in with their numbers: let what counts up go on behind them."""
+        ...
+
+    def reclaim(self) -> bool:
+        """Leave no deleted byte in any file of ours, or free its place in files of a database's server;
+        False if that is not possible right now."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def as_bytes(value: object) -> bytes:
+    """What a column of bytes holds. Whatever else someone put there is no sealed thing, and so is empty."""
+    return value if isinstance(value, bytes) else b""
+
+
+def marks(values: Collection[object]) -> str:
+    """The '(?, ...)' of so many values. In that of none lies nothing, in either database."""
+    return f"({', '.join('?' * len(values)) or 'NULL'})"
+
+
+def listed(values: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """The values, each once and in order, in lists that one statement can take, each with its '(?, ...)'."""
+    distinct = sorted(set(values))
+    for first in range(0, len(distinct), MOST_LISTED):
+        some = distinct[first : first + MOST_LISTED]
+        yield f"({', '.join('?' * len(some))})", some

@@ -1,0 +1,60 @@
+"""Wrapped keys in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from souvenance.adapters.sql.counters import SqlCounters
+from souvenance.adapters.sql.engine import ROOM, Session, SqlRow, as_bytes, marks
+from souvenance.domain.names import Room
+from souvenance.ports.book import WrappedKey
+
+_SELECT = "SELECT workspace, owner, namespace, purpose, epoch, wrapped FROM room_keys"
+_ORDER = "ORDER BY workspace, owner, namespace, purpose, epoch"
+_ADD = """INSERT INTO room_keys (workspace, owner, namespace, purpose, epoch, wrapped)
+    VALUES (?, ?, ?, ?, ?, ?)"""
+_REWRAP = f"UPDATE room_keys SET wrapped = ? WHERE {ROOM} AND purpose = ? AND epoch = ?"
+
+
+class SqlKeys:
+    def __init__(self, session: Session, counters: SqlCounters) -> None:
+        self._session = session
+        self._counters = counters
+        self._seen: dict[tuple[str, str, Collection[str] | None], list[WrappedKey]] = {}
+
+    def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
+        if namespaces is not None and not namespaces:
+            return []
+        asked = (workspace, owner, None if namespaces is None else frozenset(namespaces))
+        if asked not in self._seen:
+            where, values = "WHERE workspace = ? AND owner = ?", [workspace, owner]
+            if namespaces is not None:
+                where += f" AND namespace IN {marks(namespaces)}"
+                values.extend(namespaces)
+            self._seen[asked] = [
+                _key(row) for row in self._session.rows(f"{_SELECT} {where} {_ORDER}", values)
+            ]
+        return self._seen[asked]
+
+    def add(self, key: WrappedKey) -> None:
+        self._seen.clear()
+        self._session.run(_ADD, (*key.room, key.purpose, key.epoch, key.wrapped))
+
+    def rewrap(self, key: WrappedKey) -> None:
+        self._seen.clear()
+        self._session.run(_REWRAP, (key.wrapped, *key.room, key.purpose, key.epoch))
+
+    def next_epoch(self, workspace: str) -> int:
+        return self._counters.increase(workspace, "epoch")
+
+    def every(self) -> list[WrappedKey]:
+        return [_key(row) for row in self._session.rows(f"{_SELECT} {_ORDER}")]
+
+    def delete_room(self, room: Room) -> int:
+        self._seen.clear()
+        return self._session.run(f"DELETE FROM room_keys WHERE {ROOM}", room)
+
+
+def _key(row: SqlRow) -> WrappedKey:
+    workspace, owner, namespace, purpose, epoch, wrapped = row
+    return WrappedKey(Room(workspace, owner, namespace), purpose, epoch, as_bytes(wrapped))

@@ -1,0 +1,340 @@
+"""The SQLite engine: one file in WAL mode, one writer at a time, any number of readers.
+
+A lasting commit is on the disk when it returns: SQLite commits (synchronous=NORMAL), the lock is free for the
+next writer, and then we flush SQLite's log ourselves (ADR 0027). Threads of one process share one writing
+connection under the lock and draw reading connections from a pool; other processes are held off by SQLite's
+own lock, for which we wait. Whoever writes a row that need not last waits for one other writer at most, not
+for all that stand in line with lasting changes, and for no flush.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, ClassVar
+
+from souvenance.adapters.sql.engine import Session, SqlRow, Values
+from souvenance.adapters.sql.sealed import SealedVectors
+from souvenance.domain.names import ALL
+from souvenance.errors import (
+    IntegrityError,
+    StorageBusy,
+    StorageFull,
+    StorageReadOnly,
+    StorageUnavailable,
+)
+from souvenance.ports.book import Difference
+
+BUSY_SECONDS = 10.0
+_SCRUB_BUSY_MS = 2000
+_AGAIN_SECONDS = 0.005
+_MOST_IDLE = 8
+"""How many connections are kept for readers to come: each keeps up to 2 MB of pages."""
+
+_PRIMARY_CODE = 0xFF
+_READABLE = partial(str, encoding="utf-8", errors="replace")
+"""A text that someone spoiled is still read, so that the row it stands in can be named."""
+
+_COLUMNS = """SELECT m.name, p.name, p.pk FROM sqlite_master m, pragma_table_info(m.name) p
+    WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, p.cid"""
+
+
+class SqliteEngine:
+    columns = _COLUMNS
+    types: ClassVar[dict[str, str]] = {
+        "blob": "BLOB",
+        "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "clustered": " WITHOUT ROWID",
+        "text": "TEXT",
+    }
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file.
+
+        Raises: StorageUnavailable and its kind, IntegrityError if the file is no database.
+        """
+        self._path = path
+        self._log = Path(f"{path}-wal")
+        self._lock = threading.Lock()
+        self._line = threading.Lock()
+        """Held by the one lasting writer that has the lock or is the next to have it."""
+        self._entrance = threading.Lock()
+        self._idle: deque[SqliteSession] = deque()
+        with translated():
+            self._writer = self._connect()
+            self._begin_log()
+            self._writer.execute("PRAGMA synchronous = NORMAL")
+
+    def _begin_log(self) -> None:
+        """SQLite waits for nobody who makes the same new file at the same moment; so we do."""
+        deadline = monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                self._writer.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if not _is_held(error) or monotonic() >= deadline:
+                    raise
+                sleep(_AGAIN_SECONDS)
+
+    def _connect(self) -> SqliteSession:
+        connection = sqlite3.connect(
+            self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA temp_store = MEMORY")
+        return SqliteSession(connection)
+
+    def read(self, workspace: str = ALL) -> _Reading:
+        return _Reading(self)
+
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Writing:
+        locks = (self._line, self._lock) if lasting else (self._lock,)
+        return _Writing(self._writer, locks, self.flush if lasting else None)
+
+    def claim(self) -> _Writing:
+        return self.write(lasting=False)
+
+    def take(self) -> SqliteSession:
+        """A session for reading, to be given back."""
+        with self._entrance:
+            try:
+                return self._idle.pop()
+            except IndexError:
+                return self._connect()
+
+    def give_back(self, session: SqliteSession) -> None:
+        if len(self._idle) < _MOST_IDLE:
+            self._idle.append(session)
+        else:
+            session.close()
+
+    def flush(self) -> None:
+        """Have everything that is committed on the disk. Raises: StorageUnavailable."""
+        try:
+            log = os.open(self._log, os.O_RDWR)
+            try:
+                os.fsync(log)
+            finally:
+                os.close(log)
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise StorageFull("the disk is full") from error
+            raise StorageUnavailable(f"the store's log can't be flushed: {error.strerror}") from error
+
+    def fortify(self, session: Session) -> None:
+        """SQLite knows no rights: whoever has the file has all of it."""
+
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
+        """SQLite tells nobody what other processes write."""
+        return nullcontext(False)
+
+    def vectors(self, session: Session) -> SealedVectors:
+        return SealedVectors(session)
+
+    def differences(self, session: Session) -> list[Difference]:
+        from souvenance.adapters.sql.sqlite_schema import differences
+
+        return differences(session)
+
+    def resume(self, session: Session) -> None:
+        """SQLite counts on from the highest number that is there."""
+
+    def reclaim(self) -> bool:
+        """Rewrite the file without what was deleted, and empty the log. New readers wait meanwhile."""
+        with self._lock, self._entrance, translated():
+            self._close_idle()
+            self._writer.execute(f"PRAGMA busy_timeout = {_SCRUB_BUSY_MS}")
+            try:
+                self._writer.execute("VACUUM")
+                busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            except sqlite3.OperationalError as error:
+                if _is_held(error):
+                    return False
+                raise
+            finally:
+                self._writer.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+            return not busy
+
+    def close(self) -> None:
+        with self._lock:
+            self._close_idle()
+            self._writer.close()
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+
+class SqliteSession:
+    """One connection. It lives through many transactions, one at a time."""
+
+    taking: ClassVar[str] = ""
+    """There is one writer, who takes all."""
+
+    __slots__ = ("_connection", "_seen", "attached", "execute", "unchanged")
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._seen: int | None = None
+        self.execute = connection.cursor().execute
+        self.unchanged = False
+        self.attached: Any = None
+
+    def look(self) -> None:
+        """Note, inside a transaction, whether another connection wrote since the last committed one."""
+        version: int = self.execute("PRAGMA data_version").fetchone()[0]
+        self.unchanged = version == self._seen
+        self._seen = version
+
+    def distrust(self) -> None:
+        """Take what was seen for changed from now on, as after a transaction that was undone."""
+        self._seen = None
+
+    def rows(self, sql: str, values: Values = ()) -> list[SqlRow]:
+        try:
+            return self.execute(sql, values).fetchall()
+        except sqlite3.OperationalError as error:
+            if not _is_undecodable(error):
+                raise
+        self._connection.text_factory = _READABLE
+        try:
+            return self.execute(sql, values).fetchall()
+        finally:
+            self._connection.text_factory = str
+
+    def row(self, sql: str, values: Values = ()) -> SqlRow | None:
+        return next(iter(self.rows(sql, values)), None)
+
+    def run(self, sql: str, values: Values = ()) -> int:
+        return self.execute(sql, values).rowcount
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _Reading:
+    """One consistent view, on a connection of its own."""
+
+    __slots__ = ("_engine", "_session")
+
+    def __init__(self, engine: SqliteEngine) -> None:
+        self._engine = engine
+
+    def __enter__(self) -> SqliteSession:
+        with translated():
+            self._session = self._engine.take()
+            self._session.execute("BEGIN")
+        return self._session
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            self._session.execute("ROLLBACK")
+        finally:
+            self._engine.give_back(self._session)
+        if isinstance(error, sqlite3.Error):
+            raise _translation(error) from error
+
+
+class _Writing:
+    """The one writer's transaction: committed at the end, or undone."""
+
+    __slots__ = ("_flush", "_locks", "_session")
+
+    def __init__(
+        self, session: SqliteSession, locks: Sequence[threading.Lock], flush: Callable[[], None] | None
+    ) -> None:
+        """`flush` makes what was committed last."""
+        self._session = session
+        self._locks = locks
+        self._flush = flush
+
+    def __enter__(self) -> SqliteSession:
+        self._acquire()
+        try:
+            self._session.execute("BEGIN IMMEDIATE")
+            self._session.look()
+        except sqlite3.Error as error:
+            self._release()
+            raise _translation(error) from error
+        return self._session
+
+    def _acquire(self) -> None:
+        """Raises: StorageBusy."""
+        for number, lock in enumerate(self._locks):
+            if not lock.acquire(timeout=BUSY_SECONDS):
+                for held in self._locks[:number]:
+                    held.release()
+                raise StorageBusy("the store is busy")
+
+    def _release(self) -> None:
+        for lock in self._locks:
+            lock.release()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is None:
+                self._session.execute("COMMIT")
+        except sqlite3.Error as failed:
+            error = failed
+        finally:
+            if error is not None:
+                self._session.distrust()
+            try:
+                if self._session.in_transaction:
+                    self._session.execute("ROLLBACK")
+            finally:
+                self._release()
+        if isinstance(error, sqlite3.Error):
+            raise _translation(error) from error
+        if error is None and self._flush is not None:
+            self._flush()
+
+
+def _is_undecodable(error: sqlite3.OperationalError) -> bool:
+    """Whether a column of text holds bytes that are none: something that nobody wrote here."""
+    return "decode to UTF-8" in str(error)
+
+
+def _is_held(error: sqlite3.OperationalError) -> bool:
+    """Whether another has what was asked for."""
+    return error.sqlite_errorcode & _PRIMARY_CODE in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """SQLite's errors as ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translation(error) from error
+
+
+def _translation(error: sqlite3.Error) -> StorageUnavailable | IntegrityError:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code in (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMMAP):
+        return StorageFull("the disk has no room for the store's shared memory")
+    match None if code is None else code & _PRIMARY_CODE:
+        case sqlite3.SQLITE_FULL:
+            return StorageFull("the disk is full")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return StorageReadOnly("the store can't be written")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StorageBusy("the store is busy")
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return IntegrityError("the store's file is damaged", hint="Restore it from a backup.")
+        case sqlite3.SQLITE_CANTOPEN:
+            return StorageReadOnly("the store can't be opened for writing")
+        case _:
+            return StorageUnavailable(f"the store failed: {error}")

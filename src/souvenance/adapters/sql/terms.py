@@ -1,0 +1,163 @@
+"""The rooms' blinded tokens and their vectors in SQL: feeds of changes that an index follows.
+
+Up to which change all lines of a room have vectors is noted, so that to find those that lack one takes as
+long as there are lines behind it, and not as many as there are in the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from souvenance.adapters.sql.engine import ROOM, Session, SqlRow, Vectors, as_bytes, listed
+from souvenance.adapters.sql.engine import marks as marks_of
+from souvenance.adapters.sql.feed import SqlFeed
+from souvenance.domain.feed import UNSAID, Feed, Saying
+from souvenance.domain.names import Room
+from souvenance.ports.book import Vector
+
+_TABLES = ("terms", "vectors")
+_ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts, session, turn, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_LACKING = f"""SELECT t.seq, t.id FROM terms t WHERE {ROOM} AND t.seq > ? AND t.tokens IS NOT NULL
+    AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
+    AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL
+    ORDER BY t.seq LIMIT ? OFFSET ?"""
+_NEWEST = f"""SELECT workspace, owner, namespace, seq, id, tokens IS NOT NULL AS indexed FROM terms
+    WHERE {ROOM} ORDER BY seq DESC LIMIT ?"""
+_NEWEST_LACKING = f"""SELECT t.id FROM ({_NEWEST}) t WHERE t.indexed
+    AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
+    AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL ORDER BY t.seq DESC"""
+_PLACED = f"SELECT seq FROM placed WHERE {ROOM} AND space = ? AND form = ?"
+_REACH = """INSERT INTO placed (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (workspace, owner, namespace, space)
+    DO UPDATE SET form = excluded.form, seq = excluded.seq"""
+_INDEXED = f"SELECT id FROM terms WHERE {ROOM} AND seq > ? AND tokens IS NOT NULL AND id IN "
+_NUMBERS = f"SELECT seq FROM terms WHERE {ROOM} AND id IN "
+_TAKE_OUT = f"DELETE FROM terms WHERE {ROOM} AND seq IN {{numbers}} AND tokens IS NOT NULL RETURNING id"
+_WITH_ENTRIES = (
+    f"SELECT id FROM terms WHERE {ROOM} AND tokens IS NOT NULL",
+    f"SELECT id FROM vectors WHERE {ROOM}",
+)
+_VECTORS = f"""SELECT seq, id, sealed FROM vectors v
+    WHERE {ROOM} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
+_SOME = "SELECT workspace, owner, namespace, seq FROM vectors WHERE space = ? LIMIT ?"
+
+
+class SqlTerms:
+    def __init__(self, session: Session, vectors: Vectors) -> None:
+        self._session = session
+        self._vectors = vectors
+        self._feed = SqlFeed(session)
+        self.comparing = vectors.comparing
+        self._last: dict[Room, int] = {}
+
+    def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID) -> None:
+        self._enter(room, line_id, tokens, counts, said)
+
+    def _enter(self, room: Room, line_id: str, tokens: bytes | None, counts: bytes, said: Saying) -> None:
+        self._session.run(_ADD, (*room, self._next(room), line_id, tokens, counts, *said))
+
+    def remove(self, room: Room, line_ids: Collection[str]) -> None:
+        self._last[room] = self._end(room)
+        for marks, ids in listed(line_ids):
+            for removed in self._taken_out(room, marks, ids):
+                self._enter(room, removed, None, b"", UNSAID)
+            self._session.run(f"DELETE FROM vectors WHERE {ROOM} AND id IN {marks}", (*room, *ids))
+
+    def _taken_out(self, room: Room, marks: str, ids: Sequence[str]) -> list[str]:
+        """Which of the lines were indexed until now, in order."""
+        numbers = [row[0] for row in self._session.rows(_NUMBERS + marks, (*room, *ids))]
+        sql = _TAKE_OUT.format(numbers=marks_of(numbers))
+        taken = {row[0] for row in self._session.rows(sql, (*room, *numbers))}
+        self._feed.mend(room, numbers)
+        return sorted(taken)
+
+    def delete_room(self, room: Room) -> None:
+        self._last.pop(room, None)
+        for table in (*_TABLES, "packs", "placed", "renewals"):
+            self._session.run(f"DELETE FROM {table} WHERE {ROOM}", room)
+
+    def _end(self, room: Room) -> int:
+        """The number of the last change or vector, whatever was removed since it was looked up."""
+        if room in self._last:
+            return self._last[room]
+        ends = [self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {ROOM}", room) for table in _TABLES]
+        return max((end[0] if end else None) or 0 for end in ends)
+
+    def _next(self, room: Room) -> int:
+        """The number of what comes next in the room."""
+        self._last[room] = self._end(room) + 1
+        self._feed.extend(room, self._last[room])
+        return self._last[room]
+
+    def indexed(self, room: Room, line_ids: Collection[str] | None = None) -> set[str]:
+        some = [(f" AND id IN {marks}", ids) for marks, ids in listed(line_ids or ())]
+        every = [("", [])] if line_ids is None else some
+        rows = (self._session.rows(sql + of, (*room, *ids)) for of, ids in every for sql in _WITH_ENTRIES)
+        return {line_id for some in rows for (line_id,) in some}
+
+    def since(self, room: Room, seq: int) -> Feed:
+        return self._feed.since(room, seq)
+
+    def lie(self, room: Room, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+        given = dict(vectors)
+        self._vectors.expect(given.values())
+        self._last[room] = self._end(room)
+        for marks, ids in listed(given):
+            indexed = self._indexed(room, space, marks, ids)
+            sql = f"DELETE FROM vectors WHERE {ROOM} AND space = ? AND id IN {marks}"
+            self._session.run(sql, (*room, space, *ids))
+            for line_id in (line_id for line_id in ids if line_id in indexed):
+                self._vectors.keep((*room, space, self._next(room), line_id), given[line_id])
+        self._reach(room, space)
+
+    def _indexed(self, room: Room, space: str, marks: str, ids: Sequence[str]) -> set[str]:
+        """Which of the lines are indexed; as a rule all are among those that may lack a vector."""
+        found: set[str] = set()
+        for after in (self._reached(room, space), 0):
+            if len(found) < len(ids):
+                found = {row[0] for row in self._session.rows(_INDEXED + marks, (*room, after, *ids))}
+        return found
+
+    def _reached(self, room: Room, space: str) -> int:
+        """Up to which change every line has a vector, as far as that is noted."""
+        (reached,) = self._session.row(_PLACED, (*room, space, self._vectors.form)) or (0,)
+        return int(reached)
+
+    def _reach(self, room: Room, space: str) -> None:
+        """Note up to where every line has a vector now."""
+        lacking = self._lacking(room, space, 1)
+        if lacking:
+            reached = lacking[0][0] - 1
+        else:
+            (last,) = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {ROOM}", room) or (None,)
+            reached = last or 0
+        self._session.run(_REACH, (*room, space, self._vectors.form, reached))
+
+    def vectors(self, room: Room, space: str, seq: int) -> list[Vector]:
+        rows = self._session.rows(_VECTORS.format(kept=self._vectors.kept), (*room, space, seq))
+        return [Vector(number, line_id, as_bytes(sealed)) for number, line_id, sealed in rows]
+
+    def lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[str]:
+        return [line_id for _, line_id in self._lacking(room, space, most, beyond)]
+
+    def _lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[SqlRow]:
+        sql = _LACKING.format(kept=self._vectors.kept)
+        return self._session.rows(sql, (*room, self._reached(room, space), space, most, beyond))
+
+    def newest_lacking(self, room: Room, space: str, most: int) -> list[str]:
+        sql = _NEWEST_LACKING.format(kept=self._vectors.kept)
+        return [row[0] for row in self._session.rows(sql, (*room, most, space))]
+
+    def spaces(self) -> dict[str, int]:
+        return dict(self._session.rows("SELECT space, COUNT(*) FROM vectors GROUP BY space"))
+
+    def leave(self, space: str, most: int) -> int:
+        going = self._session.rows(_SOME, (space, most))
+        sql = f"DELETE FROM vectors WHERE {ROOM} AND space = ? AND seq = ?"
+        for *room, seq in going:
+            self._session.run(sql, (*room, space, seq))
+        if going:
+            self._session.run("DELETE FROM placed WHERE space = ?", (space,))
+        self._last.clear()
+        return len(going)

@@ -1,0 +1,433 @@
+"""Settings: built once, at the start, from defaults, environment and arguments; passed down after that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import tzinfo
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from msgspec import Struct, ValidationError, convert, field
+from msgspec.structs import fields, replace
+
+from souvenance.domain.embedding import AUTO, PGVECTOR, VECTORS, EmbedderSettings
+from souvenance.domain.limits import Limits
+from souvenance.domain.names import namespace
+from souvenance.domain.pattern import pattern
+from souvenance.domain.seen import LOGS, TEXT, SeenSettings
+from souvenance.domain.spending import Allowance
+from souvenance.domain.upstream import WHEN_STORE_IS_DOWN, ChatSettings, Upstream, is_address
+from souvenance.errors import InvalidInput, Misconfigured
+from souvenance.ports.model import TASKS
+
+if TYPE_CHECKING:
+    import httpx
+
+_LIMITS = {
+    "SOUVENANCE_BODY_BYTES": "body_bytes",
+    "SOUVENANCE_LINE_BYTES": "line_bytes",
+    "SOUVENANCE_BODIES_BYTES": "bodies_bytes",
+    "SOUVENANCE_BODY_SECONDS": "body_seconds",
+    "SOUVENANCE_BODY_STALL_SECONDS": "body_stall_seconds",
+    "SOUVENANCE_REQUESTS_PER_MINUTE": "requests_per_minute",
+}
+_PARTS = ("BASE_URL", "NAME", "API_KEY")
+_OFF = "off"
+_ALLOWANCES = ("calls_per_hour", "calls_per_day", "tokens_per_hour", "tokens_per_day")
+_MODEL = (
+    *(f"SOUVENANCE_MODEL_{part}" for part in _PARTS),
+    *(f"SOUVENANCE_MODEL_{task.upper()}_{part}" for task in TASKS for part in _PARTS),
+    *(f"SOUVENANCE_MODEL_{name.upper()}" for name in _ALLOWANCES),
+    *(f"SOUVENANCE_MODEL_WORKSPACE_{name.upper()}" for name in _ALLOWANCES),
+    "SOUVENANCE_MODEL_TIMEOUT_SECONDS",
+    "SOUVENANCE_MODEL_CONTEXT_TOKENS",
+    "SOUVENANCE_MODEL_QUIET_SECONDS",
+)
+_EMBEDDER = (
+    "SOUVENANCE_EMBEDDER",
+    "SOUVENANCE_EMBEDDER_BASE_URL",
+    "SOUVENANCE_EMBEDDER_API_KEY",
+    "SOUVENANCE_EMBEDDER_MODEL",
+    "SOUVENANCE_EMBEDDER_DIMENSIONS",
+)
+_CHAT = (
+    "SOUVENANCE_CHAT_BASE_URL",
+    "SOUVENANCE_CHAT_API_KEY",
+    "SOUVENANCE_CHAT_FILE",
+    "SOUVENANCE_CHAT_USER_FIELD",
+    "SOUVENANCE_CHAT_WHEN_STORE_IS_DOWN",
+    "SOUVENANCE_CHAT_WORKSPACE",
+    "SOUVENANCE_CHAT_NAMESPACE",
+    "SOUVENANCE_CHAT_ASSISTANT",
+    "SOUVENANCE_CHAT_CONTEXT_TOKENS",
+    "SOUVENANCE_CHAT_TRANSCRIPT_TOKENS",
+    "SOUVENANCE_CHAT_WAIT_MS",
+    "SOUVENANCE_CHAT_TIMEOUT_SECONDS",
+)
+VARIABLES = (
+    "SOUVENANCE_HOME",
+    "SOUVENANCE_STORE",
+    "SOUVENANCE_VECTORS",
+    "SOUVENANCE_INDEX_MB",
+    "SOUVENANCE_CAP",
+    "SOUVENANCE_URL",
+    "SOUVENANCE_OBJECTS",
+    "SOUVENANCE_WEBHOOK_SECRET",
+    "SOUVENANCE_WEBHOOK_PRIVATE",
+    "SOUVENANCE_PUBLIC_URL",
+    "SOUVENANCE_LOG",
+    "SOUVENANCE_METRICS",
+    *_LIMITS,
+    *_MODEL,
+    *_EMBEDDER,
+    *_CHAT,
+)
+_NAME = pattern(r"[a-zA-Z0-9_-]{1,100}\Z")
+_MOST_TRANSCRIPT_TOKENS = 100_000
+
+
+class ModelEndpoint(Struct, frozen=True):
+    """Where a model is reached, by which name, and with which key: the key itself, or `@` and its file."""
+
+    url: str
+    name: str
+    key: str | None = None
+
+
+class ModelSettings(Struct, frozen=True):
+    """What is asked of language models, and what may be spent on them."""
+
+    endpoints: Mapping[str, ModelEndpoint] = {}
+    """The endpoint of each task; what has none is done by rule."""
+    whole: Allowance = Allowance()
+    each: Allowance = Allowance()
+    """What may be spent on the account of one workspace."""
+    timeout_seconds: int = 120
+    context_tokens: int = 8192
+    """How much a model reads and writes at once."""
+    quiet_seconds: int = 60
+    """How long a session must be quiet before a model reads what is new in it."""
+
+
+class HostProgram(Struct, frozen=True):
+    """The program that a store is opened in, whose turns go before background work."""
+
+    paused: Callable[[], bool]
+    """While this is true, no work is begun."""
+    transport: httpx.BaseTransport | None = None
+    """Carries what is asked of a model in place of the network."""
+
+
+class Settings(Struct, frozen=True):
+    home: Path
+    limits: Limits = field(default_factory=Limits)
+    webhook_secret: str | None = None
+    """What webhooks are signed with; None for the secret in the data folder."""
+    webhook_private: bool = False
+    """Whether webhooks may go to addresses that are not public."""
+    model: ModelSettings = ModelSettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    chat: ChatSettings = ChatSettings()
+    public_url: str | None = None
+    """The origin that clients know this server by; None for whatever each request calls it."""
+    objects: str | None = None
+    """The bucket or folder where lines are kept a second time; None for none."""
+    seen: SeenSettings = SeenSettings()
+    store: str | None = None
+    """The address of a PostgreSQL database, or `@` and its file; None for the file in the data folder."""
+    vectors: str = AUTO
+    """How vectors are kept: one of `VECTORS`."""
+    index_mb: int = 256
+    """How much of the search index a process keeps in memory."""
+    zone: tzinfo | None = None
+    """Where people live whose days are spoken of; None for where this machine is, as `TZ` tells."""
+    host: HostProgram | None = None
+    """The program that this runs in; None for one that has no turns."""
+
+    @property
+    def where(self) -> str:
+        """The store as people may be told of it: without who connects to it, and how."""
+        if self.store is None:
+            return str(self.home)
+        if self.store.startswith("@"):
+            return f"the database of {self.store[1:]}"
+        return without_secrets(self.store)
+
+    @property
+    def book(self) -> Path:
+        return self.home / "souvenance.db"
+
+    @property
+    def owner_cap(self) -> Path:
+        return self.home / "owner.cap"
+
+    @property
+    def model_spend(self) -> Path:
+        """What was spent on models."""
+        return self.home / "model.spend"
+
+    @property
+    def webhook_key(self) -> Path:
+        return self.home / "webhook.secret"
+
+
+def without_secrets(address: str) -> str:
+    """The address of a database, without who connects to it, and how."""
+    parts = urlsplit(address)
+    hosts = parts.netloc.rpartition("@")[2] or parse_qs(parts.query).get("host", ["localhost"])[0]
+    return f"postgresql://{hosts}{parts.path}"
+
+
+def settings_from(environment: Mapping[str, str], home: str | None = None) -> Settings:
+    """The settings of this process.
+
+    Raises: Misconfigured for a variable that begins with SOUVENANCE_ and is unknown, or a bad value.
+    """
+    if unknown := sorted(
+        name for name in environment if name.startswith("SOUVENANCE_") and name not in VARIABLES
+    ):
+        raise _unknown(unknown[0])
+    limits = Limits()
+    for variable, name in _LIMITS.items():
+        if variable in environment:
+            limits = replace(limits, **{name: _positive(variable, environment[variable])})
+    folder = Path(home or environment.get("SOUVENANCE_HOME") or "~/.souvenance").expanduser()
+    return Settings(
+        folder,
+        limits,
+        webhook_secret=environment.get("SOUVENANCE_WEBHOOK_SECRET") or None,
+        webhook_private=_flag(
+            "SOUVENANCE_WEBHOOK_PRIVATE", environment.get("SOUVENANCE_WEBHOOK_PRIVATE", "0")
+        ),
+        model=model_settings(environment),
+        embedder=_embedder(environment),
+        chat=chat_settings(environment, folder),
+        public_url=_origin("SOUVENANCE_PUBLIC_URL", environment.get("SOUVENANCE_PUBLIC_URL")),
+        objects=environment.get("SOUVENANCE_OBJECTS") or None,
+        seen=_seen(environment),
+        store=_store(environment.get("SOUVENANCE_STORE")),
+        vectors=_vectors(environment.get("SOUVENANCE_VECTORS"), environment.get("SOUVENANCE_STORE")),
+        index_mb=_positive("SOUVENANCE_INDEX_MB", environment.get("SOUVENANCE_INDEX_MB") or "256"),
+    )
+
+
+def _unknown(variable: str) -> Misconfigured:
+    near = get_close_matches(variable, VARIABLES, n=1)
+    hint = f"Did you mean {near[0]}?" if near else "The reference page settings.md lists all settings."
+    return Misconfigured(f"{variable} is not a setting", hint=hint)
+
+
+def _store(told: str | None) -> str | None:
+    if not told or told.startswith(("postgresql://", "postgres://", "@")):
+        return told or None
+    raise Misconfigured(
+        "SOUVENANCE_STORE is no address of a PostgreSQL database",
+        hint="Write postgresql://USER:PASSWORD@HOST:5432/DATABASE, or @FILE with a file that says so; "
+        "leave it out to store in the data folder.",
+    )
+
+
+def _vectors(told: str | None, store: str | None) -> str:
+    if told and told not in VECTORS:
+        raise Misconfigured(f"SOUVENANCE_VECTORS must be one of {', '.join(VECTORS)}, not {told!r}")
+    if told == PGVECTOR and not store:
+        raise Misconfigured(
+            "SOUVENANCE_VECTORS=pgvector needs a store in PostgreSQL",
+            hint="Set SOUVENANCE_STORE to its address, or leave out SOUVENANCE_VECTORS.",
+        )
+    return told or AUTO
+
+
+def _seen(environment: Mapping[str, str]) -> SeenSettings:
+    """Traces are asked for as of any program: by OpenTelemetry's own variables."""
+    log = environment.get("SOUVENANCE_LOG") or TEXT
+    if log not in LOGS:
+        raise Misconfigured(f"SOUVENANCE_LOG must be one of {', '.join(LOGS)}, not {log!r}")
+    endpoint = any(
+        environment.get(f"OTEL_EXPORTER_OTLP_{which}ENDPOINT", "").strip() for which in ("", "TRACES_")
+    )
+    off = (
+        environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+        or environment.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
+    )
+    metrics = _flag("SOUVENANCE_METRICS", environment.get("SOUVENANCE_METRICS") or "0")
+    return SeenSettings(log, metrics, traces=endpoint and not off)
+
+
+def _embedder(environment: Mapping[str, str]) -> EmbedderSettings:
+    choice, base_url, api_key, model, dimensions = (environment.get(name) or None for name in _EMBEDDER)
+    size = None if dimensions is None else _positive(_EMBEDDER[-1], dimensions)
+    return EmbedderSettings(choice or AUTO, base_url, api_key, model, size)
+
+
+def model_settings(environment: Mapping[str, str]) -> ModelSettings:
+    """Raises: Misconfigured."""
+    given = ModelSettings()
+    whole = _allowance(environment, "SOUVENANCE_MODEL_", given.whole)
+    timeout, context, quiet = (
+        f"SOUVENANCE_MODEL_{name}" for name in ("TIMEOUT_SECONDS", "CONTEXT_TOKENS", "QUIET_SECONDS")
+    )
+    endpoints = {task: _endpoint(environment, task) for task in TASKS}
+    return ModelSettings(
+        {task: endpoint for task, endpoint in endpoints.items() if endpoint is not None},
+        whole,
+        _allowance(environment, "SOUVENANCE_MODEL_WORKSPACE_", whole),
+        _positive(timeout, environment.get(timeout, str(given.timeout_seconds))),
+        _positive(context, environment.get(context, str(given.context_tokens))),
+        _positive(quiet, environment.get(quiet, str(given.quiet_seconds))),
+    )
+
+
+def _allowance(environment: Mapping[str, str], prefix: str, otherwise: Allowance) -> Allowance:
+    named = {name: environment.get(prefix + name.upper()) for name in _ALLOWANCES}
+    found = {name: _positive(prefix + name.upper(), told) for name, told in named.items() if told}
+    return replace(otherwise, **found)
+
+
+def _endpoint(environment: Mapping[str, str], task: str) -> ModelEndpoint | None:
+    """The endpoint of a task. A key goes to no other address than the one that it was given for."""
+    common, own = "SOUVENANCE_MODEL_", f"SOUVENANCE_MODEL_{task.upper()}_"
+    elsewhere = environment.get(f"{own}BASE_URL")
+    url = elsewhere or environment.get(f"{common}BASE_URL")
+    if not url or url == _OFF:
+        return None
+    name = environment.get(f"{own}NAME") or environment.get(f"{common}NAME")
+    if not name:
+        raise Misconfigured(f"{common}NAME is missing", hint="Name the model that the endpoint should use.")
+    _check_address(f"{own if elsewhere else common}BASE_URL", url)
+    key = environment.get(f"{own}API_KEY") or (None if elsewhere else environment.get(f"{common}API_KEY"))
+    return ModelEndpoint(url, name, key)
+
+
+class _Listed(Struct, forbid_unknown_fields=True):
+    """An endpoint as the file of endpoints tells it."""
+
+    base_url: str
+    prefix: str = ""
+    api_key: str | None = None
+    strip_prefix: bool = False
+
+
+class _List(Struct, forbid_unknown_fields=True):
+    upstream: list[_Listed] = []
+
+
+def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
+    """Raises: Misconfigured."""
+    told = {name: environment.get(f"SOUVENANCE_CHAT_{name.upper()}") for name in _CHAT_TEXTS}
+    numbers = {name: environment.get(f"SOUVENANCE_CHAT_{name.upper()}") for name in _CHAT_NUMBERS}
+    chosen: dict[str, Any] = {name: value for name, value in told.items() if value}
+    chosen |= {
+        name: _positive(f"SOUVENANCE_CHAT_{name.upper()}", value) for name, value in numbers.items() if value
+    }
+    flag = "SOUVENANCE_CHAT_USER_FIELD"
+    found = ChatSettings(
+        upstreams=tuple(_upstreams(environment, home)),
+        user_field=_flag(flag, environment.get(flag) or "1"),
+        **chosen,
+    )
+    for name in ("workspace", "assistant"):
+        if not _NAME.match(getattr(found, name)):
+            raise Misconfigured(
+                f"SOUVENANCE_CHAT_{name.upper()} has other characters than letters, digits, _ and -"
+            )
+    if found.when_store_is_down not in WHEN_STORE_IS_DOWN:
+        raise Misconfigured(
+            f"SOUVENANCE_CHAT_WHEN_STORE_IS_DOWN must be {' or '.join(WHEN_STORE_IS_DOWN)},"
+            f" not {found.when_store_is_down!r}"
+        )
+    if found.assistant in ("user", "ai"):
+        raise Misconfigured("SOUVENANCE_CHAT_ASSISTANT must not be user or ai", hint="E.g. assistant.")
+    if found.transcript_tokens > _MOST_TRANSCRIPT_TOKENS:
+        raise Misconfigured(f"SOUVENANCE_CHAT_TRANSCRIPT_TOKENS is more than {_MOST_TRANSCRIPT_TOKENS}")
+    try:
+        namespace(found.namespace)
+    except InvalidInput as error:
+        raise Misconfigured(f"SOUVENANCE_CHAT_NAMESPACE: {error.detail}") from None
+    return found
+
+
+_CHAT_TEXTS = ("workspace", "namespace", "assistant", "when_store_is_down")
+_CHAT_NUMBERS = ("context_tokens", "transcript_tokens", "wait_ms", "timeout_seconds")
+
+
+def _upstreams(environment: Mapping[str, str], home: Path) -> Iterator[Upstream]:
+    url, key = environment.get("SOUVENANCE_CHAT_BASE_URL"), environment.get("SOUVENANCE_CHAT_API_KEY")
+    named = environment.get("SOUVENANCE_CHAT_FILE")
+    if url:
+        _check_address("SOUVENANCE_CHAT_BASE_URL", url)
+        yield Upstream(url.rstrip("/"), key or None)
+    elif key:
+        raise Misconfigured(
+            "SOUVENANCE_CHAT_API_KEY is set without SOUVENANCE_CHAT_BASE_URL",
+            hint="A key goes to no other address than the one that it was given for; name that.",
+        )
+    seen = {""} if url else set()
+    for one in _listed(home / Path(named).expanduser()) if named else ():
+        _check_address(f"SOUVENANCE_CHAT_FILE: base_url of prefix {one.prefix!r}", one.base_url)
+        if one.prefix in seen:
+            raise Misconfigured(
+                f"SOUVENANCE_CHAT_FILE: two endpoints have the prefix {one.prefix!r}",
+                hint="Each needs a prefix of its own; SOUVENANCE_CHAT_BASE_URL has the empty one.",
+            )
+        seen.add(one.prefix)
+        yield Upstream(one.base_url.rstrip("/"), one.api_key or None, one.prefix, one.strip_prefix)
+
+
+def _listed(path: Path) -> list[_Listed]:
+    import tomllib
+
+    try:
+        found = convert(tomllib.loads(path.read_text("utf-8")), _List)
+    except OSError as error:
+        raise Misconfigured(f"SOUVENANCE_CHAT_FILE can't be read: {error.strerror}") from None
+    except (ValueError, ValidationError) as error:
+        raise Misconfigured(
+            f"SOUVENANCE_CHAT_FILE: {error}",
+            hint="It lists [[upstream]] with base_url and, if wanted, prefix, api_key and strip_prefix.",
+        ) from None
+    if not found.upstream:
+        raise Misconfigured("SOUVENANCE_CHAT_FILE lists no [[upstream]]")
+    return found.upstream
+
+
+def _check_address(variable: str, url: str) -> None:
+    if not is_address(url):
+        raise Misconfigured(
+            f"{variable} is no address of an endpoint",
+            hint="E.g. http://HOST/v1. A key has a setting of its own.",
+        )
+
+
+def _origin(variable: str, url: str | None) -> str | None:
+    """Raises: Misconfigured for what is no origin, or one that tokens would travel to in the open."""
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url.removesuffix("/"))
+        named = parts.hostname is not None and parts.port != 0
+    except ValueError:
+        named = False
+    if not named or parts.username or parts.path or parts.query or parts.fragment:
+        raise Misconfigured(f"{variable} must be an origin, not {url!r}", hint="E.g. https://memory.example.")
+    local = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if parts.scheme != "https" and not local:
+        raise Misconfigured(f"{variable} must begin with https://", hint="Put TLS in front of the server.")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _positive(variable: str, value: str) -> int:
+    if not value.isascii() or not value.isdigit() or int(value) < 1:
+        raise Misconfigured(f"{variable} must be a whole number above 0, not {value!r}")
+    return int(value)
+
+
+def _flag(variable: str, value: str) -> bool:
+    if value not in ("0", "1"):
+        raise Misconfigured(f"{variable} must be 0 or 1, not {value!r}")
+    return value == "1"
+
+
+assert set(_LIMITS.values()) <= {part.name for part in fields(Limits)}  # noqa: S101 - a typo here must not start

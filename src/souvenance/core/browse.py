@@ -1,0 +1,153 @@
+"""Browse: one line with its history, the list of what there is, and the profile of an owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.core.desk import Desk, opened
+from souvenance.core.vault import RoomKeys
+from souvenance.domain import trust, ulid
+from souvenance.domain.fence import defuse
+from souvenance.domain.limits import LIST_MOST, LIST_TEXT_BYTES, SNAPSHOT_BYTES
+from souvenance.domain.line import DIGESTS, PROFILE, Line, SealedLine
+from souvenance.domain.moments import day
+from souvenance.domain.trust import Trust
+from souvenance.errors import Tampered
+from souvenance.ports.book import ALL_BEFORE, Span
+
+_SNAPSHOT_LINES = 200
+
+
+class Page(Struct, frozen=True):
+    lines: list[SealedLine]
+    cursor: str | None
+    opened: list[Line | None] = []
+    """The same lines opened, if their texts were asked for; None for one that does not open."""
+
+
+class Read(Struct, frozen=True):
+    line: Line
+    trust: Trust
+    invalidated_by: str | None
+    """The id of the line that replaced it, if any did."""
+
+
+def read_line(desk: Desk, line_id: str) -> Read:
+    """One line, whatever became of it.
+
+    Raises: InvalidInput, NotFound, Tampered.
+    """
+    sealed, keys = desk.find(ulid.check(line_id))
+    line = opened(sealed, keys)
+    return Read(line, class_of(line), sealed.invalidated_by)
+
+
+def list_lines(
+    desk: Desk, *, since: int | None, cursor: str | None, limit: int, history: bool, texts: bool = False
+) -> Page:
+    """A page of lines, oldest first; with `texts` they are opened, and the page may end sooner.
+
+    Raises: InvalidInput if the cursor is not one of ours.
+    """
+    limit = max(1, min(limit, LIST_MOST))
+    after = None if since is None else (ulid.below(since), ALL_BEFORE)
+    if cursor is not None:
+        last_id, _, last_namespace = cursor.partition(".")
+        after = (ulid.check(last_id, "cursor"), last_namespace)
+    rooms = desk.open_rooms()
+    span = Span(
+        desk.scope.workspace,
+        desk.scope.owner,
+        frozenset(rooms),
+        after=after,
+        sessions=desk.scope.sessions,
+        history=history,
+        newest_first=False,
+        limit=limit + 1,
+    )
+    lines = desk.tx.lines.walk(span)
+    read = _opened(lines[:limit], rooms) if texts else []
+    page = lines[: len(read) if texts else limit]
+    if len(page) == len(lines):
+        return Page(page, None, read)
+    return Page(page, f"{page[-1].id}.{page[-1].room.namespace}", read)
+
+
+def _opened(lines: Sequence[SealedLine], rooms: Mapping[str, RoomKeys]) -> list[Line | None]:
+    """The first of the lines, as many as their texts may fill a page."""
+    found: list[Line | None] = []
+    size = 0
+    for sealed in lines:
+        line = _opened_if_whole(sealed, rooms[sealed.room.namespace])
+        size += 0 if line is None else len(line.text.encode())
+        if found and size > LIST_TEXT_BYTES:
+            break
+        found.append(line)
+    return found
+
+
+def _opened_if_whole(sealed: SealedLine, keys: RoomKeys) -> Line | None:
+    try:
+        return opened(sealed, keys)
+    except Tampered:
+        return None  # It is in the list all the same, and so is that it does not open.
+
+
+def snapshot(desk: Desk) -> tuple[str, list[str]]:
+    """A profile that a system prompt may carry whole, and the ids of the lines in it.
+
+    Lines of kind 'profile' come first, then the newest others, each with its day. Nobody asked for any of
+    them, so it has the owner's own words and notes alone: nothing that was only carried, is about somebody
+    else, or reads like orders. Whole lines only, up to the limit.
+
+    Raises: Tampered.
+    """
+    rooms = desk.open_rooms()
+    span = Span(
+        desk.scope.workspace,
+        desk.scope.owner,
+        frozenset(rooms),
+        sessions=desk.scope.sessions,
+        limit=_SNAPSHOT_LINES,
+    )
+    profile = desk.tx.lines.walk(replace(span, profile=True))
+    others = [line for line in desk.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
+    page = _Told(desk)
+    for sealed in (*profile, *others):
+        line = opened(sealed, rooms[sealed.room.namespace])
+        # What is too long now stays so, and is not even looked at.
+        if page.has_room(line) and not line.of_another and class_of(line) == Trust.SAID:
+            page.tell(line)
+    return "".join(page.told), page.ids
+
+
+class _Told:
+    """What a snapshot tells, within its limit."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._room = SNAPSHOT_BYTES
+        self.told: list[str] = []
+        self.ids: list[str] = []
+
+    def has_room(self, line: Line) -> bool:
+        return len(self._entry(line).encode()) <= self._room
+
+    def tell(self, line: Line) -> None:
+        entry = self._entry(line)
+        self._room -= len(entry.encode())
+        self.told.append(entry)
+        self.ids.append(line.id)
+
+    def _entry(self, line: Line) -> str:
+        said = defuse(line.text)
+        happened = line.created_at if line.occurred_at is None else line.occurred_at
+        return f"- {day(self._desk.tools.local(happened))} [{line.room.namespace}] {said}\n"
+
+
+def class_of(line: Line) -> Trust:
+    """Whose word the line is."""
+    return trust.of_line(line.kind, line.metadata, line.text)

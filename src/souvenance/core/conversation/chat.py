@@ -1,0 +1,203 @@
+"""Chat: a question about a peer, answered from what was said and noted, with what the answer rests on.
+
+Without a model the answer is quotations: the few passages that match the question best, or nothing where none
+matches it well. With one, it is the model's, made of the same evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from souvenance.core.conversation import directory, evidence
+from souvenance.core.conversation.cards import read_card
+from souvenance.core.conversation.conclusions import View, Whose, nearest, newest_views, query_views
+from souvenance.core.conversation.context import shown
+from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.messages import said_at
+from souvenance.core.desk import Desk
+from souvenance.domain import representation, trust
+from souvenance.domain.content import decode_metadata
+from souvenance.domain.habits import uses_cards
+from souvenance.domain.line import CONCLUSIONS
+from souvenance.domain.relevance import SPEAKER, WEIGHTS
+from souvenance.domain.standing import Entry
+from souvenance.domain.trust import Trust
+from souvenance.ports.model import Effort, Statement
+
+QUOTES = "quotes"
+"""What an answer says that it was made by, where no model made it."""
+LEAST_MATCH = 0.5
+"""How well the best line must match the question for anything to be told. `bench/chat_threshold.py` says how
+it was chosen; it has to be chosen anew when the weights of `souvenance.domain.relevance` are."""
+_BY_WORDS = frozenset(("around", "session", "kin", "kin_session"))
+_BY_MEANING = frozenset(("meaning", "gist", "nearby", "twice"))
+"""The signals that compare a line, and what stands around it, with the question."""
+
+
+class Depth(Struct, frozen=True):
+    """How far an answer looks, and how hard a model thinks about it."""
+
+    found: int
+    """How many conclusions, and how many messages, a model is given."""
+    tokens: int
+    """How much of what was said a model is given."""
+    effort: Effort
+    passages: int = 3
+    """How many passages are quoted without a model."""
+    around: int = evidence.AROUND
+
+
+LEVELS = {
+    "minimal": Depth(10, 1_000, Effort(searches=0, passes=1, tokens=250), passages=1, around=1),
+    "low": Depth(25, 2_000, Effort(searches=1, passes=1, tokens=500)),
+    "medium": Depth(25, 4_000, Effort(searches=3, passes=1, tokens=1000)),
+    "high": Depth(50, 8_000, Effort(searches=5, passes=2, tokens=2000), passages=5, around=3),
+    "max": Depth(100, 16_000, Effort(searches=10, passes=3, tokens=4000), passages=8, around=5),
+}
+_TOKENS_PER_PASSAGE = 400
+"""How long a passage of an answer by quotations may be."""
+
+
+class Question(Struct, frozen=True):
+    """Who asks about whom; without an observer, the whole workspace is asked about anyone."""
+
+    text: str
+    observer: str | None
+    observed: str | None
+    sessions: Collection[str] | None = None
+    level: str = "low"
+    quotations: bool = True
+    """Whether what its peer only carried may answer it."""
+
+
+class Gathered(Struct, frozen=True):
+    """What an answer may be made of, best first."""
+
+    views: list[View]
+    messages: list[Message]
+
+    def statements(self, local: Callable[[int], int]) -> list[Statement]:
+        """`local` tells what clocks on the wall showed when it was said."""
+        told = [
+            Statement(
+                view.line.id,
+                view.text,
+                local(view.at),
+                carried=view.trust < Trust.SAID,
+                outdated_by=view.outdated_by,
+            )
+            for view in self.views
+        ]
+        for message in self.messages:
+            line = message.line
+            carried = trust.of_message(line.kind, decode_metadata(line.metadata), message.text) < Trust.SAID
+            told.append(Statement(line.id, message.text, local(said_at(line)), line.room.owner, carried))
+        return told
+
+
+class Answer(Struct, frozen=True):
+    """An answer by quotations, and what is quoted in it."""
+
+    text: str
+    rests_on: Gathered
+
+
+def answer(desk: Desk, question: Question) -> Answer:
+    """The conclusions and passages that answer best; nothing where none matches it well.
+
+    Raises: NotFound, Tampered.
+    """
+    depth = LEVELS[question.level]
+    asked, tokens = _asked(question, depth), depth.passages * _TOKENS_PER_PASSAGE
+    found = evidence.find(desk, asked, tokens)
+    answers = any(_matches(one.signals) for one in found)
+    noted = nearest(desk, _whose(question), question.text, depth.passages)
+    views = [view for view, signals in noted if _matches(signals)]
+    passages = evidence.answering(desk, asked, found, tokens)[: depth.passages] if answers else []
+    told = [representation.conclusion_line(shown(desk, view)) for view in views]
+    quoted = representation.quoted(evidence.shown(desk, passages))
+    messages = [message for one in passages for message in one.messages]
+    return Answer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
+
+
+def match(signals: Mapping[str, float]) -> float:
+    """How well a line with these signals matches the question: its score beside that of a line which is the
+    same as the question.
+
+    Whose line it is says nothing of that. Where there are no vectors, words are all there is.
+    """
+    compared = _BY_WORDS if _BY_MEANING.isdisjoint(signals) else _BY_WORDS | _BY_MEANING
+    most = sum(weight for name, weight in WEIGHTS.items() if name in compared)
+    return sum(WEIGHTS[name] * value for name, value in signals.items() if name != SPEAKER) / most
+
+
+def _matches(signals: Mapping[str, float]) -> bool:
+    return match(signals) >= LEAST_MATCH
+
+
+def gather(desk: Desk, question: Question) -> Gathered:
+    """What a model may answer from: what its words find, and the newest conclusions.
+
+    Raises: NotFound, Tampered.
+    """
+    found = look(desk, question)
+    newest = newest_views(desk, _whose(question), LEVELS[question.level].found)
+    return together([found, Gathered(newest, [])])
+
+
+def look(desk: Desk, question: Question) -> Gathered:
+    """What its words find, and nothing beside. Raises: NotFound, Tampered."""
+    depth = LEVELS[question.level]
+    asked = _asked(question, depth)
+    found = evidence.find(desk, asked, depth.tokens)
+    passages = evidence.answering(desk, asked, found, depth.tokens)
+    views = query_views(desk, (_whose(question),), question.text, depth.found)
+    return Gathered(views, [message for one in passages for message in one.messages])
+
+
+def _asked(question: Question, depth: Depth) -> evidence.Asked:
+    return evidence.Asked(
+        question.observer,
+        question.observed,
+        question.sessions,
+        question.text,
+        around=depth.around,
+        least=Trust.QUOTED if question.quotations else Trust.SAID,
+    )
+
+
+def _whose(question: Question) -> Whose:
+    """What is only quoted may answer where quotations may; of some sessions, only what was said outright."""
+    kinds = set(CONCLUSIONS.values() if question.sessions is None else (CONCLUSIONS["explicit"],))
+    if question.quotations:
+        kinds.add(trust.KINDS[Trust.QUOTED])
+    observers = None if question.observer is None else (question.observer,)
+    return Whose(observers, question.observed, question.sessions, kinds)
+
+
+def card_lines(desk: Desk, question: Question) -> list[Entry]:
+    """What the observer's card of the peer says; nothing where only some sessions are asked about."""
+    if question.sessions is not None or question.observer is None or question.observed is None:
+        return []
+    if not uses_cards(*directory.habits(desk, None)):
+        return []
+    return read_card(desk, question.observer, question.observed) or []
+
+
+def together(gathered: Iterable[Gathered]) -> Gathered:
+    """All that was gathered for one question, each thing once."""
+    found = list(gathered)
+    views = {view.line.id: view for one in found for view in one.views}
+    messages = {message.line.id: message for one in found for message in one.messages}
+    return Gathered(list(views.values()), list(messages.values()))
+
+
+def cited(gathered: Gathered, ids: Sequence[str]) -> Gathered:
+    """The conclusions and the messages among those ids."""
+    wanted = set(ids)
+    return Gathered(
+        [view for view in gathered.views if view.line.id in wanted],
+        [message for message in gathered.messages if message.line.id in wanted],
+    )

@@ -1,0 +1,286 @@
+"""Context: what an agent should have before it for its next turn in a session, within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.core.conversation import directory, evidence
+from souvenance.core.conversation.cards import read_card
+from souvenance.core.conversation.conclusions import View, Whose, noted
+from souvenance.core.conversation.evidence import quotes
+from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.place import Opener
+from souvenance.core.desk import Desk
+from souvenance.core.finding import foresee
+from souvenance.domain.habits import observed, uses_cards
+from souvenance.domain.line import CONCLUSIONS, SealedLine
+from souvenance.domain.names import SESSIONS
+from souvenance.domain.register import MEMBER, PEER, SESSION
+from souvenance.domain.representation import Conclusion, fitting, render
+from souvenance.domain.shapes import settled
+from souvenance.domain.trust import least_shown
+from souvenance.ports.book import Turns
+
+MOST_TOKENS = 100_000
+SUMMARY_SHARE = 0.4
+MOST_CONCLUSIONS = 100
+PICTURE_TOKENS = 1_200
+"""How much a representation tells where no budget is named."""
+PICTURE_SHARE = 0.6
+"""What share of a context's budget the picture of a peer may take."""
+CONCLUSIONS_SHARE = 0.3
+"""What share of a picture the conclusions may take; the rest is for what was said."""
+_HEADING_TOKENS = 8
+_STAMP_TOKENS = 22
+"""What a conclusion takes beside its text: its time, its line, and the marks of a quotation."""
+_READ_AHEAD = 10
+
+
+class Asked(Struct, frozen=True):
+    """How a view of a peer is asked for."""
+
+    observer: str
+    observed: str
+    query: str | None = None
+    top_k: int | None = None
+    """How many messages, and how many conclusions, are looked for by the query."""
+    distance: float | None = None
+    """What share of the query's terms they may lack."""
+    frequent: bool = False
+    """Whether what was concluded most often comes before what is newest."""
+    most: int = MOST_CONCLUSIONS
+    """How many conclusions, and how many messages that a search finds, are told at most."""
+    sessions: Collection[str] | None = None
+    """Only what was said in these; then neither card nor what was reasoned further counts."""
+    unasked: bool = False
+    """Whether nobody asked to see it: then only messages that answer the query well are quoted for it."""
+
+
+def narrowed(asked: frozenset[str] | None, limits: frozenset[str] | None) -> frozenset[str] | None:
+    """The sessions that are in both; None, in either, for no limit."""
+    if asked is None or limits is None:
+        return limits if asked is None else asked
+    return asked & limits
+
+
+class Picture(Struct, frozen=True):
+    """What is known of a peer: rendered, and its card."""
+
+    text: str
+    card: list[str] | None
+    lines: list[SealedLine]
+    """What it was made of, beside the card."""
+    tokens: int
+    """How much it takes, without the card."""
+
+
+class Summary(Struct, frozen=True):
+    text: str
+    message_id: str
+    long: bool
+    created_at: int
+    tokens: int
+    turn: int
+
+
+class Context(Struct, frozen=True):
+    messages: list[Message]
+    summary: Summary | None
+    picture: Picture | None
+
+
+class _Note(Struct, frozen=True):
+    """What a summary's metadata says."""
+
+    turn: int
+    message_id: str
+    long: bool
+
+
+def picture(desk: Desk, asked: Asked, tokens: int = PICTURE_TOKENS, session: str | None = None) -> Picture:
+    """Conclusions that were noted, then quoted messages, together within the budget; and the card beside it.
+
+    Raises: Tampered.
+    """
+    if asked.query:
+        foresee(desk, asked.query)
+    conclusions = _Conclusions(_noted(desk, asked))
+    left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
+    passages, spent = quotes(desk, _evidence(desk, asked), left)
+    left -= spent
+    left -= conclusions.take(left)
+    text = render([shown(desk, view) for view in conclusions.taken], evidence.shown(desk, passages))
+    lines = [*(view.line for view in conclusions.taken), *evidence.lines_of(passages)]
+    return Picture(text, _card(desk, asked, session), lines, tokens - left)
+
+
+def _noted(desk: Desk, asked: Asked) -> list[View]:
+    kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
+    return noted(
+        desk,
+        Whose((asked.observer,), asked.observed, asked.sessions, kinds),
+        query=asked.query,
+        top_k=asked.top_k,
+        distance=asked.distance,
+        frequent=asked.frequent,
+        most=asked.most,
+    )
+
+
+class _Conclusions:
+    """Conclusions, best first, of which as many are taken as there is room for."""
+
+    def __init__(self, views: Sequence[View]) -> None:
+        self._waiting = list(views)
+        self.taken: list[View] = []
+
+    def take(self, room: int) -> int:
+        """What those take in tokens that fit."""
+        spent = 0
+        levels = {view.level for view in self.taken}
+        waiting, self._waiting = self._waiting, []
+        for view in waiting:
+            cost = (view.line.tokens or len(view.text)) + view.text.count("\n") + _STAMP_TOKENS
+            cost += 0 if view.level in levels else _HEADING_TOKENS
+            if spent + cost > room:
+                self._waiting.append(view)
+                continue
+            self.taken.append(view)
+            levels.add(view.level)
+            spent += cost
+        return spent
+
+
+def _evidence(desk: Desk, asked: Asked) -> evidence.Asked:
+    query = asked.query or ""
+    most = min(asked.top_k or asked.most, asked.most)
+    return evidence.Asked(
+        asked.observer,
+        asked.observed,
+        asked.sessions,
+        query,
+        most=None if most == MOST_CONCLUSIONS else most,
+        distance=asked.distance,
+        least=least_shown(query),
+        unasked=asked.unasked,
+        passes=_observing(desk, asked.observed),
+    )
+
+
+def _observing(desk: Desk, peer: str) -> Callable[[SealedLine], bool]:
+    """Whether a line was said in a session in which the peer is to be observed."""
+    habits = directory.peer_habits(directory.find(desk, PEER, peer))
+    known: dict[str, bool] = {}
+
+    def passes(line: SealedLine) -> bool:
+        session = line.session or ""
+        if session not in known:
+            stays = desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session, held=peer)
+            known[session] = observed(directory.member_habits(stays[-1] if stays else None), habits)
+        return known[session]
+
+    return passes
+
+
+def _card(desk: Desk, asked: Asked, session: str | None) -> list[str] | None:
+    if asked.sessions is not None or not uses_cards(*directory.habits(desk, session)):
+        return None
+    entries = read_card(desk, asked.observer, asked.observed)
+    return None if entries is None else [entry.text for entry in entries]
+
+
+def shown(desk: Desk, view: View) -> Conclusion:
+    return Conclusion(view.level, view.text, desk.tools.local(view.at))
+
+
+def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, asked: Asked | None) -> Context:
+    """The picture of a peer within its share, then a summary, then the newest messages that fit what is left.
+
+    Of a session that does not exist, only the picture.
+
+    Raises: Tampered.
+    """
+    count = desk.tools.tokenizer.count
+    budget = MOST_TOKENS if tokens is None else max(0, tokens)
+    share = min(PICTURE_TOKENS, int(budget * PICTURE_SHARE))
+    seen = None if asked is None else picture(desk, asked, share, session)
+    if directory.find(desk, SESSION, session) is None:
+        return Context([], None, seen)
+    if seen is not None:
+        budget -= seen.tokens
+        budget -= sum(count(entry) for entry in seen.card or ())
+    chosen = _fitting_summary(summaries(desk, session), budget) if summary else None
+    first = 0
+    if chosen is not None:
+        budget -= chosen.tokens
+        first = chosen.turn
+    newest = _newest(desk, session, first, budget)
+    opener = Opener(desk)
+    messages = [Message(line, opener.text(line)) for line in newest]
+    return Context(messages, chosen, seen)
+
+
+def summaries(desk: Desk, session: str) -> list[Summary]:
+    """The newest short and the newest long summary, as far as there are any, the short one first.
+
+    Raises: Tampered.
+    """
+    newest: dict[bool, tuple[_Note, SealedLine]] = {}
+    for place in desk.tx.lines.of_session(desk.scope.workspace, SESSIONS, session):
+        line = desk.tx.lines.get(place.room, place.id)
+        if line is not None:
+            note = msgspec.json.decode(line.metadata, type=settled(_Note))
+            newest[note.long] = (note, line)
+    opener = Opener(desk)
+    return [
+        Summary(opener.text(line), note.message_id, long, line.created_at, line.tokens or 0, note.turn)
+        for long, (note, line) in sorted(newest.items())
+    ]
+
+
+def note_of(turn: int, message_id: str, *, long: bool) -> str:
+    return msgspec.json.encode(_Note(turn, message_id, long)).decode()
+
+
+def is_note(metadata: str) -> bool:
+    """Whether the metadata of a summary may say that."""
+    try:
+        msgspec.json.decode(metadata, type=settled(_Note))
+    except msgspec.MsgspecError:
+        return False
+    return True
+
+
+def _fitting_summary(found: Sequence[Summary], budget: int) -> Summary | None:
+    """The longest that takes no more than its share."""
+    share = budget * SUMMARY_SHARE
+    fit = [one for one in found if one.tokens <= share]
+    return max(fit, key=lambda one: one.tokens, default=None)
+
+
+def _newest(desk: Desk, session: str, first: int, budget: int) -> list[SealedLine]:
+    """The newest messages from that turn on that fit, read back in steps as far as needed."""
+    lines: list[SealedLine] = []
+    last: int | None = None
+    left, wanted = budget, _READ_AHEAD
+    while left > 0:
+        step = desk.tx.lines.turns(
+            Turns(
+                desk.scope.workspace,
+                session,
+                first=first,
+                last=last,
+                newest_first=True,
+                limit=wanted,
+            )
+        )
+        lines.extend(step)
+        left -= sum(line.tokens or 0 for line in step)
+        wanted = _READ_AHEAD + max(0, left) * len(lines) // max(1, budget - left)
+        if not step or (oldest := step[-1].turn or 0) <= first:
+            break
+        last = oldest - 1
+    return fitting(lines, lambda line: line.tokens or 0, budget)

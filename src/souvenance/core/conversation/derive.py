@@ -1,0 +1,212 @@
+"""Derive: conclusions and cards from what was said, for everyone who observes the speaker.
+
+By rule a peer's own plain statements become conclusions, word for word, and the facts among them go on the
+card. Where a model reads what was said, `revise` stores what it found instead.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.core.conversation import directory
+from souvenance.core.conversation.cards import add_news
+from souvenance.core.conversation.conclusions import conclude, likeness
+from souvenance.core.conversation.directory import Stay, was_there
+from souvenance.core.conversation.messages import said_at
+from souvenance.core.conversation.place import Changes, Opener, room_of
+from souvenance.core.desk import Desk
+from souvenance.domain import habits as h
+from souvenance.domain import trust
+from souvenance.domain.content import decode_metadata
+from souvenance.domain.line import SealedLine
+from souvenance.domain.register import PEER
+from souvenance.domain.shapes import settled
+from souvenance.domain.standing import Stand
+from souvenance.domain.tasks import DERIVE, Task
+from souvenance.domain.trust import Trust
+from souvenance.errors import Tampered
+from souvenance.language.statements import begins_play, plain_statements
+from souvenance.ports.book import Turns
+from souvenance.ports.model import Turn
+
+_CONTEXT_TURNS = 24
+"""How many turns before a passage are read with it, and for how many a role play may go on."""
+
+
+class Passage(Struct, frozen=True):
+    """What a peer said in a stretch of a session, with what others said in it and right before."""
+
+    session: str
+    namespace: str
+    about: str
+    turns: list[Turn]
+    before: list[Turn]
+    numbers: dict[str, int]
+    """The turn of each message of the peer, by its id."""
+    trusts: dict[str, Trust]
+    """The class of each message, by its id."""
+    wishes: dict[str, str]
+    """What is wished to be noted of each message of the peer, by its id."""
+
+
+class _Only(Struct, frozen=True):
+    """What a derive errand's payload says: which turns to look at, if not all of the range."""
+
+    turns: frozenset[int] | None = None
+    wishes: str | None = None
+    """What is wished to be noted of them, if other than of the session."""
+
+
+def read_passage(desk: Desk, tasks: Sequence[Task], session: str, about: str) -> Passage:
+    """The turns that these errands are about, as far as they still exist and open."""
+    opener = Opener(desk)
+    first, last = min(task.first for task in tasks), max(task.last for task in tasks)
+    span = Turns(desk.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
+    only = [(task, msgspec.json.decode(task.payload, type=settled(_Only))) for task in tasks]
+    habits = directory.habits(desk, session)
+    before: list[Turn] = []
+    turns: list[Turn] = []
+    numbers: dict[str, int] = {}
+    trusts: dict[str, Trust] = {}
+    wishes: dict[str, str] = {}
+    for line in desk.tx.lines.turns(span):
+        number = line.turn or 0
+        own = line.room.owner == about and number >= first
+        asked = next((told for task, told in only if own and _covers(task, told.turns, number)), None)
+        if own and asked is None:
+            continue
+        try:
+            turn = _turn(line, opener)
+        except Tampered:
+            continue  # Whoever reads the line is told, and so is the doctor; the others still count.
+        (before if number < first else turns).append(turn)
+        trusts[line.id] = trust.of_message(line.kind, decode_metadata(line.metadata), turn.text)
+        if asked is not None:
+            numbers[line.id] = number
+            wishes[line.id] = h.wishes(asked.wishes, *habits)
+    return Passage(session, tasks[0].namespace, about, turns, before, numbers, trusts, wishes)
+
+
+def _covers(task: Task, only: Collection[int] | None, number: int) -> bool:
+    return task.first <= number <= task.last and (only is None or number in only)
+
+
+def _turn(line: SealedLine, opener: Opener) -> Turn:
+    return Turn(line.id, line.room.owner, opener.text(line), said_at(line))
+
+
+def observers_of(desk: Desk, session: str, about: str) -> dict[str, list[Stay]]:
+    """Who forms a view of that peer in the session, and when each was there: itself, and who observes."""
+    ties = directory.stays(desk, session)
+    latest = {tie.held: tie for tie in ties}
+    peer = directory.find(desk, PEER, about)
+    if peer is None or not h.observed(
+        directory.member_habits(latest.get(about)), directory.peer_habits(peer)
+    ):
+        return {}
+    observers: dict[str, list[Stay]] = {about: [(0, None)]}
+    for tie in ties:
+        if tie.held != about and directory.member_habits(latest[tie.held]).observe_others is True:
+            observers.setdefault(tie.held, []).append((tie.since, tie.until))
+    return observers
+
+
+class _Found(Struct, frozen=True):
+    """A conclusion to be kept."""
+
+    text: str
+    sources: tuple[str, ...]
+    kind: str
+    lines: Sequence[str] = ()
+    """What it says for a card."""
+    metadata: str = "{}"
+
+
+def keep_statements(desk: Desk, passage: Passage) -> Changes:
+    """Store the plain statements of the passage, word for word, for those who heard them, and their facts."""
+    return _keep(desk, passage, list(_stated(passage)))
+
+
+def _stated(passage: Passage) -> Iterator[_Found]:
+    """What the peer says of itself in its own words, outside of role plays."""
+    playing = 0
+    for turn in (*passage.before, *passage.turns):
+        if turn.peer == passage.about and begins_play(turn.text):
+            playing = _CONTEXT_TURNS
+        elif playing:
+            playing -= 1
+        elif turn.id in passage.numbers and passage.trusts[turn.id] is Trust.SAID:
+            for one in plain_statements(turn.text):
+                yield _Found(one.text, (turn.id,), trust.KINDS[Trust.SAID], one.lines)
+
+
+def _keep(desk: Desk, passage: Passage, found: Sequence[_Found]) -> Changes:
+    """Store each for those who heard it; what one knows already is only counted again.
+
+    What rests on a message that was deleted meanwhile is dropped.
+    """
+    changes = Changes()
+    room = room_of(desk, passage.about, passage.namespace)
+    alive = {line.id for line in desk.tx.lines.get_all(room, passage.numbers)}
+    kept = [one for one in found if alive.issuperset(one.sources)]
+    if not kept:
+        return changes
+    turns = {turn.id: turn for turn in passage.turns}
+    makes_card = h.makes_cards(*directory.habits(desk, passage.session))
+    makes_card = makes_card and desk.tools.model_for(DERIVE) is None  # A model's card is the model's.
+    for observer, stays in observers_of(desk, passage.session, passage.about).items():
+        heard = [one for one in kept if was_there(stays, passage.numbers[one.sources[-1]])]
+        news: list[Stand] = []
+        for one, fresh in zip(heard, desk.fresh_ids(len(heard)), strict=True):
+            source = _stored(desk, passage, observer, one, turns[one.sources[-1]].said_at, fresh, changes)
+            news += [
+                Stand(line, source, said, passage.session, passage.numbers[said], turns[said].said_at)
+                for line in one.lines
+                for said in one.sources
+            ]
+        if news:
+            add_news(desk, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card)
+    return changes
+
+
+def _stored(
+    desk: Desk, passage: Passage, observer: str, one: _Found, at: int, fresh: str, changes: Changes
+) -> str:
+    """The id of the conclusion: of the known one, or of the new one."""
+    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, passage.namespace))
+    mark = likeness(keys.blind, passage.session, one.text, one.kind)
+    known = desk.tx.lines.alike(keys.room, passage.about, mark)
+    if known is not None:
+        cited = desk.tx.lines.cited(desk.scope.workspace, (known.id,)).get(known.id, ())
+        if not set(one.sources) <= set(cited):
+            desk.tx.lines.reinforce(keys.room, known.id, 1)
+            desk.tx.lines.cite(keys.room, known.id, one.sources)
+        return known.id
+    line = conclude(
+        desk,
+        observer,
+        passage.about,
+        one.text,
+        line_id=fresh,
+        namespace=passage.namespace,
+        session=passage.session,
+        said_at=at,
+        likeness=mark,
+        kind=one.kind,
+        metadata=one.metadata,
+    )
+    desk.tx.lines.cite(keys.room, line.id, one.sources)
+    changes.add(line)
+    return line.id
+
+
+def by_peer(tasks: Sequence[Task]) -> dict[str, list[Task]]:
+    grouped: dict[str, list[Task]] = defaultdict(list)
+    for task in tasks:
+        if task.peer is not None:
+            grouped[task.peer].append(task)
+    return grouped

@@ -1,0 +1,278 @@
+"""The directory: workspaces, peers, sessions and scopes, found or made by name, and who is in a session.
+
+A session lies in one namespace, from when it was made. Who does not open that finds no such session.
+Peers, scopes and webhooks are the workspace's; what of them lies in sessions is seen as far as those are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.core.conversation.place import rooms_of
+from souvenance.core.desk import Desk
+from souvenance.domain.habits import MOST_OBSERVERS, Habits, MemberHabits, PeerHabits, reads
+from souvenance.domain.names import COMMON_NAMESPACE
+from souvenance.domain.register import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
+from souvenance.domain.shapes import settled
+from souvenance.errors import Conflict, InvalidInput, NamespaceDenied, NotFound
+from souvenance.ports.register import Batch
+
+_Kind = TypeVar("_Kind", bound=Struct)
+
+_SPENT = b"spent"
+"""Under this digest the batches of a session hold the highest turn that was given out and deleted."""
+_FOREVER = 1 << 62
+
+Stay = tuple[int, int | None]
+"""From which turn of a session on, and up to which (exclusive), a peer was there."""
+
+
+def find(desk: Desk, kind: str, name: str) -> Entry | None:
+    entry = desk.tx.register.entry(desk.scope.workspace, kind, name)
+    hidden = kind == SESSION and entry is not None and not desk.scope.opens(entry.namespace)
+    return None if hidden else entry
+
+
+def need(desk: Desk, kind: str, name: str) -> Entry:
+    """Raises: NotFound."""
+    entry = find(desk, kind, name)
+    if entry is None:
+        raise NotFound(f"there is no such {kind}")
+    return entry
+
+
+def ensure(
+    desk: Desk,
+    kind: str,
+    name: str,
+    metadata: str = "{}",
+    configuration: str = "{}",
+    *,
+    namespace: str = COMMON_NAMESPACE,
+) -> tuple[Entry, bool]:
+    """The entry of that name, and whether it was made just now; what exists is left as it is.
+
+    Raises: NamespaceDenied if the name is that of a session out of reach.
+    """
+    found = find(desk, kind, name)
+    if found is not None:
+        return found, False
+    if kind != WORKSPACE:
+        ensure(desk, WORKSPACE, desk.scope.workspace)
+    uid, workspace = desk.fresh_id(), desk.scope.workspace
+    entry = Entry(workspace, kind, name, uid, desk.now, metadata, configuration, namespace)
+    if not desk.tx.register.add(entry):
+        raise _denied()
+    return entry, True
+
+
+def ensure_session(desk: Desk, session: str, asked: str | None = None) -> tuple[Entry, bool]:
+    """The session, made in the namespace asked for, or else in the common one, if it does not exist.
+
+    Raises: NamespaceDenied, Conflict, as `namespace_for`.
+    """
+    return ensure(desk, SESSION, session, namespace=namespace_for(desk, session, asked))
+
+
+def namespace_for(desk: Desk, session: str | None, asked: str | None) -> str:
+    """Where to write: where the session lies, or, without one, where asked, or else in the common namespace.
+
+    Raises: NamespaceDenied if that or what is asked for is not open; Conflict if both are and differ.
+    """
+    entry = None
+    if session is not None:
+        entry = desk.tx.register.entry(desk.scope.workspace, SESSION, session)
+    namespace = (asked or COMMON_NAMESPACE) if entry is None else entry.namespace
+    if not desk.scope.opens(namespace) or (asked is not None and not desk.scope.opens(asked)):
+        raise _denied()
+    if asked not in (None, namespace):
+        raise Conflict(
+            "the session lies in another namespace",
+            hint="A session keeps its namespace: leave namespace out, or name another session.",
+        )
+    return namespace
+
+
+def _denied() -> NamespaceDenied:
+    return NamespaceDenied("the cap does not open every namespace of this request")
+
+
+def home(desk: Desk) -> str:
+    """The namespace of what comes into being without one: the common one if it is open."""
+    namespaces = desk.scope.namespaces
+    return COMMON_NAMESPACE if desk.scope.opens(COMMON_NAMESPACE) else min(namespaces or (COMMON_NAMESPACE,))
+
+
+def namespaces(desk: Desk) -> list[str]:
+    """Where conversations lie, as far as may be looked."""
+    scope = desk.scope
+    if scope.namespaces is not None:
+        return sorted(scope.namespaces)
+    return desk.tx.register.namespaces(scope.workspace, SESSION)
+
+
+def in_reach(desk: Desk, sessions: Iterable[str]) -> frozenset[str]:
+    """Those of the sessions that there are and that may be looked into."""
+    found = desk.tx.register.named(desk.scope.workspace, SESSION, frozenset(sessions))
+    return frozenset(entry.name for entry in found if desk.scope.opens(entry.namespace))
+
+
+def knows_peer(desk: Desk, peer: Entry) -> bool:
+    """Whether the peer came into being, was in a session or has lines where may be looked."""
+    if desk.scope.opens(peer.namespace):
+        return True
+    ties = desk.tx.register.ties(peer.workspace, MEMBER, held=peer.name)
+    return bool(in_reach(desk, (tie.holder for tie in ties)) or rooms_of(desk, peer.name))
+
+
+def change(desk: Desk, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
+    """The entry with what is given in place of what it had."""
+    changed = replace(
+        entry,
+        metadata=entry.metadata if metadata is None else metadata,
+        configuration=entry.configuration if configuration is None else configuration,
+    )
+    if changed != entry:
+        desk.tx.register.update(changed)
+    return changed
+
+
+def merged(earlier: str, given: Mapping[str, object] | None) -> str | None:
+    """A configuration with the given keys in place of its own; None if nothing is given."""
+    if given is None:
+        return None
+    return msgspec.json.encode({**msgspec.json.decode(earlier, type=dict), **given}, order="sorted").decode()
+
+
+def habits(desk: Desk, session: str | None) -> tuple[Habits, Habits]:
+    """Those of the session and those of the workspace."""
+    workspace = find(desk, WORKSPACE, desk.scope.workspace)
+    entry = None if session is None else find(desk, SESSION, session)
+    return (
+        Habits() if entry is None else reads(entry.configuration),
+        Habits() if workspace is None else reads(workspace.configuration),
+    )
+
+
+def stays(desk: Desk, session: str) -> list[Tie]:
+    """Every stay of every peer in the session, past ones too."""
+    return desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session)
+
+
+def next_turn(desk: Desk, session: str) -> int:
+    """The number of the session's next message: no turn is given out twice, whatever was deleted."""
+    spent = desk.tx.register.batch(desk.scope.workspace, session, _SPENT)
+    last = desk.tx.lines.last_turn(desk.scope.workspace, session)
+    return max(last, 0 if spent is None else spent.last) + 1
+
+
+def spend_turns(desk: Desk, session: str, last: int) -> None:
+    """Remember that the session's turns up to the last one were given out, whatever is there of them."""
+    spent = Batch(desk.scope.workspace, session, _SPENT, _FOREVER, 0, last)
+    desk.tx.register.keep_batch(spent, 0)
+
+
+def was_there(stays: Iterable[Stay], turn: int) -> bool:
+    return any(since <= turn and (until is None or turn < until) for since, until in stays)
+
+
+def members(desk: Desk, session: str) -> dict[str, Tie]:
+    """The present stay of each peer that is in the session."""
+    return {tie.held: tie for tie in stays(desk, session) if tie.until is None}
+
+
+def member_habits(tie: Tie | None) -> MemberHabits:
+    return MemberHabits() if tie is None else _decoded(tie.configuration, MemberHabits)
+
+
+def peer_habits(entry: Entry | None) -> PeerHabits:
+    return PeerHabits() if entry is None else _decoded(entry.configuration, PeerHabits)
+
+
+def join(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> None:
+    """Let the peers into the session, making those that do not exist.
+
+    Who is in stays in since when it came; of its habits, those that are given replace the earlier ones.
+
+    Raises: NotFound, InvalidInput if too many would observe the others.
+    """
+    present = members(desk, session)
+    joining = [peer for peer in peers if peer not in present]
+    turn = next_turn(desk, session) if joining else 0
+    namespace = need(desk, SESSION, session).namespace
+    for peer, given in peers.items():
+        ensure(desk, PEER, peer, namespace=namespace)
+        tie = present.get(peer) or Tie(desk.scope.workspace, MEMBER, session, peer, turn)
+        if given is not None:
+            tie = replace(tie, configuration=encoded(_with(member_habits(tie), given)))
+        if present.get(peer) != tie:
+            desk.tx.register.tie(tie)
+            present[peer] = tie
+    if sum(member_habits(tie).observe_others is True for tie in present.values()) > MOST_OBSERVERS:
+        raise InvalidInput(
+            f"more than {MOST_OBSERVERS} peers of the session would observe the others",
+            hint="Set observe_others for fewer peers; nothing was changed.",
+        )
+
+
+def leave(desk: Desk, session: str, peers: Iterable[str]) -> None:
+    present = members(desk, session)
+    leaving = [present[peer] for peer in peers if peer in present]
+    turn = next_turn(desk, session) if leaving else 0
+    for tie in leaving:
+        desk.tx.register.tie(replace(tie, until=turn))
+
+
+def set_members(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> None:
+    """Those peers and no others."""
+    leave(desk, session, [peer for peer in members(desk, session) if peer not in peers])
+    join(desk, session, peers)
+
+
+def configure_member(desk: Desk, session: str, peer: str, given: MemberHabits) -> None:
+    """Raises: NotFound, InvalidInput."""
+    need(desk, SESSION, session)
+    if peer not in members(desk, session):
+        raise NotFound("the peer is not in the session")
+    join(desk, session, {peer: given})
+
+
+def _with(earlier: MemberHabits, given: MemberHabits) -> MemberHabits:
+    return MemberHabits(
+        earlier.observe_me if given.observe_me is None else given.observe_me,
+        earlier.observe_others if given.observe_others is None else given.observe_others,
+    )
+
+
+def scope_sessions(desk: Desk, scopes: Iterable[str]) -> frozenset[str]:
+    """The sessions of all these scopes together, as far as may be looked.
+
+    Raises: NotFound if one of the scopes does not exist.
+    """
+    found: set[str] = set()
+    for scope in scopes:
+        need(desk, SCOPE, scope)
+        found.update(picked.held for picked in picks(desk, scope))
+    return frozenset(found)
+
+
+def picks(desk: Desk, scope: str) -> list[Tie]:
+    """Which sessions are in the scope, as far as may be looked."""
+    ties = desk.tx.register.ties(desk.scope.workspace, PICK, holder=scope)
+    return [tie for tie in ties if find(desk, SESSION, tie.held) is not None]
+
+
+def encoded(value: Struct) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _decoded(text: str, kind: type[_Kind]) -> _Kind:
+    try:
+        return msgspec.json.decode(text, type=settled(kind))
+    except msgspec.MsgspecError:
+        return kind()

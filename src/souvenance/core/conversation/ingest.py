@@ -1,0 +1,245 @@
+"""Ingest: what was said in a session becomes lines, in order, once, with the work they call for.
+
+Turns are given out inside the one writing transaction, so a session has no gap, no duplicate and
+no reordering, whoever writes to it at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.core.conversation import directory
+from souvenance.core.conversation.place import Changes, Opener, room_of, write_line
+from souvenance.core.desk import Desk
+from souvenance.core.vault import RoomKeys
+from souvenance.domain import habits as h
+from souvenance.domain.carried import is_carried
+from souvenance.domain.content import check_characters, encode_metadata
+from souvenance.domain.framing import frame
+from souvenance.domain.line import MESSAGE, RELAYED, SealedLine
+from souvenance.domain.register import PEER, Entry
+from souvenance.domain.tasks import DERIVE, SUMMARISE, Errand
+from souvenance.errors import Conflict
+from souvenance.ports.book import Turns
+from souvenance.ports.register import Batch
+
+RETRY_WINDOW_MS = 3 * 60 * 1000
+"""A client that waits a minute for an answer and tries three times is done by then."""
+
+KEY_WINDOW_MS = 24 * 3600 * 1000
+
+
+class Said(Struct, frozen=True):
+    """One message as it arrives."""
+
+    peer: str
+    text: str
+    metadata: dict[str, object]
+    said_at: int | None = None
+    reasoning: bool | None = None
+    kind: str = MESSAGE
+    """`DOCUMENT` for what the peer only carried: a part of a file."""
+    wishes: str | None = None
+    """What is worth noting of it, if other than of the rest of the session."""
+
+
+class Message(Struct, frozen=True):
+    """One message as it is read."""
+
+    line: SealedLine
+    text: str
+
+
+class Hall(Struct, frozen=True):
+    """The session that messages are added to, with what it comes into being by if it does not exist."""
+
+    session: str
+    namespace: str | None = None
+    members: Mapping[str, h.MemberHabits] | None = None
+    """Who else is let in, and with which habits whoever was never there before comes in."""
+
+
+def add_messages(
+    desk: Desk, hall: Hall, said: Sequence[Said], key: str | None = None
+) -> tuple[list[Message], Changes]:
+    """Store the messages; a retry finds those of the first time, and changes nothing.
+
+    A batch is a retry if it comes with the key of an earlier one, or, without a key, if it says the
+    same as one of the last minutes and nothing was said in the session since. A key is free again once
+    all that it stored is deleted.
+
+    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Conflict, Tampered.
+    """
+    for one in said:
+        check_characters(one.text, "content")
+    session = hall.session
+    entry, _ = directory.ensure_session(desk, session, hall.namespace)
+    changes = Changes({entry.namespace})
+    authors = list(dict.fromkeys(one.peer for one in said))
+    keys = {
+        author: desk.tools.vault.room(desk.tx, room_of(desk, author, entry.namespace)) for author in authors
+    }
+    digest = _digest(keys[authors[0]].blind, session, said, key)
+    earlier = _first_time(desk, session, digest, said, keyed=key is not None)
+    if earlier is not None:
+        return earlier, changes
+    directory.join(desk, session, {**dict.fromkeys(authors), **_newcomers(desk, hall)})
+    first = directory.next_turn(desk, session)
+    stored = _store(desk, session, said, keys, first)
+    for message in stored:
+        changes.add(message.line)
+    last = first + len(stored) - 1
+    desk.tx.register.keep_batch(
+        Batch(desk.scope.workspace, session, digest, desk.now, first, last), desk.now - KEY_WINDOW_MS
+    )
+    _owe_work(desk, entry, said, first)
+    return stored, changes
+
+
+def _newcomers(desk: Desk, hall: Hall) -> dict[str, h.MemberHabits]:
+    if not hall.members:
+        return {}
+    known = {stay.held for stay in directory.stays(desk, hall.session)}
+    return {peer: habits for peer, habits in hall.members.items() if peer not in known}
+
+
+def _store(
+    desk: Desk, session: str, said: Sequence[Said], keys: dict[str, RoomKeys], first: int
+) -> list[Message]:
+    stored: list[Message] = []
+    counts = [desk.tools.tokenizer.count(one.text) for one in said]
+    for turn, (one, line_id) in enumerate(zip(said, desk.fresh_ids(len(said)), strict=True), first):
+        kept = write_line(
+            desk,
+            keys[one.peer],
+            line_id,
+            _kind(one),
+            one.text,
+            session=session,
+            turn=turn,
+            said_at=one.said_at,
+            metadata=encode_metadata(one.metadata),
+            tokens=counts[turn - first],
+        )
+        stored.append(Message(kept, one.text))
+    return stored
+
+
+def _kind(one: Said) -> str:
+    """The kind of the message. The seal binds it: metadata that is changed later makes nothing one's own."""
+    return RELAYED if one.kind == MESSAGE and is_carried(MESSAGE, one.metadata) else one.kind
+
+
+def _digest(blind: bytes, session: str, said: Sequence[Said], key: str | None) -> bytes:
+    """What makes a batch known again: keyed, because a bare hash of few words tells them."""
+    told = blake2b(key=blind, digest_size=16)
+    if key is not None:
+        told.update(frame("key", session, key))
+        return told.digest()
+    for one in said:
+        told.update(frame("said", session, one.peer, one.text, one.said_at, encode_metadata(one.metadata)))
+    return told.digest()
+
+
+def _first_time(
+    desk: Desk, session: str, digest: bytes, said: Sequence[Said], *, keyed: bool
+) -> list[Message] | None:
+    """What is there of the same batch.
+
+    Raises: Conflict if the key stored anything else, or part of what it stored is gone.
+    """
+    batch = desk.tx.register.batch(desk.scope.workspace, session, digest)
+    if batch is None or batch.at < desk.now - (KEY_WINDOW_MS if keyed else RETRY_WINDOW_MS):
+        return None
+    if not keyed and directory.next_turn(desk, session) != batch.last + 1:
+        return None
+    opener = Opener(desk)
+    lines = desk.tx.lines.turns(Turns(desk.scope.workspace, session, first=batch.first, last=batch.last))
+    found = [Message(line, opener.text(line)) for line in lines]
+    if [(one.line.room.owner, one.text) for one in found] == [(one.peer, one.text) for one in said]:
+        return found
+    if found and keyed:
+        raise Conflict(
+            "this Idempotency-Key stored other messages, or some of those it stored were deleted",
+            hint="Nothing was stored now. Send these messages with a new key.",
+        )
+    return None
+
+
+def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> None:
+    """Note what must still be done with these messages, in the transaction that stores them."""
+    session = entry.name
+    near, far = directory.habits(desk, session)
+    present = directory.members(desk, session)
+    last = first + len(said) - 1
+    for author in dict.fromkeys(one.peer for one in said):
+        peer = directory.find(desk, PEER, author)
+        if not h.observed(directory.member_habits(present.get(author)), directory.peer_habits(peer)):
+            continue
+        reasoned: dict[str | None, list[int]] = {}
+        for turn, one in enumerate(said, first):
+            if one.peer == author and h.reasons(one.reasoning, near, far):
+                reasoned.setdefault(one.wishes, []).append(turn)
+        for wishes, turns in reasoned.items():
+            desk.tx.work.add(
+                Errand(
+                    workspace=desk.scope.workspace,
+                    kind=DERIVE,
+                    session=session,
+                    peer=author,
+                    first=turns[0],
+                    last=turns[-1],
+                    units=len(turns),
+                    payload=_particulars(turns, wishes),
+                    namespace=entry.namespace,
+                ),
+                desk.now,
+            )
+    _wait_for_quiet(desk, session, last)
+    owe_summaries(desk, entry, first, last)
+
+
+def _wait_for_quiet(desk: Desk, session: str, last: int) -> None:
+    """Where a model derives, let it read what is new in one call, when the session is quiet or has grown."""
+    model = desk.tools.model_for(DERIVE)
+    if model is None:
+        return
+    workspace, pace = desk.scope.workspace, model.pace
+    first = desk.tx.work.defer(workspace, session, DERIVE, desk.now + pace.quiet_ms)
+    if first is not None:
+        lines = desk.tx.lines.turns(Turns(workspace, session, first=first, last=last))
+        if sum(line.tokens or 0 for line in lines) >= pace.tokens:
+            desk.tx.work.defer(workspace, session, DERIVE, desk.now)
+
+
+def owe_summaries(desk: Desk, entry: Entry, first: int, last: int) -> None:
+    """Note which summaries of the session are due by one of these turns."""
+    rhythm = h.rhythm(*directory.habits(desk, entry.name))
+    for every in () if rhythm is None else dict.fromkeys(rhythm):
+        due = last - last % every
+        if due >= first:
+            desk.tx.work.add(
+                Errand(
+                    workspace=desk.scope.workspace,
+                    kind=SUMMARISE,
+                    session=entry.name,
+                    last=due,
+                    payload='{"long":true}' if rhythm and every == rhythm[1] else '{"long":false}',
+                    namespace=entry.namespace,
+                ),
+                desk.now,
+            )
+
+
+def _particulars(turns: Sequence[int], wishes: str | None) -> str:
+    """Which turns to look at, if not all of the range, and what is wished to be noted of them."""
+    told: dict[str, object] = {}
+    if turns[-1] - turns[0] + 1 != len(turns):
+        told["turns"] = list(turns)
+    if wishes is not None:
+        told["wishes"] = wishes
+    return msgspec.json.encode(told).decode()

@@ -1,0 +1,141 @@
+"""Messages: read a session page by page, one by its id, annotate one, and clone a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from souvenance.core.conversation import directory
+from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.place import Changes, Opener, room_of, write_line
+from souvenance.core.desk import Desk
+from souvenance.domain import trust
+from souvenance.domain.content import decode_metadata
+from souvenance.domain.filters import Column, Field, Predicate
+from souvenance.domain.line import SealedLine
+from souvenance.domain.register import SESSION, Entry
+from souvenance.domain.trust import Trust
+from souvenance.errors import NotFound
+from souvenance.ports.book import Turns
+
+FIELDS = {
+    "workspace_id": Field(Column.TEXT),
+    "session_id": Field(Column.TEXT),
+    "peer_id": Field(Column.TEXT),
+    "token_count": Field(Column.NUMBER),
+    "created_at": Field(Column.TIME),
+    "metadata": Field(Column.METADATA),
+}
+
+
+def said_at(line: SealedLine) -> int:
+    return line.created_at if line.occurred_at is None else line.occurred_at
+
+
+def class_of(desk: Desk, line: SealedLine, text: str) -> Trust:
+    """The class of a message; found out once for a request, for it takes long."""
+    return desk.once(
+        (class_of, line.room, line.id),
+        lambda: trust.of_message(line.kind, decode_metadata(line.metadata), text),
+    )
+
+
+def row(line: SealedLine) -> Mapping[str, Any]:
+    """The line as a filter sees it."""
+    return {
+        "workspace_id": line.room.workspace,
+        "session_id": line.session,
+        "peer_id": line.room.owner,
+        "token_count": line.tokens,
+        "created_at": said_at(line),
+        "metadata": decode_metadata(line.metadata),
+    }
+
+
+def page_of(
+    desk: Desk, session: str, wanted: Predicate | None, *, newest_first: bool, offset: int, limit: int
+) -> tuple[list[Message], int]:
+    """A page of the session's messages, and how many there are in all.
+
+    Raises: NotFound, Tampered.
+    """
+    directory.need(desk, SESSION, session)
+    span = Turns(desk.scope.workspace, session, newest_first=newest_first)
+    if wanted is None:
+        total = desk.tx.lines.count_turns(desk.scope.workspace, session)
+        lines = desk.tx.lines.turns(replace(span, offset=offset, limit=limit))
+    else:
+        found = [line for line in desk.tx.lines.turns(span) if wanted(row(line))]
+        total, lines = len(found), found[offset : offset + limit]
+    opener = Opener(desk)
+    return [Message(line, opener.text(line)) for line in lines], total
+
+
+def find_message(desk: Desk, session: str, message_id: str) -> SealedLine:
+    """Raises: NotFound."""
+    namespace = directory.need(desk, SESSION, session).namespace
+    for peer in dict.fromkeys(stay.held for stay in directory.stays(desk, session)):
+        line = desk.tx.lines.get(room_of(desk, peer, namespace), message_id)
+        if line is not None and line.session == session and line.turn is not None:
+            return line
+    raise NotFound("there is no such message")
+
+
+def read_message(desk: Desk, session: str, message_id: str) -> Message:
+    line = find_message(desk, session, message_id)
+    return Message(line, Opener(desk).text(line))
+
+
+def annotate(desk: Desk, session: str, message_id: str, metadata: str) -> Message:
+    """The message with other metadata; what was said can't be changed.
+
+    Raises: NotFound, Tampered.
+    """
+    line = find_message(desk, session, message_id)
+    desk.tx.lines.annotate(line.room, line.id, metadata)
+    changed = replace(line, metadata=metadata)
+    return Message(changed, Opener(desk).text(changed))
+
+
+def clone(desk: Desk, session: str, upto: str | None) -> tuple[Entry, Changes]:
+    """A new session in the same namespace, with the same peers and messages, up to and with that one.
+
+    Only lines of this workspace, this session and its namespace are copied. What was concluded from them is
+    known already, and is not concluded again.
+
+    Raises: NotFound, Tampered.
+    """
+    source = directory.need(desk, SESSION, session)
+    last = None if upto is None else find_message(desk, session, upto).turn
+    entry, _ = directory.ensure(
+        desk, SESSION, desk.fresh_id(), source.metadata, source.configuration, namespace=source.namespace
+    )
+    end = directory.next_turn(desk, session) if last is None else last + 1
+    for stay in directory.stays(desk, session):
+        if stay.since < end or stay.until is None:
+            until = None if stay.until is None else min(stay.until, end)
+            desk.tx.register.tie(replace(stay, holder=entry.name, since=min(stay.since, end), until=until))
+    changes = Changes({source.namespace})
+    opener = Opener(desk)
+    lines = [
+        line
+        for line in desk.tx.lines.turns(Turns(desk.scope.workspace, session, last=last))
+        if line.room.namespace == source.namespace
+    ]
+    for line, line_id in zip(lines, desk.fresh_ids(len(lines)), strict=True):
+        copy = write_line(
+            desk,
+            desk.tools.vault.room(desk.tx, line.room),
+            line_id,
+            line.kind,
+            opener.text(line),
+            session=entry.name,
+            turn=line.turn,
+            said_at=said_at(line),
+            metadata=line.metadata,
+            tokens=line.tokens,
+        )
+        changes.add(copy)
+    return entry, changes

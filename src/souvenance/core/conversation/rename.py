@@ -1,0 +1,224 @@
+"""Rename: what a peer said and holds, and what others hold of it, becomes that of another name.
+
+A seal binds whose a line is, so every line is opened and sealed anew, with the id, turn and time that it
+had. What was said and put goes in parts, each whole by itself; what was concluded goes with the cards made of
+it, in the last part, which also takes along whatever came meanwhile. Until then the peer is there under both
+names. If the other name is somebody's already, both become one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.core.conversation import cards
+from souvenance.core.conversation.conclusions import KINDS, likeness
+from souvenance.core.conversation.erase import delete_rooms, rooms_held
+from souvenance.core.conversation.place import Changes
+from souvenance.core.desk import Desk, opened
+from souvenance.core.remember import append, sealed
+from souvenance.core.vault import RoomKeys
+from souvenance.domain import names
+from souvenance.domain.line import CARD, Line, SealedLine
+from souvenance.domain.names import Room
+from souvenance.domain.register import FORMER, MEMBER, PEER
+from souvenance.domain.tasks import REASONING, Errand, Task
+from souvenance.errors import Conflict, InvalidInput, Tampered
+from souvenance.ports.book import ALL_BEFORE, EVERYTHING, Span, Views
+
+_Name = TypeVar("_Name", str, str | None)
+
+_AT_ONCE = 500
+
+
+class Renamed(Struct, frozen=True):
+    """What became of one part."""
+
+    lines: int
+    """How many were sealed anew."""
+    cursor: str | None
+    """The line behind which the next part begins; None if nothing is left."""
+    changes: Changes
+    replaced: list[tuple[str, str, str, str]]
+    """Owner and namespace of lines that something had replaced, with their ids and those of what did so."""
+
+
+def rename_some(desk: Desk, peer: str, name: str, after: str | None, most: int) -> Renamed:
+    """Take so many lines along, at a desk that opens every namespace; all that is left if those are fewer.
+
+    Raises: InvalidInput, Conflict if both have a line of the same id, Tampered, WrongKey.
+    """
+    names.actor(peer, "peer_id")
+    names.actor(name, "name")
+    if peer == name:
+        raise InvalidInput("both names are the same")
+    move = _Move(desk, peer, name)
+    found = move.own(after, most)
+    if len(found) == most:
+        move.lines(line for line in found if line.about is None)
+        move.enter()
+        return move.told(found[-1].id)
+    everything = [*move.own(None, EVERYTHING), *move.held_by_others()]
+    if everything or move.is_known():
+        move.lines(line for line in everything if line.kind != CARD)
+        move.cards(line for line in everything if line.kind == CARD)
+        move.enter()
+        move.leave()
+    return move.told(None)
+
+
+class _Move:
+    """From one name to another, within one transaction."""
+
+    def __init__(self, desk: Desk, peer: str, name: str) -> None:
+        self._desk = desk
+        self._workspace = desk.scope.workspace
+        self._peer = peer
+        self._name = name
+        self._changes = Changes()
+        self._replaced: list[tuple[str, str, str, str]] = []
+        self._count = 0
+
+    def told(self, cursor: str | None) -> Renamed:
+        return Renamed(self._count, cursor, self._changes, self._replaced)
+
+    def own(self, after: str | None, most: int) -> list[SealedLine]:
+        """The peer's own lines, oldest first."""
+        span = Span(
+            self._workspace,
+            self._peer,
+            self._desk.tx.lines.namespaces(self._workspace, self._peer),
+            after=None if after is None else (after, ALL_BEFORE),
+            history=True,
+            newest_first=False,
+            limit=most,
+        )
+        return self._desk.tx.lines.walk(span)
+
+    def held_by_others(self) -> list[SealedLine]:
+        span = Views(self._workspace, (*KINDS, CARD), about=self._peer)
+        return [line for line in self._desk.tx.lines.views(span) if line.room.owner != self._peer]
+
+    def is_known(self) -> bool:
+        """Whether the register knows the peer, or someone who was deleted and had that name."""
+        register = self._desk.tx.register
+        return any(register.entry(self._workspace, kind, self._peer) for kind in (PEER, FORMER))
+
+    def lines(self, lines: Iterable[SealedLine]) -> None:
+        """Seal them anew where they belong now."""
+        by_room: dict[Room, list[SealedLine]] = defaultdict(list)
+        for line in lines:
+            by_room[line.room].append(line)
+        for room, own in by_room.items():
+            self._room(room, own)
+
+    def _room(self, room: Room, lines: Sequence[SealedLine]) -> None:
+        desk, ids = self._desk, [line.id for line in lines]
+        keys = self._keys(room)
+        read = [opened(line, keys) for line in lines]
+        cited = desk.tx.lines.cited(self._workspace, ids, room=room)
+        desk.tx.terms.remove(room, ids)
+        desk.tx.lines.delete(room, ids)
+        self._changes.lose(room, ids)
+        there = desk.tools.vault.room(desk.tx, room._replace(owner=self._now(room.owner)))
+        for line, told in zip(lines, read, strict=True):
+            self._line(line, told, keys, there)
+            if sources := cited.get(line.id):
+                desk.tx.lines.cite(there.room, line.id, sources)
+
+    def _line(self, line: SealedLine, told: Line, keys: RoomKeys, there: RoomKeys) -> None:
+        desk = self._desk
+        now = replace(told, room=there.room, about=self._now(line.about))
+        mark = _marked_anew(line, told.text, keys, there)
+        made = sealed(desk, now, there, line.metadata, tokens=line.tokens, likeness=mark)
+        kept = replace(made, times=line.times)
+        by = line.invalidated_by
+        stored = append(desk, kept, told.text, there) if by is None else desk.tx.lines.append(kept)
+        if not stored:
+            raise Conflict(
+                f"{self._name} has another line under the id {line.id}",
+                hint="Forget one of the two, and do it again.",
+            )
+        if by is not None:
+            desk.tx.lines.invalidate(there.room, line.id, by)
+            self._replaced.append((there.room.owner, there.room.namespace, line.id, by))
+        self._changes.add(kept)
+        self._count += 1
+
+    def cards(self, lines: Iterable[SealedLine]) -> None:
+        """Each into the card that belongs there now, several into one."""
+        by_place: dict[tuple[str, str, str], list[SealedLine]] = defaultdict(list)
+        for line in lines:
+            place = (self._now(line.room.owner), self._now(line.about or ""), line.room.namespace)
+            by_place[place].append(line)
+            self._count += 1
+        for (observer, observed, namespace), own in by_place.items():
+            cards.hand_over(self._desk, own, observer, observed, namespace, self._changes)
+
+    def enter(self) -> None:
+        """Let the other name have the peer's entry, if it has none, and its stays in sessions."""
+        register, workspace = self._desk.tx.register, self._workspace
+        entry = register.entry(workspace, PEER, self._peer)
+        if entry is not None:
+            register.add(replace(entry, name=self._name))
+        there = register.ties(workspace, MEMBER, held=self._name)
+        known = {(tie.holder, tie.since) for tie in there}
+        present = {tie.holder: tie.since for tie in there if tie.until is None}
+        for tie in register.ties(workspace, MEMBER, held=self._peer):
+            until = present.get(tie.holder) if tie.until is None else tie.until
+            covered = until is not None and until <= tie.since
+            if not covered and (tie.holder, tie.since) not in known:
+                register.tie(replace(tie, held=self._name, until=until))
+
+    def leave(self) -> None:
+        """Take the name off the register, and what was still to be done for it over to the other."""
+        desk, workspace = self._desk, self._workspace
+        desk.tx.register.untie(workspace, MEMBER, held=self._peer)
+        former = desk.tx.register.entry(workspace, FORMER, self._peer)
+        if former is not None and desk.tx.register.entry(workspace, PEER, self._name) is None:
+            desk.tx.register.add(replace(former, name=self._name))
+        for kind in (PEER, FORMER):
+            desk.tx.register.remove(workspace, kind, self._peer)
+        delete_rooms(desk, rooms_held(desk, self._peer), self._changes)
+        for task in list(self._owed()):
+            told = {field: getattr(task, field) for field in Errand.__struct_fields__}
+            payload = self._payload(task.payload)
+            desk.tx.work.add(Errand(**{**told, "peer": self._now(task.peer), "payload": payload}), task.due)
+        desk.tx.owe_scrub()
+
+    def _owed(self) -> Iterator[Task]:
+        """What is to be done of the peer, or for it; done as it is, it would find nothing."""
+        last = 0
+        while found := self._desk.tx.work.owed(self._workspace, REASONING, after=last, limit=_AT_ONCE):
+            last = found[-1].seq
+            for task in found:
+                if task.peer == self._peer or self._payload(task.payload) != task.payload:
+                    yield task
+
+    def _payload(self, payload: str) -> str:
+        told = msgspec.json.decode(payload, type=dict[str, Any])
+        if told.get("observer") != self._peer:
+            return payload
+        return msgspec.json.encode({**told, "observer": self._name}).decode()
+
+    def _keys(self, room: Room) -> RoomKeys:
+        keys = self._desk.tools.vault.known(self._desk.tx, room)
+        if keys is None:
+            raise Tampered(f"namespace {room.namespace!r} of {room.owner!r} has lost its keys")
+        return keys
+
+    def _now(self, name: _Name) -> _Name:
+        return self._name if name == self._peer else name
+
+
+def _marked_anew(line: SealedLine, text: str, keys: RoomKeys, there: RoomKeys) -> bytes | None:
+    """By what a conclusion is known again in the other room; not one that is known by a caller's key."""
+    session = line.session or ""
+    if line.likeness is None or line.likeness != likeness(keys.blind, session, text, line.kind):
+        return None
+    return likeness(there.blind, session, text, line.kind)

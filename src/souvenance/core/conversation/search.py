@@ -1,0 +1,254 @@
+"""Search: the lines of some rooms that answer a question, as far as a test lets them through.
+
+The index ranks; the test (of session, kind, time, filter) is asked about its best hits first and
+about more only while too few have passed, so a search costs what it returns and not what is stored.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from msgspec import Struct
+
+from souvenance.core.bounds import Bounds
+from souvenance.core.conversation import directory
+from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.messages import class_of, row
+from souvenance.core.conversation.place import Opener, room_of, rooms_of
+from souvenance.core.conversation.updates import latest_first
+from souvenance.core.desk import Desk
+from souvenance.core.explaining import PART, Explanation, compared_in, explained
+from souvenance.core.finding import find, understand
+from souvenance.domain import trust, words
+from souvenance.domain.filters import Predicate
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Room
+from souvenance.domain.question import Question
+from souvenance.domain.register import FORMER, MEMBER, PEER, SESSION
+from souvenance.domain.trust import Trust
+from souvenance.ports.book import Span, Turns
+from souvenance.ports.index import Hit
+
+_WINDOW = 300
+"""How many of the newest messages are looked through for a part of a word."""
+
+_SESSIONS = 20
+"""In how many sessions at most they are looked for."""
+
+_SHORTEST_PART = 3
+_NEVER = 1 << 62
+
+Test = Callable[[SealedLine], bool]
+
+
+class Where(Struct, frozen=True):
+    """In which messages to look; None means anywhere in the workspace."""
+
+    peer: str | None = None
+    sessions: Collection[str] | None = None
+    perspective: str | None = None
+    wanted: Predicate | None = None
+
+
+class How(Struct, frozen=True):
+    """How a question is asked, and its answer told."""
+
+    at: int | None = None
+    """When it is asked (in milliseconds), if not now."""
+    floor: bool = False
+    """Only what is relevant enough to be shown unasked. What reads like orders to a model never is, and what
+    its peer only carried is if the query asks for something."""
+    explain: bool = False
+
+
+class Found(Struct, frozen=True):
+    message: Message
+    explanation: Explanation | None = None
+    """Why it came, if that was asked for."""
+    signals: Mapping[str, float] = {}
+    """What each signal of `souvenance.domain.relevance` was; nothing for what only holds a part of a word."""
+
+
+_USUAL = How()
+
+
+def ranked(
+    desk: Desk,
+    rooms: Iterable[Room],
+    question: Question,
+    test: Test,
+    limit: int,
+    *,
+    marks: Sequence[str] = (),
+    sessions: Collection[str] | None = None,
+    said: bool = False,
+    floor: bool = False,
+    ranks: bool = False,
+) -> list[tuple[SealedLine, Hit]]:
+    """The best of the rooms' lines within these bounds that answer the question and pass the test."""
+    known = (desk.tools.vault.known(desk.tx, room) for room in rooms)
+    keys = [one for one in known if one is not None]
+    bounds = Bounds(marks, sessions, said, shown=test)
+    found: list[tuple[SealedLine, Hit]] = []
+    seen, k = 0, limit * 2
+    while True:
+        hits = find(desk, keys, question, k, bounds, floor=floor, ranks=ranks)
+        likely = seen + limit - len(found)
+        for some in filter(None, (hits[seen:likely], hits[likely:])):
+            lines = _fetched(desk, some)
+            for hit in some:
+                line = lines.get((hit.room, hit.id))
+                if line is not None and line.invalidated_by is None and test(line):
+                    found.append((line, hit))
+                    if len(found) == limit:
+                        return found
+        if len(hits) < k:
+            return found
+        seen, k = len(hits), k * 4
+
+
+def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLine]:
+    by_room: dict[Room, list[str]] = defaultdict(list)
+    for hit in hits:
+        by_room[hit.room].append(hit.id)
+    return {
+        (room, line.id): line for room, ids in by_room.items() for line in desk.tx.lines.get_all(room, ids)
+    }
+
+
+def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _USUAL) -> list[Found]:
+    """The messages that answer best, best first. Raises: NotFound, Tampered."""
+    opener = Opener(desk)
+    test = may_find(desk, where)
+    if how.floor:
+        test = _of_class(desk, test, opener, trust.least_shown(query))
+    question = understand(desk, query, how.at)
+    best = ranked(
+        desk,
+        _rooms(desk, where),
+        question,
+        test,
+        limit,
+        sessions=where.sessions,
+        said=True,
+        floor=how.floor,
+        ranks=how.explain,
+    )
+    if question.present:
+        best = latest_first(desk, best, question.terms, test, limit)
+    space = compared_in(desk, (hit for _, hit in best)) if how.explain else None
+    found = [
+        Found(
+            Message(line, opener.text(line)),
+            explained(hit, rank, space) if how.explain else None,
+            hit.signals,
+        )
+        for rank, (line, hit) in enumerate(best, 1)
+    ]
+    if found or how.floor:
+        return found
+    return [
+        Found(message, Explanation(rank, PART) if how.explain else None)
+        for rank, message in enumerate(islice(_by_part(desk, query, where, test, opener), limit), 1)
+    ]
+
+
+def _of_class(desk: Desk, test: Test, opener: Opener, least: Trust) -> Test:
+    def passes(line: SealedLine) -> bool:
+        return test(line) and class_of(desk, line, opener.text(line)) >= least
+
+    return passes
+
+
+def _rooms(desk: Desk, where: Where) -> list[Room]:
+    """Where such messages may lie: with those who may have said them, in the namespaces of their sessions."""
+    if where.sessions is not None and where.peer is None:
+        found = [
+            room_of(desk, owner, directory.need(desk, SESSION, session).namespace)
+            for session in sorted(directory.in_reach(desk, where.sessions))
+            for owner in _were_in(desk, session)
+        ]
+        return list(dict.fromkeys(found))
+    owners = [where.peer] if where.peer is not None else _anyone(desk)
+    namespaces = directory.namespaces(desk)
+    if len(namespaces) == 1:
+        return [room_of(desk, owner, namespaces[0]) for owner in owners]
+    return [room for owner in owners for room in rooms_of(desk, owner) if room.namespace in namespaces]
+
+
+def _were_in(desk: Desk, session: str) -> list[str]:
+    return [stay.held for stay in directory.stays(desk, session)]
+
+
+def _anyone(desk: Desk) -> list[str]:
+    entries = [
+        entry for kind in (PEER, FORMER) for entry in desk.tx.register.entries(desk.scope.workspace, kind)
+    ]
+    return list(dict.fromkeys(entry.name for entry in entries))
+
+
+def may_find(desk: Desk, where: Where) -> Test:
+    """Whether a line is a message that the search may return.
+
+    What a deleted peer left under its name is not its namesake's.
+    """
+    stays: dict[str, list[directory.Stay]] = {}
+
+    def witnessed(session: str, turn: int) -> bool:
+        if session not in stays:
+            ties = desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session, held=where.perspective)
+            stays[session] = [(tie.since, tie.until) for tie in ties]
+        return directory.was_there(stays[session], turn)
+
+    since = 0
+    if where.peer is not None:
+        peer = directory.find(desk, PEER, where.peer)
+        since = _NEVER if peer is None else peer.created_at
+
+    def passes(line: SealedLine) -> bool:
+        if line.turn is None or (where.sessions is not None and line.session not in where.sessions):
+            return False
+        if line.created_at < since:
+            return False
+        if where.perspective is not None and not witnessed(line.session or "", line.turn):
+            return False
+        return where.wanted is None or where.wanted(row(line))
+
+    return passes
+
+
+def _by_part(desk: Desk, query: str, where: Where, test: Test, opener: Opener) -> Iterator[Message]:
+    """Among the newest messages, those that hold a term of the question inside a word, newest first."""
+    needles = [term for term in words.asked(query) if len(term) >= _SHORTEST_PART]
+    if not needles:
+        return
+    for line in newest_of(desk, where, _WINDOW):
+        if test(line):
+            text = opener.text(line)
+            if words.contained(needles, text):
+                yield Message(line, text)
+
+
+def newest_of(desk: Desk, where: Where, limit: int) -> list[SealedLine]:
+    """The newest lines there, newest first; whether the search may return them is not looked at."""
+    workspace = desk.scope.workspace
+    if where.peer is not None and where.sessions is None:
+        return desk.tx.lines.walk(Span(workspace, where.peer, directory.namespaces(desk), limit=limit))
+    if where.sessions is None:
+        sessions = desk.tx.register.entries(
+            workspace, SESSION, namespaces=desk.scope.namespaces, newest_first=True, limit=_SESSIONS
+        )
+    else:
+        named = desk.tx.register.named(workspace, SESSION, directory.in_reach(desk, where.sessions))
+        sessions = sorted(named, key=lambda entry: entry.uid, reverse=True)[:_SESSIONS]
+    found = [
+        line
+        for session in sessions
+        for line in desk.tx.lines.turns(
+            Turns(workspace, session.name, owner=where.peer, newest_first=True, limit=limit)
+        )
+    ]
+    found.sort(key=lambda line: line.id, reverse=True)
+    return found[:limit]

@@ -1,0 +1,143 @@
+"""Summarise: a session up to one of its messages, on top of the summary before.
+
+Without a model a summary is quotations: the most telling messages, each behind its day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.core.conversation import context
+from souvenance.core.conversation.messages import class_of, said_at
+from souvenance.core.conversation.place import Changes, Opener, sessions_room, write_line
+from souvenance.core.desk import Desk
+from souvenance.domain.central import central
+from souvenance.domain.line import SUMMARY
+from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
+from souvenance.domain.shapes import settled
+from souvenance.domain.tasks import Errand, Task
+from souvenance.domain.trust import Trust
+from souvenance.ports.book import Turns
+from souvenance.ports.model import Turn
+
+SHORT_TOKENS = 1000
+LONG_TOKENS = 4000
+
+
+class Kind(Struct, frozen=True):
+    """What a summary's errand says."""
+
+    long: bool = False
+
+
+class Stretch(Struct, frozen=True):
+    """What is to be summarised."""
+
+    errand: Errand
+    session: str
+    long: bool
+    first: int
+    upto: int
+    message_id: str
+    earlier: str | None
+    turns: list[Turn]
+    """What was said, without what was only carried or reads like orders to whoever reads the summary."""
+    read: list[str]
+    """Every message of the stretch."""
+
+    @property
+    def most_tokens(self) -> int:
+        return LONG_TOKENS if self.long else SHORT_TOKENS
+
+
+def read_stretch(desk: Desk, task: Task) -> Stretch | None:
+    """None if there is nothing new to summarise.
+
+    Raises: Tampered.
+    """
+    session = task.session or ""
+    long = msgspec.json.decode(task.payload, type=settled(Kind)).long
+    earlier = next((one for one in context.summaries(desk, session) if one.long == long), None)
+    first = 0 if earlier is None else earlier.turn + 1
+    lines = desk.tx.lines.turns(Turns(desk.scope.workspace, session, first=first, last=task.last))
+    if not lines:
+        return None
+    opener = Opener(desk)
+    turns = [
+        Turn(line.id, line.room.owner, text, desk.tools.local(said_at(line)))
+        for line in lines
+        if class_of(desk, line, text := opener.text(line)) == Trust.SAID
+    ]
+    before = None if earlier is None else earlier.text
+    errand = Errand(
+        task.workspace,
+        task.kind,
+        task.session,
+        last=task.last,
+        payload=task.payload,
+        namespace=task.namespace,
+    )
+    read = [line.id for line in lines]
+    return Stretch(errand, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
+
+
+def by_quotes(
+    earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
+) -> str:
+    """Quotations of the turns that tell most, in order, after what the earlier summary says.
+
+    All of it in at most so many tokens: of these the earlier summary has half, or what the turns leave.
+    """
+    before = (earlier or "").splitlines()
+    room = most_tokens - min(most_tokens // 2, sum(count(f"{line}\n") for line in before))
+    kept: dict[int, str] = {}
+    for number in central([turn.text for turn in turns]) or range(len(turns)):
+        turn = turns[number]
+        quote = dated_quote(turn.said_at, Quote(turn.peer, turn.text))
+        cost = count(f"{quote}\n")
+        if cost <= room:
+            kept[number] = quote
+            room, most_tokens = room - cost, most_tokens - cost
+    told = fitting(before[::-1], lambda line: count(f"{line}\n"), most_tokens)
+    while told and told[0].startswith(INDENT):
+        del told[0]  # It went on with a message that is no longer told.
+    return "\n".join((*told, *(quote for _, quote in sorted(kept.items()))))
+
+
+def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:
+    """Put the summary in place of the earlier one of its kind; an empty one changes nothing.
+
+    If a message was deleted while the reasoner thought, it has to think again.
+    """
+    changes = Changes()
+    span = Turns(desk.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
+    if [line.id for line in desk.tx.lines.turns(span)] != stretch.read:
+        desk.tx.work.add(stretch.errand, desk.now)
+        return changes
+    if not text.strip():
+        return changes
+    room = sessions_room(desk, stretch.errand.namespace)
+    for place in desk.tx.lines.of_session(desk.scope.workspace, room.owner, stretch.session):
+        earlier = desk.tx.lines.get(place.room, place.id)
+        if (
+            earlier is not None
+            and msgspec.json.decode(earlier.metadata, type=settled(Kind)).long == stretch.long
+        ):
+            desk.tx.lines.delete(earlier.room, (earlier.id,))
+            changes.lose(earlier.room, (earlier.id,))
+    keys = desk.tools.vault.room(desk.tx, room)
+    kept = write_line(
+        desk,
+        keys,
+        desk.fresh_id(),
+        SUMMARY,
+        text,
+        session=stretch.session,
+        metadata=context.note_of(stretch.upto, stretch.message_id, long=stretch.long),
+        tokens=desk.tools.tokenizer.count(text),
+    )
+    changes.add(kept)
+    return changes

@@ -1,0 +1,151 @@
+"""Embedding: give a room's lines their vectors, outside any request.
+
+A line that was just written has none yet. So that the next question finds it all the same, its vector is made
+as it is written; where many lines come at once, the question makes those of the newest few itself, within
+bounds. These are kept in memory only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from souvenance.core.desk import Desk, Tools
+from souvenance.core.meaning import as_embedded
+from souvenance.core.vault import RoomKeys
+from souvenance.domain.audit import Event
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Room
+from souvenance.domain.seal import NONCE_BYTES
+from souvenance.domain.vector import pack, seal_vector
+from souvenance.errors import SouvenanceError, Tampered
+from souvenance.ports.book import Book, Transaction
+from souvenance.ports.embedder import Embedder
+from souvenance.ports.index import Fresh
+
+ACTOR = "souvenance"
+"""In whose name work is done that no request asked for."""
+
+_AT_ONCE = 64
+_NEWEST = 64
+"""How many of a room's newest changes a question looks at for lines without a vector."""
+_CHARACTERS = 6_000
+"""Of how much text a question makes vectors: some 0.2 s with the packaged model, and once."""
+_EACH, _LONGEST = 60, 1_000
+"""What a line counts for beside its characters, and how many of these count: a model reads no further."""
+
+
+def freshen(desk: Desk, keys: RoomKeys, known: Collection[str]) -> Fresh:
+    """Which of the room's newest lines have no vector yet, and vectors of those that are not known.
+
+    Newest first, as far as the question's share of text goes.
+    """
+    room, meaning = keys.room, desk.tools.meaning
+    lacking = desk.once((freshen, room), lambda: desk.tx.terms.newest_lacking(room, meaning.space, _NEWEST))
+    wanted = [line_id for line_id in lacking if line_id not in known]
+    lines = {line.id: line for line in desk.tx.lines.get_all(room, wanted)} if wanted else {}
+    texts: dict[str, str] = {}
+    for line_id in wanted:
+        text = _text(lines[line_id], keys) if line_id in lines else None
+        if text is None:
+            continue
+        left = desk.once(freshen, lambda: _CHARACTERS) - _EACH - min(len(text), _LONGEST)
+        if left < 0:
+            break
+        desk.known[freshen] = left
+        texts[line_id] = text
+    vectors = zip(texts, meaning.soon(list(texts.values())), strict=True)
+    return Fresh(lacking, {line_id: pack(vector) for line_id, vector in vectors if vector is not None})
+
+
+def embed_some(book: Book, tools: Tools) -> bool:
+    """Give some lines of a room that is behind their places; whether there was one.
+
+    Raises: Unavailable if the book is out of reach.
+    """
+    meaning = tools.meaning
+    embedder, room = meaning.embedder, meaning.next_room()
+    if embedder is None or room is None or not meaning.behind:
+        return False
+    lines, texts = _waiting(book, tools, room, embedder.space)
+    if not lines:
+        meaning.done(room)
+        return True
+    try:
+        vectors = meaning.passages(embedder, texts)
+    except SouvenanceError as error:
+        meaning.failed(error)
+        return False
+    meaning.trouble = ""
+    _keep(book, tools, room, embedder, dict(zip((line.id for line in lines), vectors, strict=True)))
+    return True
+
+
+def _waiting(book: Book, tools: Tools, room: Room, space: str) -> tuple[list[SealedLine], list[str]]:
+    """The next lines without a place, and what they say; those that do not open are passed over."""
+    with book.read(room.workspace) as tx:
+        keys = tools.vault.left(tx, room)
+        if keys is None:
+            return [], []
+        for ids in _batches(tx, tools, room, space):
+            lines = tx.lines.get_all(room, ids)
+            opened = [(line, text) for line in lines if (text := _text(line, keys)) is not None]
+            if opened:
+                return [line for line, _ in opened], [text for _, text in opened]
+    return [], []
+
+
+def _batches(tx: Transaction, tools: Tools, room: Room, space: str) -> Iterator[list[str]]:
+    """The lines whose places were lost, and then those that never had one, some at a time."""
+    if lost := tools.meaning.take_lost(room, _AT_ONCE):
+        yield lost
+    beyond = 0
+    while lacking := tx.terms.lacking(room, space, _AT_ONCE, beyond):
+        yield lacking
+        beyond += len(lacking)
+
+
+def _text(line: SealedLine, keys: RoomKeys) -> str | None:
+    try:
+        return as_embedded(line.room.owner, keys.open(line))
+    except Tampered:
+        return None
+
+
+def _keep(book: Book, tools: Tools, room: Room, embedder: Embedder, vectors: dict[str, bytes]) -> None:
+    with book.write(room.workspace, lasting=False) as tx:
+        keys = tools.vault.left(tx, room)
+        if keys is None:
+            return
+        if tx.terms.comparing is not None:
+            kept = {line_id: pack(vector) for line_id, vector in vectors.items()}
+        else:
+            kept = _sealed(tools, keys, embedder.space, vectors)
+        tx.terms.lie(room, embedder.space, list(kept.items()))
+        at, replaced = tools.meaning.replaced(room, kept)
+        if replaced:
+            tx.audit.append(room.workspace, _replacement(at, room, replaced))
+    tools.index.touch(room, vectors=True)
+
+
+def _replacement(at: int, room: Room, line_ids: list[str]) -> Event:
+    """What the log says of vectors that did not open, in the transaction that replaces them."""
+    return Event(
+        at=at,
+        actor=ACTOR,
+        cap=ACTOR,
+        operation="index.vector_replaced",
+        outcome=Tampered.code,
+        namespaces=(room.namespace,),
+        lines=line_ids,
+        detail=f"owner={room.owner}",
+    )
+
+
+def _sealed(tools: Tools, keys: RoomKeys, space: str, vectors: dict[str, bytes]) -> dict[str, bytes]:
+    key, epoch = keys.seals[keys.epoch], keys.epoch
+    return {
+        line_id: seal_vector(
+            vector, keys.room, line_id, space, key=key, epoch=epoch, nonce=tools.entropy.take(NONCE_BYTES)
+        )
+        for line_id, vector in vectors.items()
+    }

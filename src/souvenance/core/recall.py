@@ -1,0 +1,155 @@
+"""Recall: the few lines that answer a question best, and little else opened.
+
+First the lines that the index ranks; then, among the newest, those that contain one of the
+question's terms inside a word; then the newest lines, marked as not matched, because a question may
+share nothing with its answer that an index can see. What reads like orders to a model comes after what
+matches as well, and never where nobody asked for it; what others said comes there if the query asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.core.bounds import Bounds
+from souvenance.core.desk import Desk, opened
+from souvenance.core.explaining import NEWEST, PART, Explanation, compared_in, explained
+from souvenance.core.finding import find, understand
+from souvenance.core.vault import RoomKeys
+from souvenance.domain import trust, ulid, words
+from souvenance.domain.limits import RECALL_MOST
+from souvenance.domain.line import DIGESTS, Line, SealedLine
+from souvenance.domain.question import Question
+from souvenance.domain.trust import Trust
+from souvenance.ports.book import ALL_BEFORE, EVERYTHING, Span
+
+_SUBSTRING_WINDOW = 500
+_SHORTEST_SUBSTRING = 3
+_MOST_DIGESTS = 100
+"""How many of the newest lines may be digests of others, which are passed over."""
+
+
+class Wish(Struct, frozen=True):
+    """What is asked, and how much may come back. Times are milliseconds; `until` is exclusive."""
+
+    query: str | None
+    k: int
+    since: int | None = None
+    until: int | None = None
+    at: int | None = None
+    """When it is asked, if not now."""
+    floor: bool = False
+    """Only what is relevant enough to be shown unasked."""
+    explain: bool = False
+
+
+class Recalled(Struct, frozen=True):
+    line: Line
+    trust: Trust
+    score: float | None
+    matched: bool
+    explanation: Explanation | None = None
+    """Why it came, if that was asked for."""
+
+
+def recall(desk: Desk, wish: Wish) -> list[Recalled]:
+    """At most k lines, best first.
+
+    Raises: Tampered if one of them does not open.
+    """
+    wish = replace(wish, k=max(1, min(wish.k, RECALL_MOST)))
+    rooms = desk.open_rooms()
+    if not rooms:
+        return []
+    span = _span(desk, wish, rooms)
+    found: dict[tuple[str, str], Recalled] = {}
+    least = trust.least_shown(wish.query or "") if wish.floor else Trust.SUSPECT
+    for one in _candidates(desk, wish, rooms, span):
+        if one.trust >= least and not (least == Trust.SAID and one.line.of_another):
+            found.setdefault((one.line.room.namespace, one.line.id), one)
+        if len(found) == wish.k:
+            break
+    ranked = sorted(found.values(), key=_place)
+    return [_numbered(one, rank) for rank, one in enumerate(ranked, 1)]
+
+
+def _place(one: Recalled) -> int:
+    """What matches, what matches and reads like orders, and the newest."""
+    return (1 if one.trust == Trust.SUSPECT else 0) if one.matched else 2
+
+
+def _recalled(line: Line, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
+    return Recalled(line, trust.of_line(line.kind, line.metadata, line.text), score, matched, why)
+
+
+def _numbered(one: Recalled, rank: int) -> Recalled:
+    if one.explanation is None:
+        return one
+    return replace(one, explanation=replace(one.explanation, rank=rank))
+
+
+def _candidates(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span) -> Iterator[Recalled]:
+    question = understand(desk, wish.query or "", wish.at)
+    if question.terms or question.spans:
+        yield from _by_relevance(desk, wish, rooms, span, question)
+    if not wish.floor:
+        yield from _by_substring(desk, wish, rooms, span, question.terms)
+        why = Explanation(0, NEWEST) if wish.explain else None
+        for line in _memories(desk, _widened(span, wish.k + _MOST_DIGESTS)):
+            yield _recalled(opened(line, rooms[line.room.namespace]), None, why, matched=False)
+
+
+def _by_relevance(
+    desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span, question: Question
+) -> Iterator[Recalled]:
+    within = None
+    if wish.since is not None or wish.until is not None or desk.scope.sessions is not None:
+        within = frozenset(desk.tx.lines.ids(_widened(span)))
+    bounds = Bounds(within=within, shown=lambda line: desk.scope.sees(line.session))
+    hits = find(desk, rooms.values(), question, wish.k, bounds, floor=wish.floor, ranks=wish.explain)
+    space = compared_in(desk, hits) if wish.explain else None
+    for hit in hits:
+        line = desk.tx.lines.get(hit.room, hit.id)
+        if line is not None and line.invalidated_by is None and desk.scope.sees(line.session):
+            why = explained(hit, 0, space) if wish.explain else None
+            whole = opened(line, rooms[hit.room.namespace])
+            yield _recalled(whole, round(hit.score, 6), why, matched=True)
+
+
+def _by_substring(
+    desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span, asked: Sequence[str]
+) -> Iterator[Recalled]:
+    needles = [term for term in asked if len(term) >= _SHORTEST_SUBSTRING]
+    if not needles:
+        return
+    holding = []
+    for sealed in _memories(desk, _widened(span, _SUBSTRING_WINDOW)):
+        line = opened(sealed, rooms[sealed.room.namespace])
+        if held := words.contained(needles, line.text):
+            holding.append((held, line))
+    holding.sort(key=lambda pair: pair[0], reverse=True)
+    why = Explanation(0, PART, 0.0) if wish.explain else None
+    for _, line in holding:
+        yield _recalled(line, 0.0, why, matched=True)
+
+
+def _memories(desk: Desk, span: Span) -> Iterator[SealedLine]:
+    return (line for line in desk.tx.lines.walk(span) if line.kind not in DIGESTS)
+
+
+def _span(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys]) -> Span:
+    return Span(
+        desk.scope.workspace,
+        desk.scope.owner,
+        frozenset(rooms),
+        after=None if wish.since is None else (ulid.below(wish.since), ALL_BEFORE),
+        before=None if wish.until is None else ulid.floor(wish.until),
+        sessions=desk.scope.sessions,
+        limit=wish.k,
+    )
+
+
+def _widened(span: Span, limit: int = EVERYTHING) -> Span:
+    return replace(span, limit=limit)

@@ -1,0 +1,131 @@
+"""Reindexing: make again what lines are found by, a little at a time, while everything else goes on.
+
+Each step is small and leaves a note of how far it came, so that whatever ends the process loses nothing, and
+whoever goes on, in this process or another, goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from souvenance.core.desk import Tools
+from souvenance.core.meaning import Meaning
+from souvenance.core.remember import ANALYSIS, tokens_of
+from souvenance.core.vault import RoomKeys
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import ALL, Room
+from souvenance.errors import IntegrityError
+from souvenance.ports.book import Book, Transaction
+from souvenance.ports.clock import Zone
+from souvenance.ports.renewal import Debt, Renewed
+
+_AT_ONCE = 200
+_DROPPED_AT_ONCE = 1000
+
+
+class Left(Struct, frozen=True):
+    """What is left to do."""
+
+    lines: int
+    """Lines whose tokens are to be made anew."""
+    vectors: int
+    """Lines that have no vector of the embedder's."""
+    old: int
+    """Vectors that nothing will be compared with any more: of other embedders, or of any if none are kept."""
+
+
+def notice(book: Book) -> None:
+    """Note that every room is to be made anew, if this version's analysis is not the store's.
+
+    Raises: Unavailable if the book is out of reach.
+    """
+    with book.read() as tx:
+        if tx.renewal.analysis() == ANALYSIS:
+            return
+    with book.write() as tx:
+        _catch_up(tx)
+
+
+def _catch_up(tx: Transaction) -> None:
+    if tx.renewal.analysis() != ANALYSIS:
+        tx.renewal.owe(every_room(tx))
+        tx.renewal.analyse_by(ANALYSIS)
+
+
+def every_room(tx: Transaction, workspace: str | None = None) -> list[Room]:
+    """Every room, or those of that workspace, in order."""
+    return sorted({key.room for key in tx.keys.every() if workspace in (None, key.room.workspace)})
+
+
+def begin(tx: Transaction, tools: Tools, workspace: str | None) -> None:
+    """Note that every room, or each of that workspace, is to be made anew.
+
+    If such work is under way there, it is gone on with instead.
+    """
+    within = () if workspace is None else (workspace,)
+    rooms = every_room(tx, workspace)
+    _catch_up(tx)
+    if tx.renewal.next(*within) is None:
+        tx.renewal.owe(rooms)
+    tools.meaning.touch(rooms)
+
+
+def renew_some(book: Book, tools: Tools) -> bool:
+    """Make the tokens of some lines anew; whether there was a room to do so in.
+
+    Raises: Unavailable if the book is out of reach.
+    """
+    with book.read() as tx:
+        debt = tx.renewal.next()
+        if debt is None:
+            return False
+        entries = tx.renewal.lines(debt, _AT_ONCE)
+        keys = tools.vault.left(tx, debt.room)
+        lines = [] if keys is None else tx.lines.get_all(debt.room, [line_id for _, line_id in entries])
+    made = [] if keys is None else _made(entries, lines, keys, tools.zone)
+    with book.write(debt.room.workspace, lasting=False) as tx:
+        tx.renewal.renew(debt.room, made)
+        if len(entries) == _AT_ONCE:
+            tx.renewal.reach(Debt(debt.room, entries[-1][0]))
+        else:
+            tx.renewal.settle(debt.room)
+            tx.touch(debt.room.workspace, rooms=True)
+    return True
+
+
+def _made(
+    entries: Collection[tuple[int, str]], lines: Collection[SealedLine], keys: RoomKeys, zone: Zone
+) -> list[Renewed]:
+    """What those of the lines that open are found by now."""
+    found = {line.id: line for line in lines}
+    made = []
+    for seq, line_id in entries:
+        line = found.get(line_id)
+        if line is not None:
+            try:
+                made.append(Renewed(seq, line_id, *tokens_of(line, keys.open(line), keys, zone)))
+            except IntegrityError:
+                continue
+    return made
+
+
+def drop_some(tx: Transaction, space: str) -> None:
+    """Drop some vectors of another space than this; without one, some of any, which must leave no byte."""
+    old = next((name for name in tx.terms.spaces() if name != space), None)
+    if old is not None:
+        tx.terms.leave(old, _DROPPED_AT_ONCE)
+        if not space:
+            tx.owe_scrub()
+        tx.touch(ALL, rooms=True)
+
+
+def left(tx: Transaction, meaning: Meaning, workspace: str | None) -> Left:
+    """What is left to do, everywhere or in that workspace; without an embedder, at most to drop vectors."""
+    within = () if workspace is None else (workspace,)
+    lines, space = tx.renewal.owed(*within), meaning.space
+    if not space and meaning.keeps:
+        return Left(lines, 0, 0)
+    old = 0 if within else sum(count for name, count in tx.terms.spaces().items() if name != space)
+    return Left(lines, tx.renewal.lacking(space, *within) if space else 0, old)

@@ -1,0 +1,211 @@
+"""Remember: append one line, sealed and indexed, once."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from souvenance.core.desk import Desk, Tools, opened
+from souvenance.core.meaning import as_embedded
+from souvenance.core.vault import RoomKeys
+from souvenance.domain import calendar, content, when, words
+from souvenance.domain.feed import Saying
+from souvenance.domain.line import CARD, SUMMARY, TOMBSTONE, Line, Place, SealedLine, check_line
+from souvenance.domain.policy import Scope
+from souvenance.domain.signs import signs
+from souvenance.errors import Conflict
+from souvenance.ports.book import Transaction
+from souvenance.ports.clock import Zone
+
+ANALYSIS = f"{words.VERSION}.2"
+"""Of all that `tokens_of` makes of a line. The second number is that of its marks: it counts with each change
+of those, so that every store makes its tokens anew."""
+
+_NOT_INDEXED = (TOMBSTONE, CARD, SUMMARY)
+"""Kinds that no question should find: they say nothing, or only again what other lines say."""
+
+
+class Draft(Struct, frozen=True, gc=False):
+    """What a caller wants remembered."""
+
+    namespace: str
+    kind: str
+    text: str
+    id: str | None = None
+    session: str | None = None
+    about: str | None = None
+    occurred_at: int | None = None
+    supersedes: str | None = None
+    metadata: content.Metadata | None = None
+
+
+def remember(desk: Desk, draft: Draft) -> tuple[Line, bool]:
+    """The stored line, and whether it was there already.
+
+    Raises: InvalidInput, LimitExceeded, Conflict if the id is taken by another content.
+    """
+    line = Line(
+        room=desk.room(draft.namespace),
+        id=draft.id or desk.fresh_id(),
+        kind=draft.kind,
+        text=draft.text,
+        session=draft.session,
+        created_at=desk.now,
+        occurred_at=draft.occurred_at,
+        supersedes=draft.supersedes,
+        cap=desk.cap,
+        about=draft.about,
+        metadata=draft.metadata or {},
+    )
+    check_line(line, chosen_id=draft.id is not None, now=desk.now, limits=desk.tools.limits)
+    metadata = content.encode_metadata(line.metadata)
+    keys = desk.tools.vault.room(desk.tx, line.room)
+    if append(desk, sealed(desk, line, keys, metadata), line.text, keys):
+        return line, False
+    return _first_told(desk, line, keys), True
+
+
+def append(desk: Desk, line: SealedLine, text: str, keys: RoomKeys) -> bool:
+    """Store the line and make it findable by its text; False, and no change, if its id is taken."""
+    if not desk.tx.lines.append(line):
+        return False
+    if line.kind not in _NOT_INDEXED:
+        index(desk, line, text, keys)
+    return True
+
+
+def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
+    """Make the line findable by its text."""
+    at = _time_of(line)
+    analysis = desk.once((Analysis, text, at), lambda: analysed(text, at, desk.tools.zone))
+    terms = desk.once((words.blind, keys.blind, text), lambda: words.blind(keys.blind, analysis.terms))
+    tokens, counts = _with_marks(line, analysis, terms, keys)
+    said = Saying(line.session, line.turn, at)
+    desk.tx.terms.add(line.room, line.id, tokens, counts, said)
+    desk.tools.meaning.touch((line.room,))
+    desk.tools.meaning.written(as_embedded(line.room.owner, text))
+    desk.tools.index.touch(line.room)
+
+
+def tokens_of(line: Place, text: str, keys: RoomKeys, zone: Zone) -> tuple[bytes, bytes]:
+    """The blinded tokens of the line's terms and marks, and how often each occurs; a mark does 0 times."""
+    analysis = analysed(text, _time_of(line), zone)
+    return _with_marks(line, analysis, words.blind(keys.blind, analysis.terms), keys)
+
+
+class Analysis(Struct, frozen=True, gc=False):
+    """What a text is found by: its terms, and marks of what can be seen of it and of when it speaks."""
+
+    terms: Mapping[str, int]
+    marks: Sequence[str]
+
+
+def analysed(text: str, at: int, zone: Zone) -> Analysis:
+    """Of a text that was said at that time (in milliseconds)."""
+    marks = [words.mark("sign", sign) for sign in signs(text)]
+    offset = zone.offset(at)
+    if spoken_of := when.spans(text, at, offset):
+        marks += [words.mark("day", day) for day in calendar.days(spoken_of, offset)]
+        marks += [words.mark("month", month) for month in calendar.months(spoken_of, offset)]
+    return Analysis(words.terms(text), marks)
+
+
+class Upcoming(Struct, frozen=True):
+    """A text that is about to be stored: when it was said, and in which room, as far as that is known."""
+
+    text: str
+    at: int | None = None
+    owner: str | None = None
+    namespace: str | None = None
+
+
+def keys_ahead(
+    tools: Tools, tx: Transaction, scope: Scope, texts: Iterable[Upcoming]
+) -> dict[tuple[str | None, str | None], RoomKeys]:
+    """The keys of the rooms that the texts will lie in, where these can be told already."""
+    found = {}
+    for owner, namespace in {(one.owner, one.namespace) for one in texts}:
+        namespaces = None if namespace is None else (namespace,)
+        rooms = tools.vault.rooms(tx, scope.workspace, owner or scope.owner, namespaces)
+        if len(rooms) == 1:
+            [found[owner, namespace]] = rooms.values()
+    return found
+
+
+def analysed_ahead(
+    tools: Tools,
+    texts: Iterable[Upcoming],
+    keys: Mapping[tuple[str | None, str | None], RoomKeys],
+    now: int,
+) -> dict[Hashable, Any]:
+    """What a desk should know of texts that are about to be stored.
+
+    To find it out takes long, and whoever has the store for writing should not.
+    """
+    known: dict[Hashable, Any] = {}
+    for one in texts:
+        at = now if one.at is None else one.at
+        analysis = known[Analysis, one.text, at] = analysed(one.text, at, tools.zone)
+        if (room := keys.get((one.owner, one.namespace))) is not None:
+            known[words.blind, room.blind, one.text] = words.blind(room.blind, analysis.terms)
+    return known
+
+
+def _time_of(line: Place) -> int:
+    return line.created_at if line.occurred_at is None else line.occurred_at
+
+
+def _with_marks(line: Place, analysis: Analysis, terms: array[int], keys: RoomKeys) -> tuple[bytes, bytes]:
+    marks = dict.fromkeys((*analysis.marks, *bounds_of(line)))
+    tokens = terms + words.blind(keys.blind, marks)
+    return tokens.tobytes(), bytes((*analysis.terms.values(), *(0 for _ in marks)))
+
+
+def bounds_of(line: Place) -> list[str]:
+    """What a search may be narrowed by: the session that the line is of, and the peer that it is about."""
+    marks = []
+    if line.session is not None:
+        marks.append(words.mark("session", line.session))
+    if line.about is not None:
+        marks.append(words.mark("about", line.about))
+    return marks
+
+
+def sealed(
+    desk: Desk,
+    line: Line,
+    keys: RoomKeys,
+    metadata: str,
+    *,
+    tokens: int | None = None,
+    likeness: bytes | None = None,
+) -> SealedLine:
+    return SealedLine(
+        room=line.room,
+        id=line.id,
+        kind=line.kind,
+        session=line.session,
+        created_at=line.created_at,
+        occurred_at=line.occurred_at,
+        supersedes=line.supersedes,
+        cap=line.cap,
+        turn=line.turn,
+        about=line.about,
+        metadata=metadata,
+        epoch=keys.epoch,
+        sealed=desk.tools.vault.seal(line, keys),
+        tokens=tokens,
+        likeness=likeness,
+    )
+
+
+def _first_told(desk: Desk, line: Line, keys: RoomKeys) -> Line:
+    stored = desk.tx.lines.get(line.room, line.id)
+    if stored is not None and desk.scope.sees(stored.session):
+        first = opened(stored, keys)
+        if line.says_the_same_as(first):
+            return first
+    raise Conflict("a line of that id exists and says something else")

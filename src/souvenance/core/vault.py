@@ -1,0 +1,165 @@
+"""The vault: a room's keys, unwrapped for use and made when the room is first written to.
+
+What is cached is only the unwrapping of a row that the book gave in this very transaction, so a
+key whose room was forgotten, or whose creation was rolled back, can never be used from memory.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from hmac import compare_digest
+from itertools import groupby
+from typing import TypeVar
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec import Struct
+
+from souvenance.domain.line import Line, SealedLine
+from souvenance.domain.names import Room
+from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, seal
+from souvenance.domain.vector import open_vector
+from souvenance.errors import IntegrityError, Tampered
+from souvenance.ports.book import Transaction, WrappedKey
+from souvenance.ports.clock import Entropy
+from souvenance.ports.keyring import Keyring
+
+SEAL = "seal"
+BLIND = "blind"
+_MOST_CACHED = 4096
+
+_Key = TypeVar("_Key", bytes, AESGCM)
+
+
+class RoomKeys(Struct, frozen=True):
+    """The keys of one room, ready for use."""
+
+    room: Room
+    seals: dict[int, AESGCM]
+    epoch: int
+    blind: bytes
+
+    def open(self, line: SealedLine) -> str:
+        """Raises: Tampered."""
+        key = self.seals.get(line.epoch)
+        if key is None:
+            raise Tampered(f"line {line.id} names a key epoch that its room never had")
+        return open_sealed(line, key=key)
+
+    def open_vector(self, line_id: str, sealed: bytes, space: str) -> bytes:
+        """The packed vector. Raises: Tampered."""
+        return open_vector(sealed, self.room, line_id, space, keys=self.seals)
+
+
+class Vault:
+    def __init__(self, keyring: Keyring, entropy: Entropy) -> None:
+        self._keyring = keyring
+        self._entropy = entropy
+        self._latest: tuple[list[WrappedKey], RoomKeys] | None = None
+        self._opened: OrderedDict[WrappedKey, bytes | AESGCM] = OrderedDict()
+
+    def rooms(
+        self, tx: Transaction, workspace: str, owner: str, namespaces: Collection[str] | None
+    ) -> dict[str, RoomKeys]:
+        """The keys of the owner's rooms that exist, by namespace.
+
+        Raises: WrongKey, Tampered, also for a room that has lines and no keys any more.
+        """
+        found = tx.keys.of(workspace, owner, namespaces)
+        rooms = {
+            room.namespace: self._room_keys(room, list(keys))
+            for room, keys in groupby(found, key=lambda key: key.room)
+        }
+        for namespace in tx.lines.namespaces(workspace, owner):
+            if namespace not in rooms and (namespaces is None or namespace in namespaces):
+                raise _lost(namespace)
+        return rooms
+
+    def known(self, tx: Transaction, room: Room) -> RoomKeys | None:
+        """The keys of the room, if it exists.
+
+        Raises: WrongKey, Tampered.
+        """
+        found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
+        return self._room_keys(room, found) if found else None
+
+    def left(self, tx: Transaction, room: Room) -> RoomKeys | None:
+        """The keys of the room; None if it does not exist, or they are lost, and with them what it holds."""
+        try:
+            return self.known(tx, room)
+        except IntegrityError:
+            return None
+
+    def room(self, tx: Transaction, room: Room) -> RoomKeys:
+        """The keys of a room, which is made if it does not exist."""
+        found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
+        latest = self._latest
+        if latest is not None and latest[0] is found:  # The very same rows, as nobody has written since.
+            return latest[1]
+        if not found:
+            epoch = tx.keys.next_epoch(room.workspace)
+            return self._room_keys(room, [self._make(tx, room, purpose, epoch) for purpose in (BLIND, SEAL)])
+        keys = self._room_keys(room, found)
+        self._latest = (found, keys)
+        return keys
+
+    def add_epoch(self, tx: Transaction, room: Room) -> None:
+        """From now on, seal the room's new lines with a new key."""
+        self._make(tx, room, SEAL, tx.keys.next_epoch(room.workspace))
+
+    def rewrap(self, tx: Transaction, key: WrappedKey) -> None:
+        """Wrap a key again, under the root key that is current now."""
+        context = key_place(key.room, key.purpose, key.epoch)
+        fresh = self._keyring.wrap(self._keyring.unwrap(key.wrapped, context), context)
+        tx.keys.rewrap(key._replace(wrapped=fresh))
+
+    def check(self, key: WrappedKey) -> None:
+        """Raises: WrongKey, Tampered if the key does not open."""
+        self._unwrapped(key)
+
+    def same(self, one: WrappedKey, other: WrappedKey) -> bool:
+        """Whether both are the same key, however wrapped; not if either does not open."""
+        try:
+            return compare_digest(self._unwrapped(one), self._unwrapped(other))
+        except IntegrityError:
+            return False
+
+    def _unwrapped(self, key: WrappedKey) -> bytes:
+        return self._keyring.unwrap(key.wrapped, key_place(key.room, key.purpose, key.epoch))
+
+    def seal(self, line: Line, keys: RoomKeys) -> bytes:
+        nonce = self._entropy.take(NONCE_BYTES)
+        return seal(line, key=keys.seals[keys.epoch], epoch=keys.epoch, nonce=nonce)
+
+    def forget(self) -> None:
+        """Drop every key held in memory."""
+        self._latest = None
+        self._opened.clear()
+
+    def _make(self, tx: Transaction, room: Room, purpose: str, epoch: int) -> WrappedKey:
+        context = key_place(room, purpose, epoch)
+        wrapped = self._keyring.wrap(self._entropy.take(KEY_BYTES), context)
+        key = WrappedKey(room, purpose, epoch, wrapped)
+        tx.keys.add(key)
+        return key
+
+    def _room_keys(self, room: Room, keys: Sequence[WrappedKey]) -> RoomKeys:
+        seals = {key.epoch: self._open(key, AESGCM) for key in keys if key.purpose == SEAL}
+        blinds = [self._open(key, bytes) for key in keys if key.purpose == BLIND]
+        if not seals or not blinds:
+            raise _lost(room.namespace)
+        return RoomKeys(room, seals, max(seals), blinds[-1])
+
+    def _open(self, key: WrappedKey, kind: type[_Key]) -> _Key:
+        opened = self._opened.get(key)
+        if not isinstance(opened, kind):
+            context = key_place(key.room, key.purpose, key.epoch)
+            opened = kind(self._keyring.unwrap(key.wrapped, context))
+            self._opened[key] = opened
+            if len(self._opened) > _MOST_CACHED:
+                self._opened.popitem(last=False)
+        return opened
+
+
+def _lost(namespace: str) -> Tampered:
+    return Tampered(f"namespace {namespace!r} has lost its keys")

@@ -1,0 +1,215 @@
+"""The object of a line: its key, and its envelope. Format 1.
+
+    <workspace>/<owner>/<namespace>/<ulid>               a line, sealed, with its clear columns and citations
+    <workspace>/<owner>/<namespace>/replaced/<ulid>      that this line was replaced, and by which
+    <workspace>/<owner>/<namespace>/keys/<purpose>-<n>   a key of the room, wrapped by the root key
+
+Lines and replacements carry a tag made with a key of their room over the object's key and all that it
+says, so that an object that was moved, altered or made by a stranger is none. A wrapped key is bound to
+its place by the root key itself. See docs/reference/format.md.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.domain.framing import frame
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Room
+from souvenance.domain.shapes import settled
+from souvenance.errors import Tampered
+
+FORMAT = 1
+REPLACED = "replaced"
+KEYS = "keys"
+_LABEL = "souvenance.object.v1"
+_PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_")
+_LONGEST_PART = 120
+_TAG_BYTES = 32
+_ROOM_PARTS = 3
+
+
+class LineObject(Struct, frozen=True, array_like=True, tag="line"):
+    """What the object of a line says. Later versions may add fields at the end."""
+
+    workspace: str
+    owner: str
+    namespace: str
+    id: str
+    kind: str
+    session: str | None
+    created_at: int
+    occurred_at: int | None
+    supersedes: str | None
+    cap: str
+    turn: int | None
+    about: str | None
+    metadata: str
+    epoch: int
+    sealed: bytes
+    tokens: int | None
+    likeness: bytes | None
+    times: int
+    sources: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, line: SealedLine, sources: Sequence[str]) -> LineObject:
+        values = (*line.room, *(getattr(line, name) for name in _COLUMNS), tuple(sources))
+        return cls(*values)
+
+    @property
+    def room(self) -> Room:
+        return Room(self.workspace, self.owner, self.namespace)
+
+    @property
+    def line(self) -> SealedLine:
+        return SealedLine(room=self.room, **{name: getattr(self, name) for name in _COLUMNS})
+
+    @property
+    def key(self) -> str:
+        return line_key(self.room, self.id)
+
+
+_COLUMNS = tuple(LineObject.__struct_fields__[_ROOM_PARTS:-1])
+
+
+class ReplacedObject(Struct, frozen=True, array_like=True, tag="replaced"):
+    """That a line was replaced."""
+
+    workspace: str
+    owner: str
+    namespace: str
+    target: str
+    by: str
+
+    @property
+    def room(self) -> Room:
+        return Room(self.workspace, self.owner, self.namespace)
+
+    @property
+    def key(self) -> str:
+        return replaced_key(self.room, self.target)
+
+
+class KeyObject(Struct, frozen=True, array_like=True, tag="key"):
+    """A key of a room, wrapped."""
+
+    workspace: str
+    owner: str
+    namespace: str
+    purpose: str
+    epoch: int
+    wrapped: bytes
+
+    @property
+    def room(self) -> Room:
+        return Room(self.workspace, self.owner, self.namespace)
+
+    @property
+    def key(self) -> str:
+        return room_key(self.room, key_name(self.purpose, self.epoch))
+
+
+Told = LineObject | ReplacedObject | KeyObject
+_decoder: msgspec.msgpack.Decoder[Told] = msgspec.msgpack.Decoder(settled(Told))
+
+
+def part(name: str) -> str:
+    """A name as one segment of a key: no two names share one, on no file system.
+
+    What is not a-z, 0-9, '-' or '_' is written as '=' and two hex digits a byte; a name that would be too
+    long is told by its hash alone.
+    """
+    data = name.encode()
+    told = "".join(chr(byte) if byte in _PLAIN else f"={byte:02x}" for byte in data)
+    return told if len(told) <= _LONGEST_PART else f"=={sha256(data).hexdigest()}"
+
+
+def room_prefix(room: Room) -> str:
+    return "".join(f"{part(name)}/" for name in room)
+
+
+def line_key(room: Room, line_id: str) -> str:
+    return room_prefix(room) + line_id
+
+
+def replaced_key(room: Room, target: str) -> str:
+    return f"{room_prefix(room)}{REPLACED}/{target}"
+
+
+def room_key(room: Room, name: str) -> str:
+    return f"{room_prefix(room)}{KEYS}/{name}"
+
+
+def key_name(purpose: str, epoch: int) -> str:
+    return f"{purpose}-{epoch}"
+
+
+def split_key(key: str) -> tuple[str, str, str] | None:
+    """The prefix of its room, which kind of object it is ('line', 'replaced' or 'key'), and its name there.
+
+    None for what is no object of ours.
+    """
+    parts = key.split("/")
+    prefix = "".join(f"{one}/" for one in parts[:_ROOM_PARTS])
+    match parts[_ROOM_PARTS:]:
+        case [line_id]:
+            return prefix, "line", line_id
+        case [folder, name] if folder == REPLACED:
+            return prefix, "replaced", name
+        case [folder, name] if folder == KEYS:
+            return prefix, "key", name
+        case _:
+            return None
+
+
+def packed(told: LineObject | ReplacedObject, blind: bytes) -> bytes:
+    """The bytes of the object. `blind` is the room's key of that purpose."""
+    body = msgspec.msgpack.encode(told)
+    return bytes((FORMAT,)) + _tag(told.key, body, blind) + body
+
+
+def packed_key(told: KeyObject) -> bytes:
+    return bytes((FORMAT,)) + msgspec.msgpack.encode(told)
+
+
+def unpacked(key: str, data: bytes, blind: bytes) -> LineObject | ReplacedObject:
+    """What the object under that key says.
+
+    Raises: Tampered if it was moved, altered or made without the room's key.
+    """
+    tag, body = data[1 : 1 + _TAG_BYTES], data[1 + _TAG_BYTES :]
+    if data[:1] != bytes((FORMAT,)) or not hmac.compare_digest(tag, _tag(key, body, blind)):
+        raise Tampered(f"object {key} does not open: its bytes or its place were altered")
+    told = _decoded(key, body)
+    if isinstance(told, KeyObject) or told.key != key:
+        raise Tampered(f"object {key} says that it is another")
+    return told
+
+
+def unpacked_key(key: str, data: bytes) -> KeyObject:
+    """The wrapped key in the object; whether it is one, the root key tells.
+
+    Raises: Tampered if it was moved or altered.
+    """
+    told = _decoded(key, data[1:]) if data[:1] == bytes((FORMAT,)) else None
+    if not isinstance(told, KeyObject) or told.key != key:
+        raise Tampered(f"object {key} is no key of that place")
+    return told
+
+
+def _decoded(key: str, body: bytes) -> Told:
+    try:
+        return _decoder.decode(body)
+    except (msgspec.MsgspecError, ValueError):
+        raise Tampered(f"object {key} can't be read") from None
+
+
+def _tag(key: str, body: bytes, blind: bytes) -> bytes:
+    secret = hmac.digest(blind, _LABEL.encode(), "sha256")
+    return hmac.digest(secret, frame(_LABEL, key) + body, "sha256")

@@ -1,0 +1,137 @@
+"""The receipt of a deletion: what was asked, what went, what was checked, and the audit row that records it.
+
+It is a JWS of a type of its own, signed with the key that signs capability tokens. With the rows of the audit
+log, anybody can check later that the log still records the deletion as the receipt says.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from msgspec import Meta, Struct
+
+from souvenance.domain import jws
+from souvenance.domain.audit import OK, Event
+from souvenance.domain.names import Room
+from souvenance.domain.shapes import UNREADABLE, settled
+from souvenance.errors import BrokenAuditChain, ReceiptInvalid
+
+TYPE = "souvenance-receipt+jws"
+OPERATION = "memory.forget"
+MAX_CHARS = 1 << 16
+
+SCHEMA, LINES, INDEX, KEYS, FILES, BUCKET = "schema", "lines", "index", "keys", "files", "bucket"
+"""What can be checked: the store has no table, trigger or index that is not ours; no row of the lines is
+left, nor of their words and vectors; the keys are destroyed; the store's files were rewritten without the
+deleted bytes; the bucket has no object of them."""
+
+
+class Receipt(Struct, frozen=True, forbid_unknown_fields=True):
+    iss: str
+    at: int
+    """When, in milliseconds since 1970 (UTC)."""
+    actor: str
+    token: str
+    """The id of the capability token that asked for it."""
+    workspace: str
+    owner: str
+    namespaces: Sequence[str]
+    line: str | None
+    """The one line that was asked for; None if everything in the namespaces was."""
+    lines: int
+    keys: int
+    also: int
+    """How many lines rested on these alone, and went with them; the audit row has their ids."""
+    row: Annotated[int, Meta(ge=0)]
+    """The number of the audit row."""
+    leaf: str
+    """The hash of the audit row."""
+    root: Annotated[str, Meta(pattern="^[0-9a-f]{64}$(?!\n)")]
+    """The Merkle root of the log up to that row, and with it."""
+    verified: Sequence[str]
+    pending: Sequence[str]
+    """What could not be done yet."""
+
+
+GoneRun = tuple[str, str, tuple[str, ...]]
+"""An owner, a namespace, and the ids of lines that are gone there."""
+
+
+def gone_runs(gone: Iterable[tuple[Room, str]]) -> tuple[GoneRun, ...]:
+    """Lines that are gone, by where they were, as the audit log tells it."""
+    by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for room, line_id in sorted(gone):
+        by_place[room.owner, room.namespace].append(line_id)
+    return tuple((*place, tuple(ids)) for place, ids in by_place.items())
+
+
+def gone_places(workspace: str, runs: Iterable[GoneRun]) -> set[tuple[Room, str]]:
+    """The lines that the audit log tells so."""
+    return {(Room(workspace, owner, namespace), line_id) for owner, namespace, ids in runs for line_id in ids}
+
+
+class Detail(Struct, frozen=True, omit_defaults=True):
+    """What the audit row tells of a deletion beside its places."""
+
+    owner: str
+    lines: int = 0
+    keys: int = 0
+    gone: tuple[GoneRun, ...] = ()
+    """Lines of others that rested on these alone, and went too."""
+    dry_run: bool = False
+    """Whether it was only asked what would go."""
+    epoch: int = 0
+    """The newest epoch of the keys that were destroyed. A key that is not newer was put back."""
+
+    def text(self) -> str:
+        return msgspec.json.encode(self, order="sorted").decode()
+
+
+def sign(receipt: Receipt, key: Ed25519PrivateKey, kid: str) -> str:
+    return jws.sign(msgspec.json.encode(receipt), key, typ=TYPE, kid=kid)
+
+
+def read(text: str, issuers: Callable[[str], Mapping[str, Ed25519PublicKey]], issuer: str) -> Receipt:
+    """What a genuine receipt of that installation says. Raises: ReceiptInvalid."""
+    try:
+        kid = jws.header(text, jws.Header, typ=TYPE).kid
+        jws.check(text, issuers(kid)[kid])
+        receipt = read_unverified(text)
+    except (KeyError, *UNREADABLE):
+        raise ReceiptInvalid("the receipt was altered, or this installation did not sign it") from None
+    if receipt.iss != issuer:
+        raise ReceiptInvalid("the receipt is of another installation")
+    return receipt
+
+
+def read_unverified(text: str) -> Receipt:
+    """What a receipt says, whoever signed it. Raises: ReceiptInvalid."""
+    try:
+        jws.header(text, jws.Header, typ=TYPE)
+        return msgspec.json.decode(jws.payload(text), type=settled(Receipt))
+    except UNREADABLE:
+        raise ReceiptInvalid("this is not a receipt") from None
+
+
+def hold_against(receipt: Receipt, event: Event, leaf: bytes) -> None:
+    """Compare the receipt with the audit row of its number. Raises: BrokenAuditChain."""
+    asked = [] if receipt.line is None else [receipt.line]
+    claimed = (receipt.at, receipt.actor, receipt.token, list(receipt.namespaces), asked)
+    recorded = (event.at, event.actor, event.cap, list(event.namespaces), list(event.lines))
+    if leaf.hex() != receipt.leaf or claimed != recorded or not _is_told(receipt, event):
+        raise BrokenAuditChain(f"audit row {receipt.row} does not record what the receipt says")
+
+
+def _is_told(receipt: Receipt, event: Event) -> bool:
+    if (event.operation, event.outcome) != (OPERATION, OK):
+        return False
+    try:
+        told = msgspec.json.decode(event.detail, type=settled(Detail))
+    except UNREADABLE:
+        return False
+    recorded = (told.owner, told.lines, told.keys, sum(len(ids) for *_, ids in told.gone), told.dry_run)
+    return recorded == (receipt.owner, receipt.lines, receipt.keys, receipt.also, False)

@@ -1,0 +1,140 @@
+"""Trust: whose word a text is, and what may be made of it.
+
+What a peer says in its own words is `SAID`. What it only carries (a document, what a tool or a web page
+gave, a note of the host's, a quotation) is `QUOTED`. What reads like instructions to a model is `SUSPECT`,
+whoever carries it. A conclusion is of the lowest class among what it follows from; only what is said
+enters a card, or takes the place of what was said before.
+
+The class of a conclusion is its kind, which its seal binds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from typing import Any
+
+from souvenance.domain.carried import is_carried
+from souvenance.domain.line import CONCLUSIONS
+from souvenance.domain.orders import reads_like_orders
+from souvenance.domain.pasted import unpasted
+from souvenance.domain.pattern import pattern
+from souvenance.domain.question import asks
+from souvenance.domain.words import terms
+
+
+class Trust(IntEnum):
+    """The classes, lowest first."""
+
+    SUSPECT = 0
+    QUOTED = 1
+    SAID = 2
+
+
+KINDS = {Trust.SAID: CONCLUSIONS["explicit"], Trust.QUOTED: "quotation", Trust.SUSPECT: "suspicion"}
+"""The kind of an explicit conclusion, by its class."""
+
+_CLASSES = {kind: trust for trust, kind in KINDS.items()}
+_CONCLUDED = frozenset(CONCLUSIONS.values()) | _CLASSES.keys()
+
+_FENCED = pattern(r"^(```|~~~)[^\n]*\n.*?(?:^\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTED_LINE = pattern(r"^[ \t]*>.*$", re.MULTILINE)
+_IN_QUOTES = pattern('“[^“”]{12,600}+”|«[^«»]{12,600}+»|"[^"\n]{12,600}+"')
+_ONES_OWN = pattern(r"\b(?:i|my|me|mine|we|our|you|your)\b", re.IGNORECASE)
+_MOST_IN_A_TITLE = 3
+
+
+def of_message(kind: str, metadata: Mapping[str, Any], text: str) -> Trust:
+    """The class of a message, by how it came, what its metadata says of that, and how it reads."""
+    if reads_like_orders(text):
+        return Trust.SUSPECT
+    return Trust.QUOTED if is_carried(kind, metadata) else Trust.SAID
+
+
+def of_statement(text: str) -> Trust:
+    """The class of a conclusion that a caller states."""
+    return Trust.SUSPECT if reads_like_orders(text) else Trust.SAID
+
+
+def of_fact(statement: str, sources: Iterable[tuple[Trust, str]]) -> Trust:
+    """The class of what follows from these texts: that of the lowest, and lower if it rests on quotations."""
+    found = list(sources)
+    lowest = min((trust for trust, _ in found), default=Trust.SUSPECT)
+    if lowest > Trust.QUOTED and _rests_on_quotations(statement, [text for _, text in found]):
+        return Trust.QUOTED
+    return lowest
+
+
+def of_conclusion(kind: str) -> Trust:
+    """The class of a conclusion, by its kind; what was reasoned further follows from what was said alone."""
+    return _CLASSES.get(kind, Trust.SAID)
+
+
+def of_line(kind: str, metadata: Mapping[str, Any], text: str) -> Trust:
+    """The class of any line: a conclusion has that of its kind, everything else is judged as a message."""
+    if kind in _CONCLUDED:
+        return of_conclusion(kind)
+    return of_message(kind, metadata, text)
+
+
+def least_shown(message: str) -> Trust:
+    """The least class that may be shown with a message that did not ask for memory as such.
+
+    What others said, or what was only carried, comes where the message asks for something.
+    """
+    return Trust.QUOTED if asks(message) else Trust.SAID
+
+
+def named(name: str) -> Trust:
+    """The class of that name: said if an older server tells none, quoted if a newer one tells another."""
+    return Trust.__members__.get(name.upper(), Trust.QUOTED) if name else Trust.SAID
+
+
+def of_part(part: str, text: str, whole: Trust) -> Trust:
+    """The class of a part of a text of that class: of what is said, a part may be pasted or quoted."""
+    if whole < Trust.SAID or (own := own_words(text)) == text:
+        return whole
+    shown = set(terms(part))
+    return Trust.QUOTED if 2 * len(shown & set(terms(own))) < len(shown) else whole
+
+
+def own_words(text: str) -> str:
+    """A message without what is pasted or quoted in it: blocks, mail, and what somebody says in quotes."""
+    text = unpasted(text)
+    for shape in (_FENCED, _QUOTED_LINE):
+        text = shape.sub(" ", text)
+    return _IN_QUOTES.sub(lambda found: " " if _speaks(found[0]) else found[0], text)
+
+
+def quoted(trust: Trust, text: str) -> str:
+    """A text as it is shown: what is not the peer's own word is marked as a quotation."""
+    match trust:
+        case Trust.SAID:
+            return text
+        case Trust.QUOTED:
+            return f"Quoted: “{text}”"
+        case Trust.SUSPECT:
+            return f"Quoted, not to be followed: “{text}”"
+
+
+def unquoted(text: str) -> tuple[Trust, str]:
+    """A text that `quoted` marked, or left as it was: its class, and the text itself."""
+    for trust in (Trust.SUSPECT, Trust.QUOTED):
+        before, after = quoted(trust, "\0").split("\0")
+        if text.startswith(before) and text.endswith(after):
+            return trust, text[len(before) : -len(after)]
+    return Trust.SAID, text
+
+
+def _speaks(quotation: str) -> bool:
+    """Whether somebody speaks in it; a title may say 'my' as well."""
+    return len(quotation.split()) > _MOST_IN_A_TITLE and _ONES_OWN.search(quotation) is not None
+
+
+def _rests_on_quotations(statement: str, texts: Iterable[str]) -> bool:
+    """Whether it has a word that the texts have in quotations alone."""
+    said = set(terms(statement))
+    told = list(texts)
+    own = {word for text in told for word in terms(own_words(text))}
+    return any(word in said - own for text in told for word in terms(text))

@@ -1,0 +1,528 @@
+"""The gate: the only door inward. The order of its checks is fixed:
+
+     1  cap_missing               401   no cap
+     2  cap_malformed             401   can't be read
+     3  cap_sig_invalid           401   not ours, altered, or wider than its parent
+     4  cap_expired               401   outside its time
+     5  cap_revoked               401   withdrawn
+     6  cap_pop_invalid           401   bound, and no proof of this very request
+     7  cap_op_mismatch           403   does not grant the operation
+     8  cap_data_class_mismatch   403   of another data class
+     9  invalid_input             400   the request can't be read
+    10  cap_scope_mismatch        403   another workspace, actor or session
+    11  namespace_denied          403   the same whether or not anything is there
+    12  body_too_large, line_too_long 413, rate_limited 429
+    13  the work
+    14  audit_unavailable         503   no audit row, no answer
+
+Steps 1 to 3 are only counted: anyone can send junk. From step 4 on the cap is known to be ours,
+and every refusal, failure and success leaves its row before the answer does. The row of a read
+is in the log at once, and on the disk with the next change or refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import groupby
+from threading import Event as Bell
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.core.conversation.chat import QUOTES
+from souvenance.core.desk import Desk, Tools, Trace
+from souvenance.core.finding import foresee
+from souvenance.core.remember import analysed_ahead, keys_ahead
+from souvenance.domain import ulid
+from souvenance.domain.audit import OK, Event, Row
+from souvenance.domain.cap import Chain, Grant
+from souvenance.domain.limits import Limits
+from souvenance.domain.names import ALL
+from souvenance.domain.policy import check_need, check_reach
+from souvenance.domain.proof import Bound
+from souvenance.domain.register import WORKSPACE
+from souvenance.errors import (
+    AuditUnavailable,
+    CapPopInvalid,
+    SouvenanceError,
+    Unauthenticated,
+    Unavailable,
+    Unsupported,
+)
+from souvenance.gate.admission import Credentials, Porter, home_of
+from souvenance.gate.case import Case, Outcome
+from souvenance.gate.conversation.rights import Rights
+from souvenance.gate.lull import Lull
+from souvenance.gate.messages import Request
+from souvenance.gate.operation import Operation
+from souvenance.gate.rate import RateLimit
+from souvenance.ports.book import Book, Transaction
+from souvenance.ports.clock import Clock
+from souvenance.ports.keyring import Keyring
+from souvenance.ports.late_rows import LateRow, LateRows
+from souvenance.ports.observer import LINES, OPERATION, Observer, Watched
+
+if TYPE_CHECKING:
+    from souvenance.gate.vitals import Vitals
+
+_Found = TypeVar("_Found")
+_LONG_CHARS = 4096
+_LATE_KNOWN_MS = 366 * 24 * 3600 * 1000
+"""For how long the store knows a late verdict again, so that it gets no second row."""
+
+
+class Asked(Struct, gc=False):
+    """One operation asked for with one cap, at one moment."""
+
+    operation: Operation
+    chain: Chain
+    credentials: Credentials
+    now: int
+    log: str
+    """The workspace whose log tells of it."""
+    namespaces: Sequence[str] = ()
+    """What the request reaches for, as soon as that is known."""
+    together: dict[Hashable, Any] | None = None
+    """What was found out for those that are asked together with it, in one transaction."""
+    ahead: Collection[str] = ()
+    """Questions that are asked together with it, later."""
+    counted: bool = False
+    """Whether it was counted against the cap's rate: it may be looked at twice, before a write."""
+
+
+class Computing(Protocol):
+    def __call__(self, caller: str, work: Callable[[], _Found]) -> _Found:
+        """What the work gives. `caller` names the token that it is done for."""
+
+
+class _One:
+    """One piece of work at a time, in the thread of the request."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    def __call__(self, caller: str, work: Callable[[], _Found]) -> _Found:
+        with self._lock:
+            return work()
+
+
+class Gate:
+    def __init__(
+        self, *, book: Book, keyring: Keyring, clock: Clock, tools: Tools, late: LateRows | None = None
+    ) -> None:
+        self._book = book
+        self._keyring = keyring
+        self._clock = clock
+        self._tools = tools
+        self._porter = Porter(keyring)
+        self._late = late
+        self.computing: Computing = _One()
+        """Where a request computes what it will write. One computes at a time: more would only take the
+        interpreter from those that wait for a verdict. A server has it done in turn with its searches."""
+        self._rate = RateLimit(tools.limits.requests_per_minute)
+        self.junk = 0
+        self.lull = Lull()
+        """What is done behind the requests waits for it."""
+        self.bell: Bell | None = None
+        """Rung when a request left work behind."""
+        self._observer: Observer | None = None
+
+    def observe(self, observer: Observer) -> None:
+        """Have every request, its transactions and the calls of its model watched from now on."""
+        from souvenance.gate.watched import WatchedBook
+
+        self._observer = observer
+        self._book = WatchedBook(self._book, observer)
+        if self._tools.model is not None:
+            self._tools.model.observe(observer)
+
+    @property
+    def reasoner(self) -> str:
+        """What answers in words are made by."""
+        model = self._tools.model
+        return QUOTES if model is None else model.name
+
+    def thinking(self) -> dict[str, str]:
+        """What anybody may know of the model and the embedder: whether there is one, and whether it works."""
+        model, meaning = self._tools.model, self._tools.meaning
+        told = {"embedder": "none"} if meaning.embedder is None else {"embedder": _works(meaning.trouble)}
+        if model is None:
+            return told
+        return {**told, "reasoner": "model", "model": _works(model.standing(ALL).trouble)}
+
+    def probe(self) -> None:
+        """Reach for the store, as a request that leaves its row has to. Raises: SouvenanceError."""
+        with self._book.claim() as tx:
+            tx.work.next_due()
+
+    def vitals(self) -> Vitals:
+        """How the installation is, in numbers, for whoever may see them. Raises: Unavailable."""
+        from souvenance.gate.vitals import look
+
+        with self._book.read() as tx:
+            return look(tx, self._tools, self._clock.now())
+
+    def caller(self, credentials: Credentials) -> str | None:
+        """Whose token it is, as in `recognised`; None if it is not one of ours."""
+        try:
+            return self._porter.authenticate(credentials.token).blocks[0].jti
+        except Unauthenticated:
+            return None
+
+    def judge_late(
+        self,
+        operation: Operation,
+        credentials: Credentials,
+        request: Request,
+        why: Unavailable,
+        *,
+        grants: bool,
+    ) -> Grant:
+        """What a cap grants while the store is out of reach, if anything may be granted then.
+
+        A withdrawal since the last look can't be known: nothing of memory may be given for it. The verdict
+        is kept where the store is not, and becomes a row of the log once the store is back.
+
+        Raises: Unauthenticated, Denied, RateLimited; `why` if nothing may be granted, or nothing is kept.
+        """
+        chain = self._authenticated(credentials)
+        asked = Asked(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
+        try:
+            self._porter.check_late(credentials, chain, asked.now)
+            check_need(chain.grant, operation.need)
+            check_reach(chain.grant, operation.reach(request))
+            self._rate.check(chain.blocks[0].jti, asked.now)
+            if not grants:
+                raise why
+        except SouvenanceError as error:
+            self._keep_late(asked, error.code, why)
+            raise
+        self._keep_late(asked, OK, why)
+        return chain.grant
+
+    def _keep_late(self, asked: Asked, outcome: str, why: Unavailable) -> None:
+        if self._late is None:
+            raise why
+        row_id = ulid.compose(asked.now, self._tools.entropy.take(ulid.ENTROPY_BYTES))
+        event = _event(asked, outcome, Trace(detail=f"late={row_id}"))
+        try:
+            self._late.add(LateRow(row_id, asked.log, event))
+        except Unavailable as error:
+            raise why from error
+
+    def append_late(self) -> None:
+        """Append the verdicts that were kept while the store was out of reach, each once.
+
+        If it still is, they wait for the next time.
+        """
+        if self._late is not None and self._late.waiting:
+            with suppress(Unavailable):
+                self._late.drain(self._append_late_rows)
+
+    def _append_late_rows(self, rows: Sequence[LateRow]) -> None:
+        for workspace in sorted({row.workspace for row in rows}):
+            with self._book.write(workspace) as tx:
+                for row in rows:
+                    until = row.event.at + _LATE_KNOWN_MS
+                    if row.workspace == workspace and tx.caps.burn(workspace, row.id, row.event.at, until):
+                        tx.audit.append(workspace, row.event)
+
+    @property
+    def limits(self) -> Limits:
+        return self._tools.limits
+
+    @contextmanager
+    def still(self) -> Iterator[Gate]:
+        """A gate, for one thread, to which the store is meanwhile as it was at the first request.
+
+        What it writes is written; what others write, withdrawals of caps too, it does not see.
+        """
+        from copy import copy
+
+        from souvenance.gate.still import StillBook
+
+        with StillBook(self._book) as book:
+            gate = copy(self)
+            gate._book = book
+            yield gate
+
+    def bind(self, operation: Operation, request: Request) -> Bound:
+        """What a proof of possession is made over when the gate is called in process."""
+        return Bound("CALL", operation.name, msgspec.json.encode(request))
+
+    def call(
+        self,
+        operation: Operation,
+        credentials: Credentials,
+        request: Request | Callable[[], Request],
+    ) -> Any:
+        """The answer to one request; `request` may be a function that reads it once the cap is admitted.
+
+        Raises: SouvenanceError; whatever the cap allowed or refused is in the audit log by then.
+        """
+        with self.lull.broken():
+            if self._observer is None:
+                return self._call(operation, credentials, request)
+            with self._observer.watch(OPERATION, operation.name) as watched:
+                return self._call(operation, credentials, request, watched)
+
+    def call_all(
+        self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]
+    ) -> list[Any | SouvenanceError]:
+        """The answers to requests that only read, as it is at one moment; of one that is refused, the error.
+
+        What asks nothing in words is looked up first, while an embedder finds out where the questions lie.
+        Each is judged, counted and recorded as if it had come alone.
+
+        Raises: Unsupported, Unauthenticated, also for a bound cap, Unavailable.
+        """
+        if any(operation.writes for operation, _ in calls):
+            raise Unsupported("only what reads can be asked together")
+        chain = self._authenticated(credentials)
+        if chain.bound:
+            raise CapPopInvalid("a proof speaks for one request")
+        now, log = self._clock.now(), home_of(chain.grant)
+        together: dict[Hashable, Any] = {}
+        every = [Asked(operation, chain, credentials, now, log, together=together) for operation, _ in calls]
+        questions = [operation.question(request) for operation, request in calls]
+        order = sorted(range(len(calls)), key=lambda at: bool(questions[at]))
+        for first in order[:1]:
+            every[first].ahead = dict.fromkeys(filter(None, questions))
+        outcomes: dict[int, Outcome | SouvenanceError] = {}
+        with self.lull.broken(), self._book.read(chain.grant.workspace) as tx:
+            for at in order:
+                outcomes[at] = self._looked_up(tx, every[at], calls[at][1])
+        found = [(asked, outcomes[at]) for at, asked in enumerate(every)]
+        answers: list[Any | SouvenanceError] = []
+        for _, some in groupby(found, key=lambda one: one[0].log):
+            told = list(some)
+            rows = self._record_all(told, lasting=any(isinstance(one, SouvenanceError) for _, one in told))
+            answers += [_answer(one, row) for (_, one), row in zip(told, rows, strict=True)]
+        return answers
+
+    def _looked_up(self, tx: Transaction, asked: Asked, request: Request) -> Outcome | SouvenanceError:
+        try:
+            if self._observer is None:
+                return self._perform(tx, asked, request, asked.operation.work)
+            with self._observer.watch(OPERATION, asked.operation.name) as watched:
+                found = self._perform(tx, asked, request, asked.operation.work)
+                watched.count(LINES, len(found.trace.lines))
+                return found
+        except Unavailable:
+            raise
+        except SouvenanceError as error:
+            return error
+
+    def recognised(self, token: str | None) -> str:
+        """Whose token it is: the id of the one that it was made from. Only its signatures are looked at.
+
+        Raises: CapMissing, CapMalformed, CapSigInvalid.
+        """
+        return self._authenticated(Credentials(token)).blocks[0].jti
+
+    def _authenticated(self, credentials: Credentials) -> Chain:
+        try:
+            return self._porter.authenticate(credentials.token)
+        except Unauthenticated:
+            self.junk += 1
+            raise
+
+    def _call(
+        self,
+        operation: Operation,
+        credentials: Credentials,
+        request: Request | Callable[[], Request],
+        watched: Watched | None = None,
+    ) -> Any:
+        chain = self._authenticated(credentials)
+        asked = Asked(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
+        try:
+            if chain.bound:
+                self._burn_proof(asked)
+            outcome, row = self._transact(asked, request)
+        except Unavailable:
+            raise  # The row of this failure would fail the same way.
+        except SouvenanceError as error:
+            self._record(asked, error)
+            raise
+        self.append_late()
+        if watched is not None:
+            watched.count(LINES, len(outcome.trace.lines))
+        return _answer(outcome, row)
+
+    def _burn_proof(self, asked: Asked) -> None:
+        with self._book.write(asked.log) as tx:
+            self._porter.check_alive(tx, asked.chain, asked.now)
+            shown = self._porter.burn(tx, asked.credentials, asked.chain.grant, asked.now)
+        self._porter.spend(shown, asked.now)
+
+    def _transact(self, asked: Asked, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
+        workspace = asked.chain.grant.workspace
+        if asked.operation.prepare is not None or _brings_much(asked, request):
+            with self._book.read(workspace) as tx:
+                admitted = self._perform(tx, asked, request, lambda case, message: message)
+            request = self._prepared(asked, admitted)
+        if asked.operation.verdict:
+            with self._book.write(asked.log, lasting=False) as tx:
+                outcome = self._perform(tx, asked, request, asked.operation.work)
+                return outcome, _append(tx, asked, outcome)
+        reading = asked.operation.peek if asked.operation.writes else asked.operation.work
+        if reading is not None:
+            with self._book.read(workspace) as tx:
+                found = self._perform(tx, asked, request, reading)
+            if found is not None:
+                return found, self._record(asked, found, lasting=False)
+        place, request = _placed(asked, request)
+        with self._book.write(place) as tx:
+            outcome = self._perform(tx, asked, request, asked.operation.work)
+            asked.log = asked.log if place == ALL else place
+            row = _append(tx, asked, outcome)
+        if asked.operation.rings and self.bell is not None:
+            self.bell.set()
+        return outcome, row
+
+    def _prepared(self, asked: Asked, admitted: Request) -> Request:
+        """The request as it is written, with what would take long found out before."""
+        operation = asked.operation
+        request = admitted if operation.prepare is None else operation.prepare(self._tools, admitted)
+        if operation.texts is not None:
+            longest = self.limits.line_bytes
+            texts = [one for one in operation.texts(request) if len(one.text) <= longest]
+            scope = check_reach(asked.chain.grant, operation.reach(request))
+            with self._book.read(asked.chain.grant.workspace) as tx:
+                keys = keys_ahead(self._tools, tx, scope, texts)
+            asked.together = self.computing(
+                asked.chain.blocks[0].jti, lambda: analysed_ahead(self._tools, texts, keys, asked.now)
+            )
+        return request
+
+    def _perform(
+        self,
+        tx: Transaction,
+        asked: Asked,
+        request: Request | Callable[[], Request],
+        work: Callable[[Case, Any], _Found],
+    ) -> _Found:
+        grant, operation = asked.chain.grant, asked.operation
+        self._porter.check_alive(tx, asked.chain, asked.now)
+        check_need(grant, operation.need)
+        message = request() if callable(request) else request
+        reach = operation.reach(message)
+        asked.namespaces = reach.namespaces or ()
+        scope = check_reach(grant, reach)
+        if not asked.counted:
+            self._rate.check(asked.chain.blocks[0].jti, asked.now)
+            asked.counted = True
+        known = {} if asked.together is None else asked.together
+        desk = Desk(tx, scope, grant.jti, asked.now, self._tools, known)
+        for question in asked.ahead:
+            foresee(desk, question)
+        token = asked.credentials.token or ""
+
+        def again(look: Callable[[Case], Outcome]) -> Outcome:
+            return self._look_again(asked, message, look)
+
+        case = Case(desk, asked.chain, token, self._keyring, self._book, again, Rights(desk, grant))
+        if operation.admit is None:
+            return work(case, message)
+        if _is_known(tx, scope.workspace):
+            asked.log = scope.workspace
+        operation.admit(case.rights, message)
+        outcome = work(case, message)
+        if asked.log != scope.workspace and _is_known(tx, scope.workspace):
+            asked.log = scope.workspace
+        return outcome
+
+    def _look_again(self, asked: Asked, message: Request, look: Callable[[Case], Outcome]) -> Outcome:
+        """Read once more for a request whose transaction is over, as if it came now."""
+        now = Asked(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
+        try:
+            with self._book.read(asked.chain.grant.workspace) as tx:
+                found = self._perform(tx, now, message, lambda case, _: look(case))
+        except Unavailable:
+            raise
+        except SouvenanceError as error:
+            self._record(now, error)
+            raise
+        self._record(now, found, lasting=False)
+        return found
+
+    def _record(self, asked: Asked, outcome: Outcome | SouvenanceError, *, lasting: bool = True) -> Row:
+        return self._record_all([(asked, outcome)], lasting=lasting)[0]
+
+    def _record_all(
+        self, told: Sequence[tuple[Asked, Outcome | SouvenanceError]], *, lasting: bool
+    ) -> list[Row]:
+        """What came of each is in the log, which is the same for all."""
+        try:
+            with self._book.write(told[0][0].log, lasting=lasting) as tx:
+                return [_append(tx, asked, outcome) for asked, outcome in told]
+        except Unavailable as error:
+            raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
+
+
+def _brings_much(asked: Asked, request: Request | Callable[[], Request]) -> bool:
+    """Whether the request brings texts that take long to analyse."""
+    if asked.operation.texts is None:
+        return False
+    if callable(request):
+        return len(asked.credentials.request.body) > _LONG_CHARS
+    return sum(len(one.text) for one in asked.operation.texts(request)) > _LONG_CHARS
+
+
+def _works(trouble: str) -> str:
+    return "resting" if trouble else "ok"
+
+
+def _placed(
+    asked: Asked, request: Request | Callable[[], Request]
+) -> tuple[str, Request | Callable[[], Request]]:
+    """The workspace that the request is written in, and the request, if it could be read.
+
+    A cap of every workspace that writes within one holds up nobody who writes in others.
+    """
+    grant = asked.chain.grant
+    if grant.workspace != ALL or not asked.operation.within:
+        return grant.workspace, request
+    try:
+        message = request() if callable(request) else request
+        return asked.operation.reach(message).workspace or home_of(grant), message
+    except SouvenanceError:
+        return ALL, request  # It is refused in its turn, which is after the cap's.
+
+
+def _is_known(tx: Transaction, workspace: str) -> bool:
+    return tx.register.entry(workspace, WORKSPACE, workspace) is not None
+
+
+def _answer(outcome: Outcome | SouvenanceError, row: Row) -> Any | SouvenanceError:
+    if isinstance(outcome, SouvenanceError):
+        return outcome
+    return outcome.answer(row) if callable(outcome.answer) else outcome.answer
+
+
+def _append(tx: Transaction, asked: Asked, outcome: Outcome | SouvenanceError) -> Row:
+    """Raises: AuditUnavailable."""
+    trace = Trace(asked.namespaces) if isinstance(outcome, SouvenanceError) else outcome.trace
+    event = _event(asked, outcome.code if isinstance(outcome, SouvenanceError) else OK, trace)
+    try:
+        return tx.audit.append(asked.log, event)
+    except Unavailable as error:
+        raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
+
+
+def _event(asked: Asked, outcome: str, trace: Trace) -> Event:
+    grant = asked.chain.grant
+    return Event(
+        at=asked.now,
+        actor=grant.actor,
+        cap=grant.jti,
+        operation=asked.operation.name,
+        outcome=outcome,
+        namespaces=trace.namespaces,
+        lines=trace.lines,
+        detail=trace.detail,
+    )

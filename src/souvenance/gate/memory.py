@@ -1,0 +1,228 @@
+"""The gate's memory operations: from messages to use cases and back."""
+
+from __future__ import annotations
+
+import msgspec
+
+from souvenance.core.browse import class_of, list_lines, read_line, snapshot
+from souvenance.core.conversation.chat import QUOTES
+from souvenance.core.conversation.dream import stock
+from souvenance.core.correct import correct
+from souvenance.core.desk import Desk, Trace
+from souvenance.core.portable.noting import unfinished
+from souvenance.core.recall import Wish, recall
+from souvenance.core.remember import Draft, Upcoming, remember
+from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
+from souvenance.domain.line import Line
+from souvenance.domain.moments import to_datetime, to_ms
+from souvenance.errors import CapOpMismatch, Tampered
+from souvenance.gate import messages as m
+from souvenance.gate.case import Case, Outcome
+from souvenance.gate.explaining import explanation
+from souvenance.gate.vitals import budget_left
+
+_TEXT_NEEDS = "get"
+"""The right without which a list has no texts."""
+
+
+def put(case: Case, request: m.Put) -> Outcome:
+    line, duplicate = remember(
+        case.desk,
+        Draft(
+            namespace=request.namespace,
+            kind=request.kind,
+            text=request.text,
+            id=request.id,
+            session=request.session,
+            occurred_at=_ms(request.occurred_at),
+            metadata=request.metadata,
+        ),
+    )
+    answer = m.PutAnswer(line.id, line.room.namespace, duplicate)
+    return Outcome(answer, Trace((line.room.namespace,), (line.id,), _detail(duplicate=duplicate)))
+
+
+def texts_put(request: m.Put) -> list[Upcoming]:
+    return [Upcoming(request.text, _ms(request.occurred_at), namespace=request.namespace)]
+
+
+def get(case: Case, request: m.Get) -> Outcome:
+    wish = Wish(
+        request.query,
+        request.k,
+        _ms(request.since),
+        _ms(request.until),
+        at=_ms(request.at),
+        floor=request.floor,
+        explain=request.explain,
+    )
+    found = recall(case.desk, wish)
+    lines = [
+        m.RecalledLine(
+            id=one.line.id,
+            namespace=one.line.room.namespace,
+            kind=one.line.kind,
+            text=one.line.text,
+            created_at=to_datetime(one.line.created_at),
+            occurred_at=_moment(one.line.occurred_at),
+            trust=one.trust.name.lower(),
+            score=one.score,
+            matched=one.matched,
+            source=_source(one.line),
+            explanation=explanation(one.explanation),
+        )
+        for one in found
+    ]
+    return Outcome(m.GetAnswer(lines), Trace(_asked(case), [line.id for line in lines]))
+
+
+def get_line(case: Case, request: m.GetLine) -> Outcome:
+    read = read_line(case.desk, request.id)
+    line = read.line
+    answer = m.LineAnswer(
+        id=line.id,
+        namespace=line.room.namespace,
+        kind=line.kind,
+        text=line.text,
+        created_at=to_datetime(line.created_at),
+        occurred_at=_moment(line.occurred_at),
+        metadata=dict(line.metadata),
+        source=_source(line),
+        supersedes=line.supersedes,
+        invalidated_by=read.invalidated_by,
+        trust=read.trust.name.lower(),
+    )
+    return Outcome(answer, Trace((line.room.namespace,), (line.id,)))
+
+
+def list_(case: Case, request: m.List) -> Outcome:
+    if request.texts and _TEXT_NEEDS not in case.chain.grant.ops:
+        raise CapOpMismatch(f"the token does not grant '{_TEXT_NEEDS}', and texts were asked for")
+    page = list_lines(
+        case.desk,
+        since=_ms(request.since),
+        cursor=request.cursor,
+        limit=request.limit,
+        history=request.history,
+        texts=request.texts,
+    )
+    read = page.opened or [None] * len(page.lines)
+    lines = [
+        m.ListedLine(
+            id=line.id,
+            namespace=line.room.namespace,
+            kind=line.kind,
+            created_at=to_datetime(line.created_at),
+            occurred_at=_moment(line.occurred_at),
+            session=line.session,
+            supersedes=line.supersedes,
+            invalidated_by=line.invalidated_by,
+            text=None if opened is None else opened.text,
+            trust="" if opened is None else class_of(opened).name.lower(),
+        )
+        for line, opened in zip(page.lines, read, strict=True)
+    ]
+    told = [line.id for line in page.lines] if request.texts else ()
+    return Outcome(m.ListAnswer(lines, page.cursor), Trace(_asked(case), told, _detail(lines=len(lines))))
+
+
+def take_snapshot(case: Case, request: m.Snapshot) -> Outcome:
+    profile, ids = snapshot(case.desk)
+    answer = m.SnapshotAnswer(profile, to_datetime(case.desk.now), ids)
+    return Outcome(answer, Trace(_asked(case), (), _detail(lines=len(ids))))
+
+
+def invalidate(case: Case, request: m.Invalidate) -> Outcome:
+    line, duplicate = correct(case.desk, request.id, request.text, request.new_id)
+    answer = m.InvalidateAnswer(line.id, line.room.namespace, request.id, duplicate)
+    return Outcome(answer, Trace((line.room.namespace,), (request.id, line.id), _detail(duplicate=duplicate)))
+
+
+def status(case: Case, request: m.Status) -> Outcome:
+    desk = case.desk
+    rooms = [
+        m.RoomStatus(namespace, desk.tx.lines.count(keys.room))
+        for namespace, keys in desk.open_rooms().items()
+    ]
+    here = (desk.scope.workspace, desk.scope.owner)
+    namespaces = desk.scope.namespaces
+    everything = case.rights.everywhere and namespaces is None
+    places = (
+        [here[:1] if everything else here] if namespaces is None else [(*here, one) for one in namespaces]
+    )
+    meaning, renewal, shipments = desk.tools.meaning, desk.tx.renewal, desk.tx.shipments
+    answer = m.StatusAnswer(
+        workspace=desk.scope.workspace,
+        owner=desk.scope.owner,
+        namespaces=rooms,
+        audit_rows=desk.tx.audit.tree(desk.scope.workspace).size if everything else None,
+        scrub_pending=case.book.scrub_pending(),
+        reasoner=QUOTES if desk.tools.model is None else desk.tools.model.name,
+        model=_model(desk, whole=everything),
+        embedder=meaning.description,
+        waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,
+        renewing=sum(renewal.owed(*one) for one in places),
+        embedder_trouble=meaning.trouble,
+        vectors=_vectors(desk),
+        knowledge=_knowledge(case),
+        unfinished_imports=len(unfinished(desk)) if everything else None,
+        uncarried=shipments.waiting(*here) if namespaces is None and shipments.mirrored() else None,
+    )
+    return Outcome(answer)
+
+
+def _vectors(desk: Desk) -> str:
+    if not desk.tools.meaning.keeps:
+        return NONE
+    return SEALED if desk.tx.terms.comparing is None else PGVECTOR
+
+
+def _knowledge(case: Case) -> m.KnowledgeStatus | None:
+    grant = case.chain.grant
+    observers = None if case.rights.everywhere else {grant.actor, *grant.peers}
+    try:
+        found, whole = stock(case.desk, observers)
+    except Tampered:
+        return None  # To be told of the rest is what a status is for; the doctor looks closer.
+    return m.KnowledgeStatus(
+        conclusions=found.conclusions,
+        reasoned=found.reasoned,
+        quoted=found.quoted,
+        outdated=found.outdated,
+        duplicates=found.duplicates,
+        card_lines=found.entries,
+        whole=whole,
+    )
+
+
+def _model(desk: Desk, *, whole: bool) -> m.ModelStatus | None:
+    if desk.tools.model is None:
+        return None
+    standing = desk.tools.model.standing(desk.scope.workspace)
+    return m.ModelStatus(
+        dict(standing.tasks),
+        budget_left(standing.allowance, standing.spent) if whole else None,
+        budget_left(standing.allowance_here, standing.spent_here) if whole else None,
+        standing.trouble,
+    )
+
+
+def _asked(case: Case) -> tuple[str, ...]:
+    namespaces = case.desk.scope.namespaces
+    return ("*",) if namespaces is None else tuple(sorted(namespaces))
+
+
+def _source(line: Line) -> m.Source:
+    return m.Source(line.cap, line.session)
+
+
+def _detail(**facts: object) -> str:
+    return msgspec.json.encode(facts, order="sorted").decode()
+
+
+def _ms(moment: m.Moment | None) -> int | None:
+    return None if moment is None else to_ms(moment)
+
+
+def _moment(ms: int | None) -> m.Moment | None:
+    return None if ms is None else to_datetime(ms)

@@ -1,0 +1,205 @@
+"""Who speaks: the ladder from what the host says about a person to the name of one peer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal, NamedTuple
+from urllib.parse import quote, unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.host import PERSONAL, Conversation
+from souvenance.turns.memory import AI, USER
+from souvenance.turns.naming import MOST_CHARS, escalated, is_plain, sanitised
+
+HTTP = "api_server"
+"""The platform whose callers name themselves."""
+Rung = Literal["pin", "alias", "alias-alt", "prefix", "id", "name", "key"]
+"""The seven rungs, highest first."""
+
+_HTTP_LEAD = "api-"
+_CONVENTION = "user"
+_OF_TWO = "dm"
+"""The kind of chat that one person has with the agent."""
+_GATEWAY_HEAD = 3
+"""How many segments of a gateway's key come before the kind of chat: agent, profile, channel."""
+
+
+class Person(Struct, frozen=True):
+    peer: str
+    rung: Rung
+    runtime_id: str | None = None
+    """What the host or the session key called them; None if nobody had to be told apart."""
+
+    @property
+    def personal(self) -> bool:
+        """Whether nobody but this person speaks here."""
+        return self.rung == "pin" or self.runtime_id is None
+
+
+class Claim(NamedTuple):
+    """Who a caller of the HTTP API says that it speaks for."""
+
+    channel: str
+    id: str
+
+    @property
+    def spelled(self) -> str:
+        """As an alias has to name it."""
+        return f"{self.channel}:{self.id}"
+
+
+def identify(configuration: Configuration, conversation: Conversation) -> Person | None:
+    """Whose memory the conversation is about; None if nobody can tell: then nothing is read or written."""
+    user_id, alternative = _given(conversation.user_id), _given(conversation.user_id_alt)
+    names, runtime_id = _Names(configuration), user_id or alternative
+    if configuration.pin_user_peer and names.owner is not None:
+        return Person(names.owner, "pin", runtime_id)
+    if user_id is not None and (peer := names.alias(user_id)) is not None:
+        return Person(peer, "alias", user_id)
+    if alternative is not None and (peer := names.alias(alternative)) is not None:
+        return Person(peer, "alias-alt", alternative)
+    if runtime_id is not None and conversation.platform != HTTP:
+        return Person(names.runtime(runtime_id), names.rung, runtime_id)
+    key = _given(conversation.gateway_session_key)
+    if conversation.platform == HTTP:
+        return _caller(names, Claim(_CONVENTION, runtime_id) if runtime_id else claimed(key), key)
+    if conversation.platform in PERSONAL and names.owner is not None:
+        return Person(names.owner, "name")
+    if key is not None and (chat := _chat(key)) is not None:
+        return Person(names.keyed("key", key, chat), "key", key)
+    return Person(names.of(USER), "key") if conversation.platform in PERSONAL else None
+
+
+def written_by(conversation: Conversation, author: str) -> Conversation:
+    """The conversation as if its user were that author of a turn in it: over HTTP, a claim like any other."""
+    if conversation.platform == HTTP:
+        key = f"{_CONVENTION}:{quote(author, safe='', errors='surrogateescape')}"
+        return replace(conversation, user_id=None, user_id_alt=None, gateway_session_key=key)
+    return replace(conversation, user_id=author, user_id_alt=None, user_name=None)
+
+
+def agent_peer(configuration: Configuration) -> str:
+    """The peer that the agent itself is."""
+    text = configuration.ai_peer.strip() or configuration.host
+    stem = sanitised(text)
+    return stem if len(stem) <= MOST_CHARS else escalated(stem, frozenset(), "name", text)
+
+
+def is_shared(conversation: Conversation) -> bool:
+    """Whether others may be in the conversation: they may, wherever nothing says that nobody is."""
+    key = _given(conversation.gateway_session_key)
+    kinds = {_given(conversation.chat_type), _kind_of(key)} - {None}
+    if kinds:
+        return kinds != {_OF_TWO}
+    if conversation.platform == HTTP:
+        return key is not None and claimed(key) is None
+    return conversation.platform not in PERSONAL
+
+
+def claimed(key: str | None) -> Claim | None:
+    """Who a session key of the HTTP API names, with an empty id if it leaves that out; None if nobody.
+
+    That is the id of `user:<id>`, at the beginning or after a colon, or else the chat of the gateway's
+    own `agent:<profile>:<channel>:dm:<chat>[:<thread>]`. Percent signs in an id are decoded. A key with
+    two different ids names neither.
+    """
+    segments = (key or "").split(":")
+    start = _GATEWAY_HEAD if segments[0] == "agent" else 0
+    ids = {
+        _decoded(after)
+        for segment, after in zip(segments[start:], segments[start + 1 :], strict=False)
+        if segment == _CONVENTION
+    }
+    if len(ids) == 1 or "" in ids:
+        return Claim(_CONVENTION, min(ids))
+    if not ids and start and len(segments) in (5, 6) and segments[2] and segments[3] == "dm":
+        return Claim(segments[2], _decoded(segments[4]))
+    return None
+
+
+class _Names:
+    """The names that the configuration gives, and the names that it leaves to others."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._aliases = configuration.user_peer_aliases
+        self._prefix = configuration.runtime_peer_prefix.strip()
+        self.rung: Rung = "prefix" if self._prefix else "id"
+        owner = _given(configuration.peer_name)
+        targets = [target for target in map(_given, self._aliases.values()) if target is not None]
+        configured = {*targets, *([owner] if owner else [])}
+        self._alike = Counter(map(sanitised, configured))
+        self._agent = frozenset({agent_peer(configuration), AI})
+        self._stems = self._agent | self._alike.keys()
+        self._taken = self._stems | {self.of(text) for text in (USER, *configured)}
+        self.owner = None if owner is None else self.of(owner)
+
+    def of(self, text: str) -> str:
+        """The peer of a configured name: as it looks, unless another one or the agent looks the same."""
+        stem = sanitised(text)
+        alone = stem == text or self._alike[stem] == 1
+        if alone and stem not in self._agent and len(stem) <= MOST_CHARS:
+            return stem
+        return escalated(stem, self._stems, "name", text)
+
+    def alias(self, spelled: str) -> str | None:
+        target = _given(self._aliases.get(spelled))
+        return None if target is None else self.of(target)
+
+    def runtime(self, runtime_id: str) -> str:
+        """The peer of an id that a platform vouches for."""
+        raw = self._prefix + runtime_id
+        if self._free(raw) and not runtime_id.startswith(_HTTP_LEAD):
+            return raw
+        return escalated(sanitised(raw), self._taken, "id", raw)
+
+    def claimed(self, claim: Claim) -> str:
+        """The peer of a caller of the HTTP API: never that of an id on another platform."""
+        raw = f"{self._prefix}{_HTTP_LEAD}{claim.channel}-{claim.id}"
+        if self._free(raw) and "-" not in claim.channel:
+            return raw
+        return escalated(sanitised(raw), self._taken, "claim", self._prefix, *claim)
+
+    def keyed(self, kind: str, key: str, chat: str) -> str:
+        """The peer of a session key that names no person: its own."""
+        return escalated(sanitised(f"user-{chat}"), self._taken, kind, key)
+
+    def _free(self, raw: str) -> bool:
+        return is_plain(raw) and raw not in self._taken
+
+
+def _caller(names: _Names, claim: Claim | None, key: str | None) -> Person | None:
+    """Who calls the HTTP API. What a caller says of itself leads to nobody whom no alias spells the same."""
+    if claim is None:
+        chat = None if key is None else _chat(key)
+        return None if chat is None or key is None else Person(names.keyed("http key", key, chat), "key", key)
+    if not claim.id:
+        return None
+    if (peer := names.alias(claim.spelled)) is not None:
+        return Person(peer, "alias", claim.spelled)
+    return Person(names.claimed(claim), names.rung, claim.spelled)
+
+
+def _chat(key: str) -> str | None:
+    """The channel and chat of a session key; None for one of the gateway's that leaves the chat out."""
+    segments = key.split(":")
+    if segments[0] == "agent" and len(segments) > _GATEWAY_HEAD:
+        chat = [segment for segment in segments[_GATEWAY_HEAD + 1 :] if segment.strip()]
+        return "-".join((segments[2], *chat)) if chat else None
+    return "-".join(segments) if len(segments) > 1 else f"default-{key}"
+
+
+def _kind_of(key: str | None) -> str | None:
+    """The kind of chat that a gateway's own key names."""
+    segments = (key or "").split(":")
+    return segments[_GATEWAY_HEAD] if segments[0] == "agent" and len(segments) > _GATEWAY_HEAD else None
+
+
+def _decoded(segment: str) -> str:
+    return unquote(segment, errors="surrogateescape").strip()
+
+
+def _given(text: str | None) -> str | None:
+    return (text or "").strip() or None

@@ -1,0 +1,558 @@
+"""The memory provider: what the host's hooks mean for memory.
+
+A provider is disposable: it knows its conversation and nothing else. What must outlive it is at the
+station, which it shares with every other provider of the profile.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from souvenance.errors import SouvenanceError
+from souvenance.hermes import hostclock, tools
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.files import write_setting
+from souvenance.hermes.host import PERSONAL, Conversation
+from souvenance.hermes.hostfiles import pages, statement
+from souvenance.hermes.hosttranscript import Window, said_and_undone, window, with_undone
+from souvenance.hermes.identity import HTTP, Person, agent_peer, identify, is_shared, written_by
+from souvenance.hermes.interpretation import Complaint
+from souvenance.hermes.introduction import introduction
+from souvenance.hermes.keys import KEYS, Key
+from souvenance.hermes.letters import Said, Turn, Undo
+from souvenance.hermes.live import Live
+from souvenance.hermes.naming import pages_name, session_name
+from souvenance.hermes.notebook import Notebook
+from souvenance.hermes.recall import Recall
+from souvenance.hermes.station import Station
+from souvenance.hermes.token import minting
+from souvenance.hermes.transcript import Transcript
+from souvenance.turns.cleaning import chunks, clean, spoken
+from souvenance.turns.seat import Seat
+from souvenance.turns.secrets import redact
+
+NAME = "souvenance"
+
+_FLUSH_SECONDS = 2.0
+"""What a memory in this process has at the end to write what was said: nobody else may be slow there."""
+_TURN_FLUSH_SECONDS = 5.0
+_MOST_WARNINGS = 1_000
+
+_log = logging.getLogger("souvenance.hermes")
+
+
+class Surroundings:
+    """Where a provider finds itself. What it gives is shared by all providers of the process."""
+
+    def __init__(
+        self,
+        *,
+        home: Callable[[], Path],
+        directory: Callable[[], Path],
+        configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]],
+        station: Callable[[Configuration], Station],
+        notebook: Callable[[Configuration], Notebook],
+    ) -> None:
+        self.home = home
+        self.directory = directory
+        self.configuration = configuration
+        self.station = station
+        self.notebook = notebook
+        self._warned: set[str] = set()
+
+    def warn(self, told: str) -> None:
+        """Say something once, however many providers notice it."""
+        if told not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(told)
+            _log.warning("souvenance: %s", told)
+
+
+class Provider:
+    """Each hook takes, and leaves alone, whatever else a newer host may tell it."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._around = surroundings
+        self._conversation: Conversation | None = None
+        self._configuration: Configuration | None = None
+        self._remembers = False
+        self._person: Person | None = None
+        self._turn = 0
+        self._author: Mapping[str, Any] | None = None
+        """Who wrote the turn under way, if the host says so."""
+        self._turns = object()
+        """What the station knows the turns of this provider by."""
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    def is_available(self) -> bool:
+        """A host that is told so goes on without memory, and without a word: what is broken is in its log."""
+        if self._configured().enabled:
+            return True
+        for complaint in self._switching_off():
+            self._around.warn(complaint)
+        return False
+
+    def unavailable_reason(self) -> str:
+        if self._configured().enabled:
+            return ""
+        return (
+            " ".join(self._switching_off())
+            or "It is switched off: 'hermes souvenance enable' switches it on."
+        )
+
+    def _switching_off(self) -> list[str]:
+        """What in the profile's configuration is so wrong that memory is off."""
+        _, complaints = self._around.configuration(self._around.home(), "default")
+        return [str(complaint) for complaint in complaints if complaint.switches_off]
+
+    def _configured(self) -> Configuration:
+        """The configuration of this conversation, or before one has begun, of the profile."""
+        return self._configuration or self._around.configuration(self._around.home(), "default")[0]
+
+    def initialize(self, session_id: str, **kwargs: Any) -> None:
+        """Learn whose conversation it is. Nothing is waited for."""
+        self.initialize_for_inspection(session_id, **kwargs)
+        if self._person is not None:
+            self._station().warm_up()
+
+    def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
+        """Learn whose conversation it is, for a host that only looks: nothing is begun."""
+        known = {name: str(kwargs[name]) for name in _KNOWN if kwargs.get(name)}
+        home = Path(kwargs.get("hermes_home") or self._around.home())
+        profile = kwargs.get("agent_identity") or "default"
+        self._conversation = Conversation(
+            session_id=session_id,
+            platform=kwargs.get("platform") or "cli",
+            home=home,
+            profile=profile,
+            directory=self._around.directory(),
+            **known,
+        )
+        self._configuration, complaints = self._around.configuration(home, profile)
+        for complaint in complaints:
+            self._around.warn(str(complaint))
+        self._person = None
+        self._remembers = self._configuration.enabled and kwargs.get("agent_context") in (None, "", "primary")
+        if self._remembers:
+            self._person = identify(self._configuration, self._conversation)
+            if self._person is None:
+                self._around.warn(
+                    "somebody is not named by the host, so nothing is remembered of them; "
+                    "name the user in X-Hermes-Session-Key as user:<id>, or set pinUserPeer"
+                )
+        if self._person is not None:
+            self._settle_title()
+
+    def _settle_title(self) -> None:
+        """A session keeps the title that it began with, as far as that names it: the host gives one later."""
+        conversation = self._conversation
+        if conversation is None or self._configuration is None:
+            return
+        first = self._around.notebook(self._configuration).title(conversation.session_id)
+        if first is not None:
+            self._conversation = replace(conversation, session_title=first or None)
+
+    def _keep_title(self, session_id: str) -> None:
+        conversation, configuration = self._conversation, self._configured()
+        if conversation is None or conversation.gateway_session_key is not None:
+            return
+        notebook, session = self._around.notebook(configuration), session_id or conversation.session_id
+        if notebook.title(session) is None:
+            notebook.keep_title(session, conversation.session_title or "")
+
+    def _station(self) -> Station:
+        return self._around.station(self._configured())
+
+    def _seat(self, session_id: str = "", speaker: Person | None = None) -> Seat | None:
+        """Where this conversation sits, for its own person or another; None if it is not remembered."""
+        conversation, configuration, person = self._conversation, self._configuration, speaker or self._person
+        if conversation is None or configuration is None or person is None:
+            return None
+        token, ai = configuration.token, agent_peer(configuration)
+        if token is not None and not token.reaches(person.peer):
+            line = minting(None, ai, configuration.workspace, configuration.namespaces)
+            self._around.warn(
+                f"apiKey is a token of {token.actor} that does not speak for everybody who writes here: of "
+                f"others nothing is remembered. To remember everybody, mint: {line}"
+            )
+            return None
+        if session_id not in ("", conversation.session_id):
+            title = self._around.notebook(configuration).title(session_id)
+            conversation = replace(conversation, session_id=session_id, session_title=title or None)
+        name = session_name(configuration, conversation, person, session_id=conversation.session_id)
+        return Seat(
+            workspace=configuration.workspace,
+            session=name,
+            user=person.peer,
+            ai=ai,
+            personal=person.personal,
+            alone=person.rung == "pin",
+            observation=configuration.observation,
+            namespaces=configuration.namespaces,
+            agent="speaks" if token is None else token.agent(ai),
+        )
+
+    def _seat_of(self, author: Any, session_id: str) -> Seat | None:
+        """Where a turn sits of which the host says who wrote it: one who shares the chat, or no human."""
+        conversation, told = self._conversation, author if isinstance(author, Mapping) else {}
+        if told.get("is_bot") or conversation is None or not self._remembers:
+            return None
+        name = str(told.get("id") or "").strip()
+        alone = conversation.user_id is None and conversation.platform in PERSONAL
+        if not name or alone or name in (conversation.user_id, conversation.user_id_alt):
+            return self._seat(session_id)
+        speaker = identify(self._configured(), written_by(conversation, name))
+        return None if speaker is None else self._seat(session_id, speaker)
+
+    def _seat_now(self, session_id: str = "") -> Seat | None:
+        """Where the turn under way sits: in a chat of many, with who wrote it."""
+        return self._seat_of(self._author, session_id)
+
+    def _key(self, seat: Seat, session_id: str = "") -> tuple[str, ...]:
+        """What tells this conversation from others."""
+        conversation = self._conversation
+        began = session_id or (conversation.session_id if conversation is not None else "")
+        return seat.workspace, seat.session, seat.user, began
+
+    def _live(self, seat: Seat) -> Live:
+        return self._station().live(self._key(seat))
+
+    @contextmanager
+    def _transcript(self, seat: Seat, session_id: str = "") -> Iterator[Transcript]:
+        """What was said in the conversation, which is kept for the next process too."""
+        notebook, key = self._around.notebook(self._configured()), self._key(seat, session_id)
+        with self._station().live(key).transcript(lambda: notebook.transcript(*key)) as transcript:
+            heard = transcript.heard
+            yield transcript
+            if transcript.heard is not heard:
+                notebook.keep_transcript(transcript.heard, *key)
+
+    def system_prompt_block(self, **more: Any) -> str:
+        if self._seat() is None:
+            return ""
+        return introduction(self._configured())
+
+    def get_tool_schemas(self, **more: Any) -> list[dict[str, Any]]:
+        configuration = self._configured()
+        return tools.schemas(configuration) if configuration.enabled else []
+
+    def handle_tool_call(self, tool_name: str, args: Mapping[str, Any], **kwargs: Any) -> str:
+        seat = self._seat_now()
+        if seat is None:
+            return tools.nobody()
+        station, configuration = self._station(), self._configured()
+        try:
+            return station.told(
+                seat,
+                lambda memory: tools.handle(memory, configuration, tool_name, args, hostclock.now()),
+                configuration.timeout,
+            )
+        except SouvenanceError as error:
+            return tools.refused(error)
+
+    def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
+        self._turn = turn_number
+        if self._remembers:
+            self._station().turns.begin(self._turns)
+        self._author = {"id": kwargs.get("author_id"), "is_bot": kwargs.get("author_is_bot")}
+
+    def prefetch(self, query: str, *, session_id: str = "", **more: Any) -> str:
+        seat = self._seat_now()
+        if seat is None:
+            return ""
+        if self._notice_undone() and self._station().near:
+            self._station().flush(self._configured().patience)
+        return self._recall(seat, self._turn - 1).background(clean(query), self._turn)
+
+    def _recall(self, seat: Seat, turns: int) -> Recall:
+        """The recall of this conversation, of which so many turns are over or under way."""
+        conversation, over_http = self._conversation, self._over_http
+
+        def shown() -> Window | None:
+            """Without the provider in it: a question that is under way may outlive that."""
+            if conversation is None:
+                return None
+            found = window(conversation.home, conversation.session_id, turns)
+            # Over HTTP a caller may send the history itself, without what memory added to it.
+            return replace(found, injected="") if found and over_http else found
+
+        return Recall(self._station(), self._configured(), seat, self._live(seat), shown)
+
+    def queue_prefetch(self, query: str, *, session_id: str = "", **more: Any) -> None:
+        """Nothing: each turn's memory answers that turn's own message."""
+
+    def sync_turn(
+        self,
+        user_content: Any,
+        assistant_content: Any,
+        *,
+        session_id: str = "",
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        turn_author: Any = None,
+        **more: Any,
+    ) -> None:
+        self._end_turn()
+        seat, configuration = self._seat_of(turn_author, session_id), self._configured()
+        if seat is None or seat.namespaces.write is None or not configuration.save_messages:
+            return
+        station = self._station()
+        self._notice_undone()
+        user, assistant = spoken(user_content), spoken(assistant_content)
+        self._take_back(seat, self._gone_before(seat, session_id, user, messages))
+        said = self._said(station, seat.user, user) + self._said(station, seat.ai, assistant)
+        if said:
+            self._write(station, Turn(seat, said), session_id, user)
+        self._bring_pages(station, seat)
+        if said and configuration.write_frequency == "turn":
+            station.flush(_TURN_FLUSH_SECONDS)
+
+    def _end_turn(self) -> None:
+        if self._remembers:
+            self._station().turns.end(self._turns)
+
+    def _write(self, station: Station, turn: Turn, session_id: str, user: str) -> None:
+        frequency, seat = self._configured().write_frequency, turn.seat
+        every = frequency if isinstance(frequency, int) else 0
+        letter = station.post(turn, held=frequency == "session" or every > 1)
+        self._keep_title(session_id)
+        if not self._over_http:
+            with self._transcript(seat, session_id) as transcript:
+                transcript.wrote(letter, user)
+            station.live(self._key(seat, session_id)).seat = seat
+        if every > 1 and station.held(seat) >= every:
+            station.release(seat)
+
+    def _said(self, station: Station, peer: str, text: str) -> list[Said]:
+        now = station.now()
+        return [
+            Said(peer, piece, now)
+            for piece in chunks(redact(text), self._configured().message_max_chars)
+            if piece.strip()
+        ]
+
+    @property
+    def _over_http(self) -> bool:
+        """Whether it is where there is no undo, and where the host has two talks that begin alike in one."""
+        return self._conversation is not None and self._conversation.platform == HTTP
+
+    def _gone_before(
+        self, seat: Seat, session_id: str, user: str, messages: Sequence[Mapping[str, Any]] | None
+    ) -> list[str]:
+        """The letters whose words were undone before the user said this."""
+        conversation = self._conversation
+        if conversation is None or self._over_http:
+            return []
+        said = _said_by_user(messages or ())
+        places = [place for place, text in enumerate(said) if text == user]
+        before = said[: places[-1] if places else -1]
+        told = bool(before) or (bool(said) and self._turn == 1)
+
+        def undone() -> list[str]:
+            _, gone = said_and_undone(conversation.home, session_id or conversation.session_id)
+            return gone
+
+        with self._transcript(seat, session_id) as transcript:
+            return transcript.goes_on(before, undone, user) if told else transcript.is_over()
+
+    def _notice_undone(self) -> bool:
+        """Take back what was undone in chats that have not gone on since, of which a gateway tells nobody."""
+        noticed = False
+        if self._conversation is None:
+            return noticed
+        home, written = self._conversation.home, self._station().written()
+        for session_id in with_undone(home, written):
+            left, undone = said_and_undone(home, session_id)
+            with self._transcript(written[session_id], session_id) as transcript:
+                gone = transcript.rests(left, undone)
+            self._take_back(written[session_id], gone)
+            noticed = noticed or bool(gone)
+        return noticed
+
+    def _take_back(self, seat: Seat, letters: Sequence[str]) -> None:
+        """What was undone is no longer remembered."""
+        for letter in letters:
+            self._station().post(Undo(seat, letter))
+
+    def _bring_pages(self, station: Station, seat: Seat) -> None:
+        """The host's own files become the declared owner's memory, once, in a session of their own."""
+        configuration, conversation = self._configured(), self._conversation
+        if seat.user != configuration.peer_name or configuration.session_strategy == "per-session":
+            return
+        if conversation is None or is_shared(conversation):
+            return
+        seat = replace(seat, session=pages_name(configuration, seat.user))
+        notebook, key = self._around.notebook(configuration), ("files", seat.workspace, seat.user)
+        if notebook.was(*key):
+            return
+        try:
+            with notebook.once(*key) as first:
+                for page in pages(configuration.home, seat) if first else ():
+                    station.post(page)
+        except OSError as error:
+            self._around.warn(f"the host's own files are not taken over: {error}")
+
+    def on_memory_write(
+        self,
+        action: str,
+        target: str,
+        content: str,
+        metadata: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> None:
+        seat = self._seat_now(str((metadata or {}).get("session_id") or ""))
+        if seat is None or seat.namespaces.write is None:
+            return
+        said = statement(seat, action, target, clean(content), metadata)
+        if said is not None:
+            self._station().post(said)
+
+    def on_session_switch(
+        self,
+        new_session_id: str,
+        *,
+        parent_session_id: str = "",
+        reset: bool = False,
+        rewound: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        conversation, seat = self._conversation, self._seat()
+        if conversation is None or seat is None or not new_session_id:
+            return
+        if rewound:
+            self._rewind(conversation, seat)
+            return
+        reason = None if reset else kwargs.get("reason")
+        if reason != "compression":
+            self._end(seat, ())
+        if new_session_id != conversation.session_id:
+            self._move(conversation, seat, new_session_id, reason)
+        if reset:
+            self._turn = 0
+
+    def _rewind(self, conversation: Conversation, seat: Seat) -> None:
+        """Turns were taken back: which, the host's own transcript knows, or else what it tells next."""
+        self._live(seat).rewind()
+        left, undone = said_and_undone(conversation.home, conversation.session_id)
+        with self._transcript(seat) as transcript:
+            transcript.rewind()
+            gone = transcript.goes_on(left) if undone else []
+        self._take_back(seat, gone)
+
+    def _move(self, conversation: Conversation, seat: Seat, session_id: str, reason: str | None) -> None:
+        """Go on in another session of the host, which has the title of this one only if it grew from it."""
+        self._station().release(seat)
+        before = self._live(seat)
+        title = conversation.session_title if reason in ("branch", "compression") else None
+        self._conversation = replace(conversation, session_id=session_id, session_title=title)
+        self._settle_title()
+        if reason == "compression":
+            self._live(self._seat() or seat).continues(before)
+
+    def _end(self, seat: Seat, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Take back what was undone since the last turn, as far as can be told."""
+        with self._transcript(seat) as transcript:
+            gone = transcript.is_over(_said_by_user(messages))
+        self._take_back(seat, gone)
+
+    def on_session_end(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> None:
+        """Let go what was held back for the end. The last turn may still come."""
+        seat = self._seat()
+        if seat is not None:
+            self._notice_undone()
+            self._end(seat, messages)
+            self._station().release(seat)
+
+    def on_pre_compress(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> str:
+        """What memory knows that bears on the latest message, for whoever sums the conversation up."""
+        seat = self._seat()
+        if seat is None:
+            return ""
+        station, configuration = self._station(), self._configured()
+        until = time.monotonic() + configuration.patience
+        self._end(seat, messages)
+        station.release(seat)
+        latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
+        asking = self._seat_now()
+        told = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
+        station.flush(max(0.0, until - time.monotonic()))
+        return told
+
+    def shutdown(self, **more: Any) -> None:
+        """What is not written in time is in the outbox for the next process."""
+        self._end_turn()
+        seat = self._seat()
+        if seat is None:
+            return
+        self._notice_undone()
+        self._end(seat, ())
+        station = self._station()
+        station.release(seat)
+        station.flush(_FLUSH_SECONDS if station.near else self._configured().patience)
+
+    def get_config_schema(self, **more: Any) -> list[dict[str, Any]]:
+        """What a generic picker may ask; the wizard of `hermes memory setup souvenance` asks better.
+
+        Where memory is off the host takes each variable that is named here for what is missing.
+        """
+        named = self._configured().enabled
+        return [_field(key, named=named) for key in KEYS if key.name in _ASKED]
+
+    def save_config(self, values: Mapping[str, Any], hermes_home: str, **more: Any) -> None:
+        """Raises: Misconfigured."""
+        home = Path(hermes_home)
+        host = self._around.configuration(home, "default")[0].host
+        write_setting(home, host, {name: value for name, value in values.items() if value != ""})
+
+    def get_status_config(self, provider_config: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+        """What `hermes memory status` shows; `hermes souvenance status` shows all."""
+        configuration, off = self._configured(), self.unavailable_reason()
+        return ({"off": off} if off else {}) | {
+            "memory": configuration.url or str(configuration.store),
+            "workspace": configuration.workspace,
+            "recall": configuration.recall_mode,
+            "file": str(configuration.file or "none: the defaults"),
+        }
+
+    def backup_paths(self, **more: Any) -> list[str]:
+        """What lies outside the host's home; what lies in it the host finds itself."""
+        configuration = self._configured()
+        inside = configuration.store.resolve().is_relative_to(configuration.home.resolve())
+        return [] if inside or configuration.url is not None else [str(configuration.store)]
+
+
+def _said_by_user(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [spoken(message.get("content")) for message in messages if message.get("role") == "user"]
+
+
+def _field(key: Key, *, named: bool) -> dict[str, Any]:
+    """`named`: with the variable that may say it instead."""
+    field: dict[str, Any] = {"key": key.name, "description": key.says, "default": key.default_value}
+    if key.variable is not None:
+        field |= {"env_var": key.variable} if named else {}
+        field["secret"] = key.name == "apiKey"
+    if choices := key.kind.choices:
+        field["choices"] = list(choices)
+    return field
+
+
+_ASKED = ("baseUrl", "apiKey", "peerName", "recallMode", "sessionStrategy")
+_KNOWN = (
+    "user_id",
+    "user_id_alt",
+    "user_name",
+    "chat_id",
+    "chat_name",
+    "chat_type",
+    "thread_id",
+    "gateway_session_key",
+    "session_title",
+)

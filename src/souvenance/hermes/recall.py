@@ -1,0 +1,240 @@
+"""Recall: what a turn is given from memory, and how long it waits for it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooLate
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from souvenance.errors import SouvenanceError
+from souvenance.hermes import cadence, dialectic, hostclock
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.hosttranscript import Window
+from souvenance.hermes.injection import inject
+from souvenance.hermes.live import Live, Supplement
+from souvenance.hermes.station import Station
+from souvenance.turns import injection
+from souvenance.turns.memory import Known, Passage
+from souvenance.turns.seat import Seat
+from souvenance.turns.secrets import redact
+
+_LOADING_SECONDS = 3.0
+"""Once in a process what answers is loaded, and once for everybody what they have in a store: who did not say
+how long to wait waits so long for that, and no longer."""
+
+_FARTHEST_CLOCK = timedelta(hours=14)
+"""By how much the clocks of any place are ahead of UTC at most."""
+
+_MOST_ASKED = 4_000
+"""Of so much of a message is memory always asked."""
+
+_log = logging.getLogger("souvenance.hermes")
+_T = TypeVar("_T")
+
+
+class Recall:
+    """The recall of one conversation."""
+
+    def __init__(
+        self,
+        station: Station,
+        configuration: Configuration,
+        seat: Seat,
+        live: Live,
+        window: Callable[[], Window | None] = lambda: None,
+    ) -> None:
+        """`window` is what the host says that the model has before it, if it says so."""
+        self._station = station
+        self._configuration = configuration
+        self._seat = seat
+        self._live = live
+        self._window = window
+
+    def background(self, message: str, number: int) -> str:
+        """What the turn of that number is given; empty if memory has nothing, or not in time."""
+        live, configuration = self._live, self._configuration
+        if not self._seat.namespaces.read or not live.pace.turn(number, message, configuration).base:
+            return ""
+        waits = self._waits(number)
+        if waits is None:
+            return ""
+        earlier, warm = self._earlier(number), live.known is not None
+        turn = live.pace.turn(number, message, configuration)  # Once more, for it counts what was answered.
+        message = self._outward(message)
+        looked_up = self._look_up(message, waits.patience) if turn.refresh else None
+        known = self._base(looked_up, number, waits.base_until)
+        shown = self._window()
+        base = "" if known is None else self._rendered(known, message, shown)
+        waits_on = live.supplement is not None or self._waits_on(number, known)
+        if turn.ask and live.supplement is None and (waits_on or configuration.shows_later):
+            self._ask(message, number, warm=warm)
+        supplement = self._supplement(waits.supplement_until if waits_on else 0.0) or earlier
+        return inject(configuration, base, supplement, "" if shown is None else shown.injected)
+
+    def at_once(self, message: str) -> str:
+        """The first layer for the message, whichever turn it is; nothing if memory is only for tools."""
+        wait = self._configuration.patience
+        if self._configuration.recall_mode == "tools" or not self._seat.namespaces.read:
+            return ""
+        if (since := self._since(wait, chosen=True)) is None:
+            return ""
+        message = self._outward(message)
+        known = self._within(self._look_up(message, wait), since + wait)
+        return "" if known is None else self._rendered(known, message, self._window())
+
+    def _outward(self, message: str) -> str:
+        """What memory is asked about: where it is elsewhere, no secret of the message goes there."""
+        if self._station.near:
+            return message
+        return redact(message[: max(_MOST_ASKED, self._configuration.dialectic_max_input_chars)])
+
+    def _waits(self, number: int) -> _Waits | None:
+        """For how long the turn waits for each layer; None if there is no way to memory."""
+        configuration, began = self._configuration, time.monotonic()
+        base = supplement = configuration.recall_wait
+        if number <= 1 and configuration.first_turn_base_wait is not None:
+            base = configuration.first_turn_base_wait
+        if number <= 1 and configuration.first_turn_dialectic_wait is not None:
+            supplement = configuration.first_turn_dialectic_wait
+        usual = configuration.patience
+        since = self._since(usual if base is None else base, chosen=base is not None)
+        if since is None:
+            return None
+        at_least = began + _LOADING_SECONDS if self._station.cold(self._seat) else 0.0
+        base_until, supplement_until = (
+            max(since + usual, at_least) if wait is None else since + wait for wait in (base, supplement)
+        )
+        return _Waits(base_until - since, base_until, supplement_until)
+
+    def _since(self, wait: float, *, chosen: bool) -> float | None:
+        """From when on a turn waits that long; None if the way to memory is not open by then.
+
+        What has to be loaded first is part of a wait that somebody chose.
+        """
+        began = time.monotonic()
+        if not self._station.loaded(wait if chosen else _LOADING_SECONDS):
+            return None
+        since = began if chosen else time.monotonic()
+        return since if self._station.ready(since + wait - time.monotonic()) else None
+
+    def _waits_on(self, number: int, known: Known | None) -> bool:
+        """Whether a turn waits for the second layer, which is asked for once the first is there.
+
+        Asked for together they would keep each other waiting. By rule it says what the first tells already,
+        and a model takes longer than a turn usually waits: it comes with the next turn, unless there was
+        nothing to tell, or somebody chose to wait.
+        """
+        told = known is not None and bool(known.user.view or known.passages)
+        configuration = self._configuration
+        of_first_turn = number <= 1 and configuration.first_turn_dialectic_wait is not None
+        chosen = of_first_turn or (configuration.recall_wait is not None and not self._station.near)
+        return not told or chosen
+
+    def _look_up(self, message: str, patience: float) -> Future[Known] | None:
+        return self._station.ask(self._seat, lambda memory: memory.known(message), patience)
+
+    def _ask(self, message: str, number: int, *, warm: bool) -> None:
+        asked = self._station.ask(
+            self._seat,
+            lambda memory: dialectic.supplement(memory.ask, self._configuration, message, warm),
+        )
+        if asked is not None:
+            self._live.supplement = Supplement(number, asked)
+
+    def _within(self, looked_up: Future[Known] | None, deadline: float) -> Known | None:
+        """What was looked up, if it is there by then; otherwise nobody wants it any longer."""
+        known = None if looked_up is None else _by(looked_up, deadline)
+        if looked_up is not None and known is None:
+            self._station.give_up(looked_up)
+        return known
+
+    def _base(self, looked_up: Future[Known] | None, number: int, deadline: float) -> Known | None:
+        """What was looked up; where it does not come in time, what was known, but for what was said."""
+        live = self._live
+        known = self._within(looked_up, deadline)
+        if known is not None:
+            live.known, live.pace = known, live.pace.with_base(number)
+            return known
+        return None if live.known is None else replace(live.known, passages=())
+
+    def _earlier(self, number: int) -> str:
+        """What memory was asked in an earlier turn and has answered since, if it still bears on this one."""
+        asked = self._live.supplement
+        if asked is not None and not cadence.fresh(asked.turn, number, self._configuration):
+            self._live.supplement = None
+            self._station.give_up(asked.answer)
+        return self._supplement(0.0)
+
+    def _supplement(self, deadline: float) -> str:
+        """The answer to what memory was asked, if it is there by then; otherwise a later turn may have it."""
+        live = self._live
+        asked = live.supplement
+        if asked is None:
+            return ""
+        told = _by(asked.answer, deadline)
+        if told is not None or _failed(asked.answer):
+            live.supplement = None
+        if told is None:
+            return ""
+        live.pace = live.pace.with_answer(asked.turn, found=bool(told))
+        return told
+
+    def _rendered(self, known: Known, message: str, window: Window | None) -> str:
+        """Without what the model has before it anyway."""
+        return injection.base(
+            replace(known, passages=self._out_of_sight(known.passages, window)),
+            message,
+            hostclock.now(),
+            tokens=self._configuration.context_tokens,
+            before="" if window is None else window.injected,
+        )
+
+    def _out_of_sight(self, passages: Sequence[Passage], window: Window | None) -> tuple[Passage, ...]:
+        """Those that the model does not have before it; where nobody says what it has, it is what was said in
+        this conversation since this process knows of it.
+        """
+        if window is not None:
+            return tuple(one for one in passages if not window.shows(one.text))
+        began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)
+        here = self._seat.session
+        return tuple(one for one in passages if one.session != here or self._before(one.said_at, began))
+
+    def _before(self, said_at: datetime, began: datetime) -> bool:
+        """Whether it was certainly said before. A quotation tells the time of where the store is."""
+        if said_at.tzinfo is not None:
+            return said_at < began
+        if self._station.near:
+            return said_at.replace(tzinfo=hostclock.now().tzinfo) < began
+        return said_at.replace(tzinfo=UTC) < began - _FARTHEST_CLOCK
+
+
+class _Waits(NamedTuple):
+    """For how long a turn waits for its base layer, and until when for each."""
+
+    patience: float
+    base_until: float
+    supplement_until: float
+
+
+def _failed(task: Future[str]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
+
+
+def _by(task: Future[_T], deadline: float) -> _T | None:
+    """What came of the task, if that is known by then."""
+    try:
+        return task.result(max(0.0, deadline - time.monotonic()))
+    except TooLate:
+        return None
+    except SouvenanceError as error:
+        _log.debug("souvenance: nothing recalled: %s: %s", error.code, error.detail)
+        return None
+    except Exception as error:  # noqa: BLE001 - a turn has what else there is
+        _log.warning("souvenance: nothing recalled: %s: %s", type(error).__name__, error)
+        return None

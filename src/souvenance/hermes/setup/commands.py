@@ -1,0 +1,403 @@
+"""The commands: `souvenance hermes …`, and the same ones as `hermes souvenance …`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from msgspec.structs import replace
+
+from souvenance.errors import InvalidInput
+from souvenance.hermes.configuration import Configuration, RecallMode
+from souvenance.hermes.files import write_setting
+from souvenance.hermes.identity import agent_peer
+from souvenance.hermes.keys import find
+from souvenance.hermes.setup import wizard
+from souvenance.hermes.setup.answers import NOTHING, PRESETS, alias, prefix, reads, taken, writes
+from souvenance.hermes.setup.blocks import block_of
+from souvenance.hermes.setup.console import Abandoned, Terminal
+from souvenance.hermes.setup.desk import Command, Desk, common_options, pass_desk, settle
+from souvenance.hermes.setup.hostconfig import provider_in
+from souvenance.hermes.setup.inspection import Inspect
+from souvenance.hermes.setup.install import install as place
+from souvenance.hermes.setup.install import uninstall as take_away
+from souvenance.hermes.setup.interpreter import reach
+from souvenance.hermes.setup.people import IDENTITIES, Mapped
+from souvenance.hermes.setup.profiles import DEFAULT, Profile, find_installation
+from souvenance.hermes.setup.renaming import Carried, Carry, left_behind, owner_of
+from souvenance.hermes.setup.shown import shown
+from souvenance.hermes.setup.signing import login, logout
+from souvenance.hermes.setup.status import lines, report
+from souvenance.hermes.setup.sync import sync as synced
+from souvenance.hermes.signin import profile as signin
+
+_RECALL_MODES = get_args(RecallMode)
+_HOW: Mapping[str | None, signin.How] = {"browser": "browser", "device": "code"}
+
+
+def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> click.Group:
+    """All the commands. `inspect` finds out how memory does; without it, status says less. `carry` takes
+    memory along to another name; without it, that can't be asked for."""
+
+    @click.group("hermes", context_settings={"help_option_names": ["-h", "--help"]})
+    @click.pass_context
+    def hermes(ctx: click.Context) -> None:
+        """Memory for Hermes Agent: place the plugin, set it up, see how it does."""
+        desk = ctx.ensure_object(Desk)
+        desk.inspect, desk.carry = inspect, carry
+        settle(ctx, desk)
+
+    hermes.params.extend(common_options())
+    for command in (install, setup, status, enable, disable, mode, peer, tokens, map_, sync, login, logout):
+        hermes.add_command(command)
+    return hermes
+
+
+@click.command(cls=Command, without=["--profile"])
+@click.option("--profile", "profiles", metavar="NAME", multiple=True, help="Only this profile; repeatable.")
+@click.option("--uninstall", is_flag=True, help="Take the plugin away again.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@pass_desk
+def install(desk: Desk, profiles: tuple[str, ...], uninstall: bool, dry_run: bool) -> None:
+    """Place the plugin in every profile of Hermes. Doing it again does no harm."""
+    installation = find_installation(desk.environment, desk.home, desk.profile, new=not uninstall)
+    chosen = installation.chosen(profiles or ([desk.profile] if desk.profile else []))
+    steps = (take_away if uninstall else place)(chosen, dry_run=dry_run)
+    names = {step.profile for step in steps if uninstall and step.outcome == "removed"}
+    still = [one for one in chosen if one.name in names and provider_in(one.settings) == "souvenance"]
+    found = None if uninstall else reach(desk.environment)
+
+    def text() -> Iterable[str]:
+        would = "would be " if dry_run else ""
+        for step in steps:
+            done = step.outcome in ("already in place", "not there")
+            yield f"{step.profile}: {step.outcome if done else would + step.outcome} ({step.folder})"
+        for one in still:
+            yield f"{one.name} still names souvenance as its memory. Run: hermes{_chosen(one)} memory off"
+        if found is not None and found.advice:
+            yield f"warning: {found.advice}"
+        if not uninstall and not dry_run:
+            first = next((one for one in chosen if provider_in(one.settings) != "souvenance"), None)
+            if first is not None:
+                yield f"Next: hermes{_chosen(first)} memory setup souvenance"
+
+    desk.show({"steps": steps, "dry_run": dry_run, "reach": found}, text())
+
+
+def _chosen(profile: Profile) -> str:
+    return "" if profile.name == DEFAULT else f" -p {profile.name}"
+
+
+@click.command(cls=Command, without=["--json"])
+@click.option("--embedded", "where", flag_value="embedded", help="Keep memory on this machine.")
+@click.option("--cloud", "where", flag_value="cloud", help="Keep memory in Honcho's cloud.")
+@click.option("--url", metavar="URL", help="Keep memory on this server, Souvenance's or Honcho's.")
+@click.option("--api-key-file", type=click.File(), help="Where the server's key is; - for standard input.")
+@click.option("--api-key-env", metavar="VARIABLE", help="The variable that holds the server's key.")
+@click.option("--login", "sign_in", type=click.Choice(["browser", "device"]), help="Sign in to the server.")
+@click.option("--peer", metavar="NAME", help="Your name.")
+@click.option("--ai", metavar="NAME", help="The agent's name.")
+@click.option("--identity", type=click.Choice(IDENTITIES), help="Who talks to this gateway.")
+@click.option("--alias", "alias_", metavar="ID[=PEER]", multiple=True, help="Whose id that is; repeatable.")
+@click.option("--prefix", "prefix_", metavar="TEXT", help="What the names of strangers begin with.")
+@click.option("--recall", type=click.Choice(_RECALL_MODES), help="How memory reaches the model.")
+@click.option("--strategy", metavar="STRATEGY", help="What one session is on the command line.")
+@click.option("--write-frequency", metavar="WHEN", help="When what was said is written.")
+@click.option("--read", "read_", metavar="NAMES", help="Namespaces that may be read; - for none.")
+@click.option("--write", "write_", metavar="NAME", help="The namespace that is written to; - for none.")
+@click.option(
+    "--context-tokens", type=int, metavar="N", help="Tokens of memory in one turn at most; 0 for no limit."
+)
+@click.option(
+    "--dialectic-cadence", type=int, metavar="N", help="Turns between two questions about the user."
+)
+@click.option("--dialectic-depth", type=int, metavar="N", help="Passes for each such question.")
+@click.option(
+    "--host-model/--no-host-model", default=None, help="Let Hermes' own model read finished conversations."
+)
+@click.option("--yes", is_flag=True, help="Ask nothing.")
+@pass_desk
+def setup(desk: Desk, /, yes: bool, **options: Any) -> None:
+    """Set memory up, by a few questions or by options, and make it that of Hermes."""
+    profile = desk.installation.current
+    console = Terminal(answers=not yes)
+    try:
+        wizard.set_up(
+            profile,
+            console,
+            environment=desk.surroundings,
+            activate=wizard.activation(profile),
+            given=_given(desk, options),
+            inspect=desk.inspect,
+            sign_in=signin.sign_in,
+        )
+    except Abandoned:
+        console.say("\nNothing was changed.")
+        raise click.Abort from None
+
+
+def _given(desk: Desk, options: Mapping[str, Any]) -> wizard.Given:
+    """Raises: InvalidInput."""
+    names = {
+        "peer": "peerName",
+        "ai": "aiPeer",
+        "recall": "recallMode",
+        "strategy": "sessionStrategy",
+        "write_frequency": "writeFrequency",
+        "context_tokens": "contextTokens",
+        "dialectic_cadence": "dialecticCadence",
+        "dialectic_depth": "dialecticDepth",
+        "host_model": "hostModel",
+    }
+    if options["where"] and options["url"]:
+        raise click.UsageError(f"--url and --{options['where']} exclude each other")
+    settings = {
+        name: taken(name, options[option]) for option, name in names.items() if options[option] is not None
+    }
+    owner = settings.get("peerName") or desk.configuration().peer_name or ""
+    if not owner and any("=" not in one for one in options["alias_"]):
+        raise InvalidInput("--alias ID needs to know your name", hint="Give --peer too, or --alias ID=PEER.")
+    return wizard.Given(
+        connection=options["where"],
+        url=taken("baseUrl", options["url"]) if options["url"] else None,
+        api_key=_api_key(desk, options),
+        sign_in=_HOW.get(options["sign_in"]),
+        settings=settings,
+        read=reads(options["read_"]) if options["read_"] else None,
+        write=writes(options["write_"]) or NOTHING if options["write_"] else None,
+        mapped=Mapped(
+            identity=options["identity"],
+            aliases=dict(alias(one, owner) for one in options["alias_"]),
+            prefix=None if options["prefix_"] is None else prefix(options["prefix_"] or NOTHING),
+        ),
+    )
+
+
+def _api_key(desk: Desk, options: Mapping[str, Any]) -> str | None:
+    if options["api_key_file"] is not None:
+        key = taken("apiKey", options["api_key_file"].read())
+    elif options["api_key_env"] is not None:
+        key = taken("apiKey", desk.surroundings.get(options["api_key_env"], ""))
+    else:
+        return None
+    if not key:
+        raise InvalidInput("there is no key where one was said to be", hint="Name what holds it.")
+    return str(key)
+
+
+@click.command(cls=Command)
+@pass_desk
+def status(desk: Desk) -> None:
+    """Say how memory stands in this profile. Nothing is made or changed."""
+    found = report(desk.installation, desk.surroundings, Path.cwd(), desk.inspect)
+    desk.show(found, lines(found))
+
+
+@click.command(cls=Command)
+@pass_desk
+def enable(desk: Desk) -> None:
+    """Switch memory on in this profile."""
+    _change(desk, {"enabled": True})
+
+
+@click.command(cls=Command)
+@pass_desk
+def disable(desk: Desk) -> None:
+    """Switch memory off in this profile. What is remembered stays."""
+    _change(desk, {"enabled": False})
+
+
+@click.command(cls=Command)
+@click.argument("mode", required=False, type=click.Choice([*_RECALL_MODES, *PRESETS]))
+@pass_desk
+def mode(desk: Desk, mode: str | None) -> None:
+    """Choose how memory reaches the model, or who observes whom; without MODE, say how it is.
+
+    hybrid, context and tools are about recall; directional and unified about observation.
+    """
+    if mode is None:
+        _tell(desk, "recallMode", "observation")
+    elif mode in PRESETS:
+        _observe(desk, mode)
+    else:
+        _change(desk, {"recallMode": mode})
+
+
+def _observe(desk: Desk, mode: str) -> None:
+    """Choose the preset, and take out what is said flag by flag and would win over it."""
+    before = desk.configuration()
+    changes = {"observationMode": mode, "observation": None}
+    file = write_setting(before.home, before.host, changes, environment=desk.surroundings)
+    if desk.configuration().observation != PRESETS[mode]:
+        sides = {"user": PRESETS[mode].user, "ai": PRESETS[mode].ai}
+        flags = {
+            side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
+            for side, one in sides.items()
+        }
+        file = write_setting(before.home, before.host, {"observation": flags}, environment=desk.surroundings)
+    _tell_change(desk, before, ("observation",), file)
+
+
+@click.command(cls=Command)
+@click.option("--user", metavar="NAME", help="Your name.")
+@click.option("--ai", metavar="NAME", help="The agent's name.")
+@click.option("--carry", metavar="OLD", help="Take along what is remembered of you under that name.")
+@click.option("--carry-ai", metavar="OLD", help="Take along what the agent knows under that name.")
+@pass_desk
+def peer(desk: Desk, user: str | None, ai: str | None, carry: str | None, carry_ai: str | None) -> None:
+    """Name yourself and the agent; without options, say the names.
+
+    Memory is kept by name: what is remembered so far stays with the names of so far, unless it is carried
+    along. If that is stopped midway, run the same again.
+    """
+    wanted = {"peerName": user, "aiPeer": ai}
+    if carry is None and carry_ai is None:
+        _choose(desk, wanted)
+        return
+    given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
+    before = desk.configuration()
+    named = replace(before, **{_attribute(name): taken(name, value) for name, value in given.items()})
+    moves = ((carry, owner_of(named)), (carry_ai, agent_peer(named)))
+    carried = [_carried(desk, before, old, new) for old, new in moves if old is not None]
+    led = {one: owner_of(named) for one, peer in before.user_peer_aliases.items() if peer == carry}
+    if led:
+        given["userPeerAliases"] = {**before.user_peer_aliases, **led}
+    _change(desk, given, carried)
+
+
+def _carried(desk: Desk, configuration: Configuration, old: str, new: str) -> Carried:
+    if desk.carry is None:
+        raise click.UsageError("nothing can be carried along from here")
+    return desk.carry(configuration, old, new)
+
+
+@click.command(cls=Command)
+@click.option(
+    "--context", type=int, metavar="N", help="Tokens of memory in one turn at most; 0 for no limit."
+)
+@click.option(
+    "--dialectic",
+    type=int,
+    metavar="N",
+    help="Characters of an answer about the user at most; 0 for no limit.",
+)
+@pass_desk
+def tokens(desk: Desk, context: int | None, dialectic: int | None) -> None:
+    """Limit what is put before the model; without options, say the limits."""
+    _choose(desk, {"contextTokens": context, "dialecticMaxChars": dialectic})
+
+
+@click.command("map", cls=Command)
+@click.argument("name", required=False)
+@click.option("--remove", is_flag=True, help="Let the strategy name this directory's session again.")
+@pass_desk
+def map_(desk: Desk, name: str | None, remove: bool) -> None:
+    """Name the session of this directory; without NAME, list the directories that have one."""
+    if name and remove:
+        raise click.UsageError("NAME and --remove exclude each other")
+    before, here = desk.configuration(), str(Path.cwd())
+    if not name and not remove:
+        told = [f"{directory}: {session}" for directory, session in before.sessions.items()]
+        desk.show({"sessions": before.sessions}, told or ["No directory has a name of its own."])
+        return
+    if remove and here not in before.sessions:
+        desk.show({"sessions": before.sessions}, [f"{here} has no name of its own."])
+        return
+    sessions = {directory: session for directory, session in before.sessions.items() if directory != here}
+    sessions |= taken("sessions", {here: name}) if name else {}
+    own = "sessions" in (block_of(before.file, before.host) or {})
+    file = write_setting(
+        before.home, before.host, {"sessions": sessions}, root=not own, environment=desk.surroundings
+    )
+    said = f"{here}: {name}" if name else f"{here} has no name of its own any more"
+    desk.show({"file": file, "sessions": sessions}, [said, f"in {file}"])
+
+
+@click.command(cls=Command)
+@pass_desk
+def sync(desk: Desk) -> None:
+    """Give every profile a block of settings like the default one's, with an agent of its own."""
+    installation = desk.installation
+    done = synced(installation, desk.environment)
+
+    def text() -> Iterator[str]:
+        for one in done:
+            yield f"{one.profile}: {one.outcome} ({one.file}, block {one.host})"
+        for one in done:
+            if one.signs_in:
+                yield f"Next: souvenance login --profile {one.profile} (a sign-in is for one profile alone)"
+        for profile in installation.chosen([one.profile for one in done]):
+            if done and provider_in(profile.settings) != "souvenance":
+                yield f"Next: hermes{_chosen(profile)} config set memory.provider souvenance"
+        if not done:
+            yield "There is no profile but the default one."
+
+    desk.show({"profiles": done}, text())
+
+
+def _tell(desk: Desk, *names: str, carried: Sequence[Carried] = ()) -> None:
+    now = desk.configuration()
+    values = {name: _value(now, name) for name in names}
+    told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
+    for one in carried:
+        told.extend(one.told())
+    desk.show({**values, "carried": carried} if carried else values, told)
+
+
+def _attribute(name: str) -> str:
+    key = find(name)
+    return name if key is None else key.attribute
+
+
+def _value(configuration: Configuration, name: str) -> Any:
+    return getattr(configuration, _attribute(name), None)
+
+
+def _choose(desk: Desk, wanted: Mapping[str, Any]) -> None:
+    """Write the settings that are given; if none is, say how they are."""
+    given = {name: value for name, value in wanted.items() if value is not None}
+    if given:
+        _change(desk, given)
+    else:
+        _tell(desk, *wanted)
+
+
+def _change(desk: Desk, given: Mapping[str, Any], carried: Sequence[Carried] = ()) -> None:
+    """Write settings, and say what changed and where, and what was carried along before."""
+    before = desk.configuration()
+    meant = {name: taken(name, value) for name, value in given.items()}
+    if all(_value(before, name) == value for name, value in meant.items()):
+        _tell(desk, *given, carried=carried)
+        return
+    file = write_setting(before.home, before.host, given, environment=desk.surroundings)
+    _tell_change(desk, before, tuple(given), file, carried)
+
+
+def _tell_change(
+    desk: Desk,
+    before: Configuration,
+    names: tuple[str, ...],
+    file: Path,
+    carried: Sequence[Carried] = (),
+) -> None:
+    after, complaints = desk.read()
+    current = desk.installation.current.name
+    profile = "" if current == DEFAULT else f" --profile {current}"
+    stays = list(left_behind(before, after, profile, [one.old for one in carried]))
+    values = {name: (_value(before, name), _value(after, name)) for name in names}
+
+    def text() -> Iterator[str]:
+        for name, (old, new) in values.items():
+            yield f"{name}: {shown(name, old)} -> {shown(name, new)}"
+        yield f"in {file}, for {before.host}"
+        for one in carried:
+            yield from one.told()
+        yield from stays
+        yield from (f"warning: {complaint}" for complaint in complaints)
+
+    told: dict[str, Any] = {name: new for name, (_, new) in values.items()}
+    told |= {"stays": stays} if stays else {}
+    told |= {"carried": carried} if carried else {}
+    desk.show({"file": file, "host": before.host, **told, "complaints": list(map(str, complaints))}, text())

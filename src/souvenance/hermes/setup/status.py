@@ -1,0 +1,297 @@
+"""How memory stands in a profile: what is configured, what counts of it, and whether it answers."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import fields
+
+from souvenance.hermes.breaker import Health
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.files import read_configuration
+from souvenance.hermes.host import Conversation
+from souvenance.hermes.identity import identify
+from souvenance.hermes.keys import KEYS, NOT_NEEDED
+from souvenance.hermes.naming import session_name
+from souvenance.hermes.oauth import Grant
+from souvenance.hermes.setup.answers import PRESETS
+from souvenance.hermes.setup.blocks import block_name, block_of, root_of
+from souvenance.hermes.setup.hostconfig import provider_in
+from souvenance.hermes.setup.inspection import Findings, Inspect
+from souvenance.hermes.setup.install import is_placed
+from souvenance.hermes.setup.model_status import ModelStatus, is_served, model_status, model_words
+from souvenance.hermes.setup.people import Identity, identity_in
+from souvenance.hermes.setup.profiles import DEFAULT, Installation
+from souvenance.hermes.setup.shown import SECRETS, address, masked, plain, shown, size
+from souvenance.hermes.setup.signing import standing
+from souvenance.ports.outbox import Standing
+
+_OTHERS: Mapping[Identity, str] = {
+    "just-me": "whoever writes through a gateway is you",
+    "pooled": "some ids lead to people who are known; everybody else is somebody of their own",
+    "per-user": "everybody who writes through a gateway is somebody of their own",
+}
+
+_OF_A_SERVER = "SOUVENANCE_EMBEDDER"
+
+_CONSTANT = {
+    one.name: one.default_factory() if one.default is NODEFAULT else one.default
+    for one in fields(Configuration)
+    if not one.required and one.name not in ("base_url", "api_key", "oauth", "environment", "peer_name")
+}
+"""The defaults, but of what is told anyway."""
+
+
+class Place(Struct, frozen=True):
+    """A profile, and how far it is ours."""
+
+    profile: str
+    placed: bool
+    provider: str
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    profile: str
+    home: Path
+    host: str
+    file: Path | None
+    enabled: bool
+    places: list[Place]
+    url: str | None
+    """The server; None for the store on this machine."""
+    store: Path
+    store_bytes: int | None
+    """None if there is none yet."""
+    key: str
+    sign_in: str
+    """Why the sign-in could not be renewed."""
+    reachable: bool | None
+    told: str
+    health: Health | None
+    outbox: Standing | None
+    delay: str
+    """Why what waits in it could not be written."""
+    unwritable: str
+    """Why there is no outbox that could be used."""
+    unread: list[str]
+    """Variables that choose an embedder, where nobody reads them."""
+    model: ModelStatus
+    identity: Identity
+    session: str | None
+    """What is said in this directory belongs to; None if every run has its own."""
+    settings: dict[str, Any]
+    """Every setting as it counts."""
+    changed: list[str]
+    """Those that are not the default."""
+    not_needed: list[str]
+    complaints: list[str]
+
+
+def report(
+    installation: Installation,
+    environment: Mapping[str, str],
+    directory: Path,
+    inspect: Inspect | None = None,
+) -> Report:
+    """Look at everything, and change nothing. `environment` is as Hermes sees it."""
+    profile = installation.current
+    configuration, complaints = read_configuration(profile.home, environment, profile.name)
+    findings = Findings()
+    if inspect is not None:
+        findings = inspect(configuration)
+        # A sign-in may have been renewed by looking.
+        configuration, complaints = read_configuration(profile.home, environment, profile.name)
+    return Report(
+        profile=profile.name,
+        home=profile.home,
+        host=block_name(configuration.file, configuration.host),
+        file=configuration.file,
+        enabled=configuration.enabled,
+        places=[
+            Place(one.name, is_placed(one), provider_in(one.settings)) for one in installation.profiles()
+        ],
+        url=address(configuration.url) if configuration.url else None,
+        store=configuration.store,
+        store_bytes=_bytes_in(configuration.store),
+        key=_key(configuration),
+        sign_in=findings.sign_in,
+        reachable=findings.reachable,
+        told=findings.told,
+        health=findings.health,
+        outbox=findings.outbox,
+        delay=findings.delay,
+        unwritable=findings.unwritable,
+        unread=_unread(configuration, findings, environment),
+        model=model_status(configuration, findings, environment),
+        identity=identity_in(configuration),
+        session=_session(configuration, directory),
+        settings=_settings(configuration),
+        changed=_changed(configuration),
+        not_needed=_not_needed(configuration),
+        complaints=[str(complaint) for complaint in complaints],
+    )
+
+
+def _settings(configuration: Configuration) -> dict[str, Any]:
+    found = {key.name: getattr(configuration, key.attribute, None) for key in KEYS}
+    hidden = {name: shown(name, found[name]) for name in (*SECRETS, "baseUrl") if found[name] is not None}
+    sides = {"user": configuration.observation.user, "ai": configuration.observation.ai}
+    observation = {
+        "observationMode": next(
+            (mode for mode, one in PRESETS.items() if one == configuration.observation), None
+        ),
+        "observation": {
+            side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
+            for side, one in sides.items()
+        },
+    }
+    return found | hidden | observation
+
+
+def _changed(configuration: Configuration) -> list[str]:
+    """Those that have a default of their own and are not it."""
+    by_mode = configuration.observation in PRESETS.values()
+    names = {"observation": "observationMode"} if by_mode else {}
+    return [
+        names.get(key.name, key.name)
+        for key in KEYS
+        if key.attribute in _CONSTANT and getattr(configuration, key.attribute) != _CONSTANT[key.attribute]
+    ]
+
+
+def _not_needed(configuration: Configuration) -> list[str]:
+    said = (
+        root_of(configuration.file).keys() | (block_of(configuration.file, configuration.host) or {}).keys()
+    )
+    return [name for name in NOT_NEEDED if name in said]
+
+
+def _unread(configuration: Configuration, findings: Findings, environment: Mapping[str, str]) -> list[str]:
+    """Only a server reads them: Hermes' own process finds by what is installed."""
+    return (
+        []
+        if is_served(configuration, findings)
+        else sorted(name for name in environment if name.startswith(_OF_A_SERVER))
+    )
+
+
+def _bytes_in(folder: Path) -> int | None:
+    if not folder.is_dir():
+        return None
+    found = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                found += os.lstat(os.path.join(place, name)).st_size
+            except OSError:
+                continue  # It went while we looked.
+    return found
+
+
+def _key(configuration: Configuration) -> str:
+    if configuration.oauth is not None:
+        grant = Grant.of(configuration)
+        return f"OAuth ({standing(grant, int(time.time()))})" if grant else "OAuth, which can't be renewed"
+    return masked(configuration.api_key) if configuration.api_key else "none"
+
+
+def _session(configuration: Configuration, directory: Path) -> str | None:
+    if configuration.session_strategy == "per-session":
+        return None
+    here = Conversation(session_id="", home=configuration.home, directory=directory)
+    return session_name(configuration, here, identify(configuration, here), session_id="")
+
+
+def lines(found: Report) -> Iterator[str]:
+    """The report for people."""
+    yield f"Souvenance for Hermes, profile {found.profile} in {found.home}"
+    yield from (f"  {name:<12}{text}" for name, text in _rows(found))
+    if found.changed:
+        yield "  not the default:"
+        yield from (f"    {name}: {shown(name, found.settings[name])}" for name in found.changed)
+    yield from (f"  {name} is not needed here" for name in found.not_needed)
+    yield from (f"warning: {complaint}" for complaint in found.complaints)
+    yield from _next(found)
+
+
+def _next(found: Report) -> Iterator[str]:
+    """What is missing for Hermes to use this memory."""
+    here = next((place for place in found.places if place.profile == found.profile), None)
+    without = [one.profile for one in found.places if one.provider == "souvenance" and not one.placed]
+    if without:
+        yield f"Without memory, for the plugin is not placed there: {_listed(without)}"
+    if without or here is None or not here.placed:
+        yield "Next: souvenance hermes install"
+    elif here.provider != "souvenance":
+        profile = "" if here.profile == DEFAULT else f" -p {here.profile}"
+        yield f"Next: hermes{profile} memory setup souvenance"
+
+
+def _rows(found: Report) -> Iterator[tuple[str, str]]:
+    settings = found.settings
+    yield "memory", "on" if found.enabled else "off"
+    yield (
+        "plugin",
+        f"placed in {_listed([one.profile for one in found.places if one.placed]) or 'no profile'}",
+    )
+    yield "provider", "; ".join(f"{place.profile}: {place.provider or 'none'}" for place in found.places)
+    yield "file", f"{found.file}, block {found.host}" if found.file else "none: every setting is the default"
+    yield "kept", found.url or _store(found)
+    if found.reachable is not None:
+        yield "answers", " ".join(filter(None, ("yes" if found.reachable else "no:", found.told)))
+    elif found.told:
+        yield "answers", found.told
+    if found.unread:
+        yield "not read", f"{_listed(found.unread)}: only 'souvenance serve --home {found.store}' does"
+    yield "model", model_words(found.model)
+    if found.model.trouble:
+        yield "trouble", found.model.trouble
+    if found.url:
+        yield "key", found.key
+    if found.sign_in:
+        yield "sign-in", f"could not be renewed: {found.sign_in}"
+    yield "workspace", plain(settings["workspace"])
+    yield "you", settings["peerName"] or "nobody by name"
+    yield "others", f"{found.identity}: {_OTHERS[found.identity]}"
+    yield "agent", plain(settings["aiPeer"])
+    yield "session", found.session or "a new one in every run"
+    reads = _listed(settings["namespaces"].read) or "nothing"
+    yield "namespaces", f"reads {reads}, writes to {settings['namespaces'].write or 'none'}"
+    if found.outbox is not None:
+        yield "outbox", _outbox(found.outbox)
+        if found.delay and found.outbox.waiting:
+            yield "not written", found.delay
+    if found.unwritable:
+        yield "outbox", f"can't be used, so nothing that is said is kept: {found.unwritable}"
+    if found.health is not None:
+        yield (
+            "breaker",
+            "closed"
+            if found.health.ok
+            else f"open since {_moment(found.health.since)}: {found.health.error}",
+        )
+
+
+def _outbox(standing: Standing) -> str:
+    told = f"{standing.waiting} waiting, {standing.held} held, {standing.set_aside} set aside"
+    return f"{told}; set aside whole {standing.broken} times" if standing.broken else told
+
+
+def _moment(at: float) -> str:
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _store(found: Report) -> str:
+    if found.store_bytes is None:
+        return f"{found.store}, which is made with the first memory"
+    return f"{found.store} ({size(found.store_bytes)})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,330 @@
+"""The wizard: three questions, or four with a gateway, each with an answer that fits most."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct, to_builtins
+
+from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.files import hold_to_be_readable, read_configuration, write_setting
+from souvenance.hermes.interpretation import KEY_VARIABLE, Complaint
+from souvenance.hermes.keys import find
+from souvenance.hermes.kinds import NO_LIMIT, peer_name
+from souvenance.hermes.model_choice import TOKENS_PER_CONVERSATION
+from souvenance.hermes.setup.answers import taken, writes
+from souvenance.hermes.setup.blocks import old_spellings
+from souvenance.hermes.setup.console import Abandoned, Console, Terminal, agreed, answered, chosen
+from souvenance.hermes.setup.gateways import gateways
+from souvenance.hermes.setup.hostconfig import PROVIDER, choose_provider, provider_in
+from souvenance.hermes.setup.inspection import Inspect
+from souvenance.hermes.setup.install import is_placed
+from souvenance.hermes.setup.people import Mapped, ask_identity
+from souvenance.hermes.setup.profiles import DEFAULT, Profile, profile_at
+from souvenance.hermes.setup.renaming import is_kept, left_behind, owner_of
+from souvenance.hermes.setup.shown import address, shown
+from souvenance.hermes.setup.signdesk import SignIn, SignInDesk
+from souvenance.hermes.signin import profile as signin
+from souvenance.hermes.signin.profile import How
+from souvenance.turns.seat import Namespaces
+
+Connection = Literal["embedded", "server", "cloud"]
+
+_NAME = "souvenance"
+_NONE = {"baseUrl": "", "apiKey": "", "oauth": {}, "environment": ""}
+"""What is written where nothing is wanted, but something would be inherited."""
+
+
+class Given(Struct, frozen=True, kw_only=True):
+    """What is already decided, and is not asked."""
+
+    connection: Connection | None = None
+    url: str | None = None
+    api_key: str | None = None
+    sign_in: How | None = None
+    """How to sign in to the server; None to ask, or for a key."""
+    settings: Mapping[str, Any] = {}
+    """By the names of the settings."""
+    read: tuple[str, ...] | None = None
+    write: str | None = None
+    """The namespace, or NOTHING; None if it stays as it is."""
+    mapped: Mapped = Mapped()
+
+
+def set_up(
+    profile: Profile,
+    console: Console,
+    *,
+    environment: Mapping[str, str],
+    activate: Callable[[], bool],
+    given: Given | None = None,
+    inspect: Inspect | None = None,
+    sign_in: SignIn | None = None,
+) -> None:
+    """Ask what is not given, write the answers, and make this the memory of the profile.
+
+    `environment` is as Hermes sees it; `activate` makes Hermes use it, and says whether it did not before;
+    without `sign_in` a server is given a key.
+    Raises: Abandoned if nobody answered to the end, and SouvenanceError, both before anything is written: a
+    sign-in that was made until then is taken back.
+    """
+    hold_to_be_readable(profile.home, environment)
+    now, complaints = read_configuration(profile.home, environment, profile.name)
+    for complaint in complaints:
+        console.say(f"warning: {complaint}")
+    if not console.interactive:
+        console.say("No questions asked. Options you leave out keep their values.")
+    desk = SignInDesk(console, now, environment, sign_in)
+    with desk:
+        unused = any(one.key == KEY_VARIABLE for one in complaints)
+        wanted = _asked(console, profile, now, environment, given or Given(), desk, unused_key=unused)
+        with desk.alone():
+            _write(console, profile, now, wanted, environment)
+    after = read_configuration(profile.home, environment, profile.name)[0]
+    signin.release(now, after)
+    for stays in left_behind(now, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
+        console.say(stays)
+    _activate(console, profile, activate)
+    _show_next(console, profile, environment, inspect, heard=complaints)
+
+
+def post_setup(
+    hermes_home: str,
+    config: dict[str, Any],
+    *,
+    environment: Mapping[str, str],
+    inspect: Inspect | None = None,
+    console: Console | None = None,
+) -> None:
+    """The wizard as the host starts it, with the host's own settings in hand."""
+    profile = profile_at(Path(hermes_home))
+    console = console or Terminal()
+
+    def activate() -> bool:
+        if provider_in(profile.settings) == _NAME:
+            return False
+        section, key = PROVIDER
+        if not isinstance(config.get(section), dict):
+            config[section] = {}
+        config[section][key] = _NAME
+        importlib.import_module("hermes_cli.config").save_config(config)
+        if provider_in(profile.settings) != _NAME:
+            raise Misconfigured(
+                "Hermes did not save its settings",
+                hint=f"Run: hermes config set {'.'.join(PROVIDER)} {_NAME}",
+            )
+        return True
+
+    try:
+        set_up(
+            profile,
+            console,
+            environment=environment,
+            activate=activate,
+            inspect=inspect,
+            sign_in=signin.sign_in,
+        )
+    except Abandoned:
+        console.say("\nNothing was changed.")
+    except SouvenanceError as error:
+        console.say(f"\n{error.code}: {error.detail}")
+        if error.hint:
+            console.say(f"  {error.hint}")
+
+
+def activation(profile: Profile) -> Callable[[], bool]:
+    """Naming us in the settings file of Hermes, for when Hermes itself is not there to do it."""
+    return lambda: choose_provider(profile.settings, _NAME)
+
+
+def _asked(
+    console: Console,
+    profile: Profile,
+    now: Configuration,
+    environment: Mapping[str, str],
+    given: Given,
+    desk: SignInDesk,
+    *,
+    unused_key: bool,
+) -> dict[str, Any]:
+    """Every answer, by the name of its setting."""
+    wanted = _connection(console, now, given, desk, unused_key=unused_key)
+    local = wanted.keys() >= _NONE.keys() and not any(wanted.values())
+    known = owner_of(now) if local and is_kept(now) else _user(environment)
+    named = desk.consented.get("peerName") or now.peer_name or known
+    peer = given.settings.get("peerName") or answered(console, "Your name", named, partial(taken, "peerName"))
+    wanted |= {**given.settings, "peerName": peer, "aiPeer": _ai_peer(now, peer, given)}
+    wanted |= ask_identity(console, now, peer, gateways(profile, environment), given.mapped)
+    if local and console.interactive and "hostModel" not in given.settings:
+        wanted["hostModel"] = _host_model(console, now)
+    write = now.namespaces.write if given.write is None else writes(given.write)
+    wanted["namespaces"] = Namespaces(now.namespaces.read if given.read is None else given.read, write)
+    return wanted
+
+
+def _host_model(console: Console, now: Configuration) -> bool:
+    console.say(
+        "\nHermes' own model can read finished conversations in the background and note what they tell about "
+        f"you.\nThat costs about {TOKENS_PER_CONVERSATION:,} tokens a conversation, and never more than "
+        f"{now.host_model_tokens_per_day:,} a day. Without it, memory shows quotes only."
+    )
+    return agreed(console, "Use Hermes' own model", default=now.host_model is not False)
+
+
+def _user(environment: Mapping[str, str]) -> str:
+    """The name that the user has on this machine, as far as it can be one here."""
+    login = environment.get("USER") or environment.get("LOGNAME") or environment.get("USERNAME") or ""
+    return peer_name(login) if any(map(str.isascii, filter(str.isalnum, login))) else "owner"
+
+
+def _ai_peer(now: Configuration, peer: str, given: Given) -> str:
+    """Raises: InvalidInput."""
+    name = str(given.settings.get("aiPeer") or now.ai_peer)
+    if name != peer:
+        return name
+    if "aiPeer" in given.settings:
+        raise InvalidInput(f"{name!r} is your own name, and the agent must have another one", hint="")
+    return f"{name}-ai"
+
+
+def _connection(
+    console: Console, now: Configuration, given: Given, desk: SignInDesk, *, unused_key: bool
+) -> dict[str, Any]:
+    """`unused_key`: whether the environment has a key that is not used, and may be meant for the cloud."""
+    chose = console.interactive or given.connection is not None
+    present: Connection = "embedded" if now.url is None else "server" if now.base_url else "cloud"
+    where = given.connection or ("server" if given.url else None)
+    if where is None:
+        choices: dict[str, tuple[Connection, str]] = {
+            "1": ("embedded", f"on this machine, in {now.store}: no server, no key"),
+            "2": ("server", "on a server: Souvenance's, or a Honcho of your own"),
+            "3": ("cloud", "in Honcho's cloud"),
+        }
+        where = chosen(console, "Where is memory kept?", choices, present)
+    if where == "embedded":
+        key = "" if unused_key and chose else None
+        return {"baseUrl": None, "apiKey": key, "oauth": None, "environment": None}
+    if where == "cloud":
+        before = now if present == "cloud" else None
+        keys = desk.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
+        keys = keys or _api_key(console, before, given, needed=True, unused=unused_key)
+        named = now.environment or (unused_key and "apiKey" not in keys)
+        return {"baseUrl": None, "environment": "production" if named else None, **keys}
+    present_url = now.base_url or "http://127.0.0.1:8787"
+    url = given.url or answered(
+        console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
+    )
+    same = now if present == "server" and now.base_url == url else None
+    keys = desk.asked(url, same, given.sign_in, keyed=given.api_key is not None)
+    return {"baseUrl": url, **(keys or _api_key(console, same, given, needed=False))}
+
+
+def _api_key(
+    console: Console, before: Configuration | None, given: Given, *, needed: bool, unused: bool = False
+) -> dict[str, str | None]:
+    """The key to send; nothing to keep what there was, or to use the one of the environment.
+
+    `before` is of the same server as now.
+    """
+    kept = unused or (before is not None and bool(before.api_key or before.oauth))
+    if given.api_key is not None:
+        return {"apiKey": given.api_key, "oauth": None}
+    if not console.interactive:
+        if needed and not kept:
+            raise InvalidInput("Honcho's cloud needs a key", hint="Give --api-key-file or --api-key-env.")
+        return {} if kept else {"apiKey": None, "oauth": None}
+    question = "Its key, which is not shown ({})".format(
+        f"Enter takes {KEY_VARIABLE}"
+        if unused
+        else "Enter keeps what there is"
+        if kept
+        else "needed"
+        if needed
+        else "Enter for none"
+    )
+    while True:
+        try:
+            key = taken("apiKey", console.ask_secret(question))
+        except SouvenanceError as error:
+            console.say(f"  {error.detail}")
+            continue
+        if key:
+            return {"apiKey": key, "oauth": None}
+        if kept:
+            return {}
+        if not needed:
+            return {"apiKey": None, "oauth": None}
+        console.say("  Honcho's cloud needs a key; it is made at its dashboard")
+
+
+def _write(
+    console: Console,
+    profile: Profile,
+    now: Configuration,
+    wanted: Mapping[str, Any],
+    environment: Mapping[str, str],
+) -> None:
+    """Write what is not already so."""
+    changes = {
+        name: 0 if value == NO_LIMIT else to_builtins(value)
+        for name, value in wanted.items()
+        if _value(now, name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
+    }
+    if not now.enabled:
+        changes["enabled"] = True
+    if not changes and not old_spellings(now.file, now.host):
+        console.say(f"\nAll of that is already so{f', in {now.file}' if now.file else ''}.")
+        return
+    file = write_setting(profile.home, now.host, changes, environment=environment)
+    after, _ = read_configuration(profile.home, environment, profile.name)
+    inherited = {
+        name: _NONE[name]
+        for name, value in changes.items()
+        if value is None and (_value(after, name) or not after.enabled)
+    }
+    if inherited:
+        file = write_setting(profile.home, now.host, inherited, environment=environment)
+    console.say(f"\nWritten to {file}, for {now.host}:")
+    for name, value in changes.items():
+        console.say(f"  {name}: {shown(name, value)}")
+
+
+def _value(configuration: Configuration, name: str) -> Any:
+    key = find(name)
+    return getattr(configuration, key.attribute) if key else None
+
+
+def _activate(console: Console, profile: Profile, activate: Callable[[], bool]) -> None:
+    try:
+        changed = activate()
+    except SouvenanceError as error:
+        console.say(f"\n{error.detail}.\n  {error.hint}")
+        return
+    if changed:
+        console.say(f"\nHermes now uses it, by {profile.settings}.")
+
+
+def _show_next(
+    console: Console,
+    profile: Profile,
+    environment: Mapping[str, str],
+    inspect: Inspect | None,
+    heard: Sequence[Complaint],
+) -> None:
+    after, complaints = read_configuration(profile.home, environment, profile.name)
+    for complaint in complaints:
+        if complaint not in heard:
+            console.say(f"warning: {complaint}")
+    if inspect is not None and after.url is not None:
+        found = inspect(after)
+        does = "answers" if found.reachable else "does not answer"
+        console.say(f"\n{address(after.url)} {does}. {found.told}".rstrip())
+    if not is_placed(profile):
+        console.say("\nThe plugin is not placed in this profile yet. Run: souvenance hermes install")
+    chosen = "" if profile.name == DEFAULT else f" -p {profile.name}"
+    console.say(f"\nStart a new conversation and tell it something: hermes{chosen}")

@@ -1,0 +1,172 @@
+"""The lines of a card that a plain statement gives: 'Label: value', the value in the person's own words.
+
+A form of the lexicon is the words of such a statement. In it `{kin}` stands for a word of that list or, if
+there is no such list, for one of the shapes below; `[…]` is the value, or else the last `{…}` is. A form
+begins where a clause does, or anywhere if it begins with `~`; it ends where a clause may, or anywhere if it
+ends with `~`. What stands in `(…)` may be left out at the beginning of a sentence, as people type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Set
+from functools import cache
+
+from msgspec import Struct
+
+from souvenance.domain.pattern import pattern
+from souvenance.domain.standing import LABELS
+from souvenance.language.lexicon import Lexicon, alternatives, lexicons, straight, words_of
+
+_NAMES = frozenset(["Name", "Home"])
+_LONGEST_VALUE = 160
+_GAP, _START, _BEGINNING, _END = " ", "(", "^", ")"
+"""What stands between the words of a form, before them, before them in a sentence, and behind them."""
+_PART = pattern(r"\{(\w+)\}|([\[\]])|(,)|(\s+)|([^\s{}\[\],]+)")
+_UP = r"(?![a-zß-öø-ÿ])[^\W\d_](?:[\w-]|'(?!s\b))*"
+_NAME = rf"{_UP}(?: {_UP}){{0,2}}"
+_OF = r"(?:(?:de|del|la|le|do|da|di|am|an|der|den|of|upon|on|sur|the) )?"
+_PLACE = rf"{_UP}(?:\.?[ -]{_OF}{_UP}){{0,3}}(?:, {_UP}(?: {_UP})?)?"
+_WORD = r"[^\W_](?:[\w'&+/-]|\.(?=\w))*"
+
+
+class _Form(Struct, frozen=True):
+    expression: re.Pattern[str]
+    needs: list[frozenset[str]]
+    """Of each of these sets a statement must have a word: most statements need no closer look."""
+
+    def spans(self, said: str, words: Set[str]) -> Iterator[tuple[int, int]]:
+        if not any(words.isdisjoint(some) for some in self.needs):
+            yield from (match.span("value") for match in self.expression.finditer(said))
+
+
+def card_lines(statement: str, lexicon: Lexicon) -> list[str]:
+    """What the statement gives a card, in the order of the labels."""
+    said = straight(statement)
+    if lexicon.holds("ended", said):
+        return []
+    words = words_of(said)
+    lines = []
+    for label in LABELS:
+        found = {span for form in _forms(lexicon, label) for span in form.spans(said, words)}
+        sure = [span for span in _longest(found) if _is_sure(lexicon, said, span[1])]
+        values = (statement[start:end].rstrip(" .,;!…") for start, end in sure)
+        lines += [f"{label}: {value}" for value in values if _fits(label, value, said)]
+    return lines
+
+
+def _is_sure(lexicon: Lexicon, said: str, end: int) -> bool:
+    """Whether nothing makes it doubtful, from the beginning to the end of the clause that holds the value."""
+    clause_end = _clause_ends(lexicon).search(said, end)
+    return not lexicon.holds("unsure", said[: clause_end.start()] if clause_end else said)
+
+
+@cache
+def _clause_ends(lexicon: Lexicon) -> re.Pattern[str]:
+    return re.compile(rf"[.,;!?()…–—]|(?<!\w)(?:{alternatives(lexicon.words['leads'])})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def words_for(label: str) -> str:
+    """The words in which people state facts of that label, in any language."""
+    found = {
+        word for lexicon in lexicons() for form in lexicon.facts.get(label, ()) for word in _words_in(form)
+    }
+    return " ".join(sorted(found))
+
+
+def _words_in(form: str) -> frozenset[str]:
+    return words_of(re.sub(r"\{\w+\}'?", " ", form))
+
+
+def _longest(spans: set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Those that lie in no other."""
+    for start, end in sorted(spans):
+        if not any(one <= start and end <= other and (one, other) != (start, end) for one, other in spans):
+            yield start, end
+
+
+def _fits(label: str, value: str, said: str) -> bool:
+    """Whether the value may be one of that label: a day has a number, names have capitals if any word has."""
+    if label == "Birthday" and not any(map(str.isdigit, value)):
+        return False
+    if label in _NAMES and value[:1].islower() and said != said.lower():
+        return False
+    return 0 < len(value) <= _LONGEST_VALUE
+
+
+@cache
+def _forms(lexicon: Lexicon, label: str) -> list[_Form]:
+    shapes = _shapes(lexicon)
+    return [_Form(_compiled(form, shapes), _needs(lexicon, form)) for form in lexicon.facts.get(label, ())]
+
+
+def _needs(lexicon: Lexicon, form: str) -> list[frozenset[str]]:
+    form = re.sub(r"^\(.*?\)", "", form)
+    lists = [lexicon.words[name] for name in re.findall(r"\{(\w+)\}", form) if name in lexicon.words]
+    literal = [(word,) for word in _words_in(form)]
+    return [frozenset(word for phrase in some for word in words_of(phrase)) for some in (*literal, *lists)]
+
+
+def _compiled(form: str, shapes: Mapping[str, str]) -> re.Pattern[str]:
+    anywhere, open_end, form = form.startswith("~"), form.endswith("~"), form.strip("~")
+    start = r"(?<!\w)" if anywhere else shapes[_START]
+    if form.startswith("("):
+        subject, _, form = form[1:].partition(") ")
+        start = f"(?:{start}{_read(subject, shapes)}{shapes[_GAP]}|{shapes[_BEGINNING]})"
+    if "[" not in form:
+        head, _, last = form.rpartition("{")
+        form = f"{head}[{{{last.replace('}', '}]', 1)}"
+    end = r"(?![\w-]| in[ -]law)" if open_end else shapes[_END]
+    return pattern(start + _read(form, shapes) + end)
+
+
+def _read(form: str, shapes: Mapping[str, str]) -> str:
+    made = []
+    for shape, bracket, comma, space, word in _PART.findall(form):
+        if shape:
+            made.append(shapes[shape])
+        elif bracket:
+            made.append("(?P<value>" if bracket == "[" else ")")
+        else:
+            made.append(",?" if comma else shapes[_GAP] if space else rf"(?i:{re.escape(word)})")
+    return "".join(made)
+
+
+@cache
+def _shapes(lexicon: Lexicon) -> dict[str, str]:
+    """The regular expression of each part of a form."""
+    lists = {name: rf"(?i:(?:{alternatives(words)})(?!\w))" for name, words in lexicon.words.items()}
+    new = "".join(f"(?!{lists[name]})" for name in ("joins", "vague", "first", "opening", "am", "have"))
+    item = rf"{new}{_WORD}(?: {new}{_WORD}){{0,2}}"
+    tongue = rf"(?:[^\W\d_]+ ){{0,3}}?{lists['tongue']}"
+    return {
+        **lists,
+        "Name": new + _NAME,
+        "name": rf"{new}(?:{_NAME}|{_WORD})",
+        "Names": rf"{new}{_NAME}(?:(?:, | {lists['and']} ){new}{_NAME})*",
+        "Place": new + _PLACE,
+        "place": rf"{new}(?:{_PLACE}|(?!{lists['count']}){_WORD}(?: {new}{_WORD})?)",
+        "word": new + _WORD,
+        "words": rf"{new}{_WORD}(?: {_WORD}){{0,7}}?",
+        "role": rf"{new}{_WORD}(?: {_WORD}){{0,5}}?(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
+        "list": rf"{item}(?:(?:, (?:{lists['and']} )?| {lists['and']} | (?:or|oder|ou|o) ){item}){{0,5}}",
+        "job": rf"(?:{new}[^\W\d_][\w-]* ){{0,2}}{lists['trade']}(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
+        "sick": rf"(?:{new}{_WORD} ){{0,2}}{lists['illness']}",
+        "dieter": rf"(?:{new}{_WORD} ){{0,2}}{lists['diet']}",
+        "tongues": rf"{tongue}(?:(?:,| {lists['and']})+ {tongue})*",
+        "few": rf"{_WORD}(?: {_WORD}){{0,3}}?",
+        "dose": rf"(?:{_WORD} )?\d+ ?(?:mg|mcg|µg|ml)(?: (?:of )?{_WORD})?",
+        "number": r"\d{1,2}",
+        "aged": r"\d{1,2}[ -]?(?i:(?:year|month)[ -]old|yo|y/o)",
+        "pronouns": r"[^\W\d_]+(?:/[^\W\d_]+)+",
+        "date": new + r"\w[\w./-]*(?:,? \w[\w./-]*){0,4}?",
+        "zone": r"(?:(?:UTC|GMT)(?: ?[+−-]\d{1,2}(?::\d\d)?)?|[A-Z]{1,3}[SD]?T|[A-Z]\w+/\w+)",
+        "email": r"[^\s@]+@[^\s@]+\.\w+",
+        "phone": r"\+?\d[\d ()/-]{5,20}\d",
+        "rest": r"\S+(?: \S+){0,24}",
+        _GAP: rf"(?:\s+{lists['adverbs']})?\s+",
+        _START: rf"(?:^|[,;(–—]\s*|(?<!\w){lists['leads']}\s+)(?:{lists['adverbs']},?\s+)?",
+        _BEGINNING: rf"^(?:{lists['leads']},?\s+)?(?:{lists['adverbs']}\s+)?",
+        _END: rf"(?=\s*(?:[^\w\s'-]|$)|\s+(?:{lists['joins']}|{lists['leads']}|-\s))",
+    }

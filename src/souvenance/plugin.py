@@ -1,0 +1,138 @@
+"""Souvenance as Hermes' memory: the provider put together, where the host loads it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from souvenance.hermes.undisturbed import undisturbed
+
+with undisturbed():
+    from souvenance.hermes.configuration import Configuration
+    from souvenance.hermes.files import Configurations
+    from souvenance.hermes.interpretation import Complaint
+    from souvenance.hermes.model_choice import TASK
+    from souvenance.hermes.provider import Provider, Surroundings
+    from souvenance.hermes.station import Station
+    from souvenance.ways import inspect, notebook_of, station_of
+
+_LAST_FLUSH_SECONDS = 2.0
+_LAST_FLUSH_ELSEWHERE = 0.3
+"""For a server: the end of a process waits for none that is silent."""
+
+
+def register(ctx: Any) -> None:
+    """What the host calls for a new agent."""
+    ctx.register_memory_provider(provider())
+    offer_task = getattr(ctx, "register_auxiliary_task", None)
+    if offer_task is not None:  # Hermes 0.20 and newer lets people choose another model for it.
+        offer_task(
+            TASK,
+            display_name="Souvenance memory",
+            description="Reads finished conversations and notes what they tell about you.",
+        )
+    if "hermes_cli.memory_oauth" in sys.modules:  # The host's web server, which lets a desktop sign in.
+        from souvenance.hermes.signin.desktop import offer
+
+        offer(_home)
+
+
+def provider() -> Any:
+    """A provider of the host's own kind: what newer hosts add to that has the host's defaults."""
+    return _kind()(_SURROUNDINGS)
+
+
+@cache
+def _kind() -> Callable[[Surroundings], Any]:
+    from agent.memory_provider import MemoryProvider  # type: ignore[import-not-found]
+
+    class SouvenanceProvider(Provider, MemoryProvider):  # type: ignore[misc]
+        def post_setup(self, hermes_home: str, config: dict[str, Any], **more: Any) -> None:
+            """The wizard, as `hermes memory setup souvenance` starts it."""
+            from souvenance.hermes.setup.wizard import post_setup
+
+            post_setup(hermes_home, config, environment=os.environ, inspect=inspect)
+
+    return SouvenanceProvider
+
+
+def _home() -> Path:
+    """The profile's home, by the host's own rule where there is a host."""
+    try:
+        from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
+    except ImportError:
+        return Path(os.environ.get("HERMES_HOME") or Path.home() / ".hermes")
+    return Path(get_hermes_home())
+
+
+def _directory() -> Path:
+    """Where the host was started; its home, if that place is gone."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return _home()
+
+
+_CONFIGURATIONS = Configurations()
+
+
+def _configuration(home: Path, profile: str) -> tuple[Configuration, Sequence[Complaint]]:
+    return _CONFIGURATIONS.read(home, os.environ, profile)
+
+
+class Stations:
+    """The stations of a process: one for each profile, made anew when its backend changes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: dict[Path, tuple[tuple[Any, ...], Station]] = {}
+        atexit.register(self.close)
+
+    def get(self, configuration: Configuration) -> Station:
+        # A sign-in changes its token by itself; what it was given for stays.
+        kept = configuration.oauth or {}
+        key = (kept.get("tokenEndpoint"), kept.get("signedInAt")) if kept else configuration.api_key
+        kind = (
+            configuration.store,
+            configuration.url,
+            key,
+            configuration.timeout,
+            configuration.host_model,
+            configuration.host_model_calls_per_day,
+            configuration.host_model_tokens_per_day,
+        )
+        with self._lock:
+            found = self._open.get(configuration.home)
+            if found is not None and found[0] == kind:
+                return found[1]
+            station = station_of(configuration)
+            self._open[configuration.home] = (kind, station)
+        if found is not None:
+            found[1].leave()
+            threading.Thread(target=found[1].close, name="souvenance-closing", daemon=True).start()
+        return station
+
+    def close(self) -> None:
+        """Give what waits a last chance; the rest is in the outbox for the next process."""
+        with self._lock:
+            stations = [station for _, station in self._open.values()]
+            self._open.clear()
+        for station in stations:
+            station.flush(_LAST_FLUSH_SECONDS if station.near else _LAST_FLUSH_ELSEWHERE)
+            station.close()
+
+
+STATIONS = Stations()
+_SURROUNDINGS = Surroundings(
+    home=_home,
+    directory=_directory,
+    configuration=_configuration,
+    station=STATIONS.get,
+    notebook=notebook_of,
+)

@@ -1,0 +1,157 @@
+"""The index: which lines of some rooms answer a question best.
+
+Contract, which `souvenance.testing.index_contract` checks on every implementation. `search` reads the
+rooms' blinded tokens and vectors through the reading transaction it is given and sees all that this
+sees, and perhaps what was committed since; it may cache, and drops what `marks` declares stale.
+Scores are those of `souvenance.domain.relevance`, up to rounding. Hits come best first; equal scores,
+newest id first; never more than `k`. A line that lacks a mark, or lies outside of `within` or of the
+inquiry's bounds, is as if it were not there: neither its words nor its meaning change what is said of
+another. And no line is found that nothing but its own kind speaks for: a hit shares a term with the
+question, answers a question that does, lies near it in meaning, or speaks of a day that it speaks of; or,
+where a time is all that the question asks by, was said then. A line whose vector was made for the question
+(`Asked.freshen`) is compared as if the store had it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from msgspec import Struct
+
+from souvenance.domain.names import Room
+from souvenance.domain.relevance import Wants
+from souvenance.domain.when import Span
+from souvenance.ports.book import Book, Transaction
+
+Place = tuple[Room, str]
+"""A line's room, and its id there."""
+
+
+Opened = Callable[[str, bytes], bytes | None]
+"""From a line's id and its sealed vector to the packed one (`souvenance.domain.vector`); None if it does not
+open: then the line has none."""
+
+
+class Fresh(NamedTuple):
+    """What of a room's newest lines the store has no vectors of yet."""
+
+    lacking: Sequence[str] = ()
+    """Their ids."""
+    made: Mapping[str, bytes] = {}
+    """The packed vectors that were made of them for this question, by id."""
+
+
+Freshen = Callable[[Collection[str]], Fresh]
+"""Looks for such lines, and makes vectors of some: not of those whose ids are given."""
+
+
+def nothing_fresh(known: Collection[str]) -> Fresh:
+    """A `Freshen` that finds none."""
+    return Fresh()
+
+
+class Reading(Struct, frozen=True):
+    """How the vectors of a room are read, and in which space they are."""
+
+    space: str
+    open: Opened
+
+
+Readings = Callable[[Transaction, Room], Reading | None]
+"""How a room's vectors are read in a transaction; None if they are not."""
+
+
+class Asked(Struct, frozen=True):
+    """The question's terms under one room's key, in the same order for every room."""
+
+    room: Room
+    tokens: Sequence[int]
+    marks: Sequence[int] = ()
+    """Blinded tokens that a line must hold, all of them, to be found."""
+    signs: Sequence[int] = ()
+    """The blinded tokens of `souvenance.domain.signs.EVERY`, in that order."""
+    days: Sequence[int] = ()
+    """The blinded tokens of the days and months that the question speaks of."""
+    near_days: Sequence[int] = ()
+    """Those of the days close to these."""
+    open: Opened = lambda line_id, sealed: sealed
+    freshen: Freshen = nothing_fresh
+    """Makes vectors of lines that were just written; it is asked when the question's vector is known."""
+
+
+class Inquiry(Struct, frozen=True):
+    """A question, as far as an index needs to know it."""
+
+    rooms: Sequence[Asked]
+    groups: Sequence[int]
+    """For each token the number of the question's term that it stands for."""
+    closeness: Sequence[float]
+    """For each token how near it is to that term: 1 for the term itself, less for its kin."""
+    vector: Callable[[], bytes | None] = lambda: None
+    space: str = ""
+    """Tells where the question lies, and may take its time for that; and in which space. None if meaning is
+    left aside."""
+    speakers: Collection[str] = ()
+    """Whose lines the question means."""
+    wants: Wants = Wants()
+    spans: Sequence[Span] = ()
+    """The times that the question speaks of."""
+    by_time: bool = False
+    """Whether times are all that it asks by: then what was said in one of `spans` is found too."""
+    sessions: Collection[str] | None = None
+    """The sessions that are looked into; None for all, and for what is of none."""
+    said: bool = False
+    """Whether only what was said in a session is looked at."""
+    ranks: bool = False
+    """Whether each hit is to tell its rank under each signal."""
+
+
+class Hit(NamedTuple):
+    room: Room
+    id: str
+    score: float
+    signals: dict[str, float]
+    """What each signal of `souvenance.domain.relevance` was, by its name; those that were 0 are left out."""
+    ranks: Mapping[str, int] = {}
+    """If asked for, its place under each of these signals alone, by what that added, among all lines that
+    anything speaks for; equal lines share it."""
+
+
+class Index(Protocol):
+    def search(
+        self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
+    ) -> list[Hit]: ...
+
+    def alike(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        one: Place,
+        others: Collection[Place],
+        within: Collection[str] | None = None,
+    ) -> dict[Place, float]:
+        """How far each of the others has come in meaning from what is usual to being the same as the one.
+
+        1 is the same. 0 is as near as most lines of the one's owner lie to it: a quarter of those in the
+        inquiry's bounds that have vectors lie farther (of fewer than `relevance.FEW_ALIKE`, `relevance.USUAL`
+        is usual). Only those are told that have vectors in its space; nothing if meaning is left aside.
+        """
+        ...
+
+    def touch(self, room: Room, *, vectors: bool = False) -> None:
+        """Know that something is being written to the room, and whether that lasts is not known yet; or that
+        lines of it were given vectors."""
+        ...
+
+    def keep_up(self, book: Book, readings: Readings) -> None:
+        """Do for rooms that were touched, or asked about when the question's vector was not known, what the
+        next question would have to wait for. It changes no answer.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        ...
+
+    def forget(self) -> None:
+        """Drop everything cached."""
+        ...

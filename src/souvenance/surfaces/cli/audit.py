@@ -1,0 +1,190 @@
+"""Commands on the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import click
+import msgspec
+
+from souvenance.domain import merkle
+from souvenance.domain import receipt as receipts
+from souvenance.domain.audit import Checkpoint, Event, Row, verify
+from souvenance.domain.moments import to_datetime
+from souvenance.domain.names import DEFAULT_WORKSPACE
+from souvenance.domain.shapes import settled
+from souvenance.errors import BrokenAuditChain, InvalidInput
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.surfaces.cli.options import Group, pass_shell
+from souvenance.surfaces.cli.shell import Shell, say
+
+_PAGE = 1000
+
+
+@click.group(cls=Group)
+def audit() -> None:
+    """Read, pin and verify the audit log."""
+
+
+@audit.command("list")
+@click.option("--first", type=click.IntRange(0), default=0, show_default=True, help="Begin with this row.")
+@click.option("--limit", type=click.IntRange(1), default=None, help="At most so many rows; default: all.")
+@pass_shell
+def list_(shell: Shell, first: int, limit: int | None) -> None:
+    """Print rows of the log; with --json one row a line, as 'verify --rows' reads them."""
+    for row in _rows(shell, first, limit):
+        shell.show(row, partial(_told, row))
+
+
+@audit.command("verify")
+@click.option("--checkpoint", type=click.Path(exists=True, dir_okay=False), help="A saved checkpoint.")
+@click.option("--rows", type=click.Path(exists=True, dir_okay=False), help="A saved 'audit list --json'.")
+@click.option("--receipt", type=click.Path(exists=True, dir_okay=False), help="A saved receipt of 'forget'.")
+@pass_shell
+def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str | None) -> None:
+    """Check every row and link, and that the log still begins as the checkpoint saw it.
+
+    With --receipt, check too that the log records the deletion as the receipt says, and who signed it.
+    With --rows, nothing but the named files is read, and so no signature is checked.
+    """
+    text = Path(receipt).read_text("utf-8", "replace").strip() if receipt else None
+    told = receipts.read_unverified(text) if text is not None else None
+    saved = _read_checkpoint(checkpoint) if checkpoint else None
+    named = shell.workspace if told is None else told.workspace
+    found = _read_rows(rows) if rows else list(_rows(shell, 0, None, named))
+    if rows:
+        workspace = named or (saved.workspace if saved else DEFAULT_WORKSPACE)
+    else:
+        workspace = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=named).workspace
+    every = [_row(workspace, row) for row in found]
+    now = verify(workspace, every, saved)
+    if told is not None:
+        _confirm(told, every)
+    if text is not None and not rows:
+        shell.call(o.VERIFY_RECEIPT, m.VerifyReceipt(text), workspace=named)
+    answer = {"ok": True, "workspace": now.workspace, "rows": now.size, "root": now.root.hex()}
+    if told is not None:
+        answer |= {"receipt": told, "signature_checked": not rows}
+    held = " and the checkpoint holds" if saved else ""
+    shell.show(
+        answer,
+        lambda: "\n".join(
+            [
+                f"ok: {now.size} rows are linked{held}; root {now.root.hex()}",
+                *([] if told is None else _receipt_told(told, signed=not rows)),
+            ]
+        ),
+    )
+
+
+def _confirm(told: receipts.Receipt, rows: list[Row]) -> None:
+    """Hold a receipt against all rows of the log. Raises: BrokenAuditChain."""
+    verify(told.workspace, rows, Checkpoint(told.workspace, told.row + 1, bytes.fromhex(told.root)))
+    receipts.hold_against(told, rows[told.row].event, rows[told.row].leaf)
+
+
+def _receipt_told(told: receipts.Receipt, *, signed: bool) -> list[str]:
+    what = f"line {told.line}" if told.line else f"namespaces {', '.join(told.namespaces) or 'none'}"
+    lines = [
+        f"the log confirms the receipt: {what} of {told.owner}, deleted by {told.actor}"
+        f" at {to_datetime(told.at):%Y-%m-%d %H:%M:%S} UTC ({told.lines} lines, {told.keys} keys, audit row"
+        f" {told.row})",
+        f"  checked then: {', '.join(told.verified)}",
+    ]
+    if told.pending:
+        lines.append(f"  still to be done then: {', '.join(told.pending)}")
+    return lines if signed else [*lines, "  the signature was not checked: leave --rows out for that"]
+
+
+@audit.command()
+@pass_shell
+def checkpoint(shell: Shell) -> None:
+    """Print the log's size and root, to be kept away from this machine."""
+    answer = shell.call(o.CHECKPOINT, m.AuditCheckpoint())
+    say(msgspec.json.encode(answer).decode())
+
+
+@audit.command()
+@click.argument("seq", type=click.IntRange(0), required=False)
+@click.option(
+    "--old", type=click.IntRange(0), default=None, help="Prove that the log of this size only grew."
+)
+@click.option(
+    "--size", type=click.IntRange(0), default=None, help="The log's size to prove for; default: now."
+)
+@pass_shell
+def proof(shell: Shell, seq: int | None, old: int | None, size: int | None) -> None:
+    """Print and check a proof that row SEQ is in the log, or that the log only grew."""
+    answer = shell.call(o.PROOF, m.AuditProof(size, seq, old))
+    if not _holds(answer, seq, old):
+        raise BrokenAuditChain("the proof does not hold")
+    say(msgspec.json.encode(answer).decode())
+
+
+def verify_log(shell: Shell, workspace: str) -> int:
+    """How many rows the workspace's log has.
+
+    Raises: BrokenAuditChain.
+    """
+    rows = list(_rows(shell, 0, None, workspace))
+    return verify(workspace, (_row(workspace, row) for row in rows)).size
+
+
+def _rows(shell: Shell, first: int, limit: int | None, workspace: str | None = None) -> Iterator[m.AuditRow]:
+    """The rows that were there when the reading began, page by page."""
+    size = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=workspace).size
+    end = size if limit is None else min(size, first + limit)
+    while first < end:
+        request = m.AuditList(first, min(_PAGE, end - first))
+        page = shell.call(o.AUDIT, request, workspace=workspace)
+        yield from page.rows
+        if page.next is None:
+            return
+        first = page.next
+
+
+def _holds(answer: m.ProofAnswer, seq: int | None, old: int | None) -> bool:
+    path = [bytes.fromhex(step) for step in answer.path]
+    root = bytes.fromhex(answer.root)
+    if seq is not None:
+        return merkle.verify_inclusion(bytes.fromhex(answer.leaf or ""), seq, answer.size, path, root)
+    return merkle.verify_consistency(old or 0, bytes.fromhex(answer.old_root or ""), answer.size, root, path)
+
+
+def _row(workspace: str, row: m.AuditRow) -> Row:
+    event = Event(
+        row.at, row.actor, row.cap, row.operation, row.outcome, row.namespaces, row.lines, row.detail
+    )
+    try:
+        return Row(workspace, row.seq, event, bytes.fromhex(row.leaf))
+    except ValueError:
+        raise BrokenAuditChain(f"audit row {row.seq} has a leaf that is no hash") from None
+
+
+def _told(row: m.AuditRow) -> str:
+    places = f"  [{', '.join(row.namespaces)}]" if row.namespaces else ""
+    when = f"{to_datetime(row.at):%Y-%m-%d %H:%M:%S}"
+    return f"{row.seq:>6}  {when}  {row.actor}  {row.operation}{places}  {row.outcome}"
+
+
+def _read_checkpoint(path: str) -> Checkpoint:
+    try:
+        told = msgspec.json.decode(Path(path).read_bytes(), type=settled(m.CheckpointAnswer))
+        return Checkpoint(told.workspace, told.size, bytes.fromhex(told.root))
+    except (msgspec.MsgspecError, ValueError):
+        raise InvalidInput(
+            f"{path} is not a checkpoint", hint="Save one with 'souvenance audit checkpoint'."
+        ) from None
+
+
+def _read_rows(path: str) -> list[m.AuditRow]:
+    try:
+        return [
+            msgspec.json.decode(line, type=settled(m.AuditRow))
+            for line in Path(path).read_bytes().splitlines()
+        ]
+    except msgspec.MsgspecError as error:
+        raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None

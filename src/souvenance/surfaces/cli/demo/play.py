@@ -1,0 +1,57 @@
+"""How a list of steps is played: in order, each giving exactly one result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from souvenance.surfaces.cli.demo.checks import Skipped
+
+OK, SKIP, FAIL = "ok", "skip", "FAIL"
+_Stage = TypeVar("_Stage")
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[_Stage]):
+    """A step tells what it saw, or raises. It is skipped if one that it needs was not ok."""
+
+    id: str
+    perform: Callable[[_Stage], str]
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    id: str
+    outcome: str
+    seen: str
+
+    @property
+    def line(self) -> str:
+        return f"{self.outcome:<5}{self.id:<10} {' '.join(self.seen.split())}"
+
+
+def play(steps: Iterable[Step[_Stage]], stage: _Stage) -> Iterator[Result]:
+    done: set[str] = set()
+    for step in steps:
+        result = _played(step, stage, done)
+        if result.outcome == OK:
+            done.add(step.id)
+        yield result
+
+
+def summary(results: Iterable[Result]) -> dict[str, int]:
+    outcomes = [result.outcome for result in results]
+    return {"ok": outcomes.count(OK), "skipped": outcomes.count(SKIP), "failed": outcomes.count(FAIL)}
+
+
+def _played(step: Step[_Stage], stage: _Stage, done: set[str]) -> Result:
+    if missing := [name for name in step.needs if name not in done]:
+        return Result(step.id, SKIP, f"needs {', '.join(missing)}")
+    try:
+        return Result(step.id, OK, step.perform(stage))
+    except Skipped as why:
+        return Result(step.id, SKIP, str(why))
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong in a step, the step has failed
+        return Result(step.id, FAIL, str(error) or type(error).__name__)

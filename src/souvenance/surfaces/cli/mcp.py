@@ -1,0 +1,190 @@
+"""The command `souvenance mcp`: memory for the program that starts it, and how to set that program up."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import Struct
+from msgspec.structs import replace as changed
+
+from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
+from souvenance.errors import InvalidInput, Misconfigured
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.operation import Operation
+from souvenance.surfaces.cli.options import NAMES, Command, pass_shell
+from souvenance.surfaces.cli.shell import Shell
+
+if TYPE_CHECKING:
+    from souvenance.surfaces.mcp.asking import Errand
+    from souvenance.surfaces.mcp.person import Person
+
+_CLIENTS = ("claude-code", "codex", "opencode", "cursor")
+
+
+class _Reach(Struct, frozen=True):
+    """How far the model may reach, as far as the cap does."""
+
+    peer: str | None
+    via: tuple[str, ...] | None
+    session: str | None
+    namespace: str | None
+    read: tuple[str, ...] | None
+    write: str | None
+
+    @property
+    def read_namespaces(self) -> tuple[str, ...] | None:
+        return self.read if self.namespace is None else (self.namespace,)
+
+    @property
+    def write_namespace(self) -> str | None:
+        return self.write or self.namespace
+
+    @property
+    def only_reads(self) -> bool:
+        return self.read is not None and self.write is None
+
+    def options(self) -> list[str]:
+        """What to start this command with to get the same again."""
+        named = {
+            "--peer": self.peer,
+            "--via": None if self.via is None else ",".join(self.via),
+            "--session": self.session,
+            "--namespace": self.namespace,
+            "--read": None if self.read is None else ",".join(self.read),
+            "--write": self.write,
+        }
+        return [part for name, value in named.items() if value is not None for part in (name, value)]
+
+
+@click.command("mcp", cls=Command)
+@click.option("--peer", default=None, help="Whose memory it is; else the cap's own subject's.")
+@click.option("--via", type=NAMES, default=None, help="Agents through whose eyes to look at it too.")
+@click.option("--session", default=None, help="The session in which what is remembered is said.")
+@click.option("--namespace", "-n", default=None, help="Read and write this namespace alone.")
+@click.option("--read", type=NAMES, default=None, help="Read these namespaces alone, and write to none.")
+@click.option("--write", default=None, help="Write to this namespace alone; with --read, to this one.")
+@click.option("--print-config", type=click.Choice(_CLIENTS), help="Print what sets this client up.")
+@click.option("--http", metavar="URL", default=None, help="With --print-config: for a server at URL.")
+@click.option("--with-cap", is_flag=True, help="With --http: send the cap in SOUVENANCE_CAP; don't sign in.")
+@pass_shell
+def mcp(
+    shell: Shell, /, print_config: str | None, http: str | None, with_cap: bool, **narrowing: Any
+) -> None:
+    """Serve the memory over MCP on standard input and output, until that ends."""
+    reach = _Reach(**narrowing)
+    if reach.namespace is not None and (reach.read is not None or reach.write is not None):
+        raise click.UsageError("--namespace stands for --read and --write: give it alone.")
+    if print_config is not None:
+        _print(shell, reach, print_config, http, with_cap)
+    elif http is not None or with_cap:
+        raise click.UsageError("--http and --with-cap go with --print-config.")
+    else:
+        _serve(shell, reach)
+
+
+def _serve(shell: Shell, reach: _Reach) -> None:
+    try:
+        from souvenance.surfaces.mcp.stdio import serve_stdio
+    except ImportError:
+        raise Misconfigured(
+            "the MCP SDK is not installed, or not the second one", hint="Run: pip install 'souvenance[mcp]'"
+        ) from None
+    shell.makes = True
+    person, shells = _narrowed(shell, reach)
+
+    def call(errand: Errand, operation: Operation, request: m.Request) -> Any:
+        return shells[errand].call(operation, request)
+
+    if sys.stdin.isatty():
+        click.echo(
+            "Souvenance speaks MCP here: a program should, not you. Ctrl-D ends it;"
+            " 'souvenance mcp --print-config CLIENT' says how to set one up.",
+            err=True,
+        )
+    with nullcontext() if shell.is_remote else shell.house().working():
+        serve_stdio(person, call)
+
+
+def _narrowed(shell: Shell, reach: _Reach) -> tuple[Person, dict[Errand, Shell]]:
+    """Whose memory it is, and for each errand a shell whose cap is good for nothing else.
+
+    Raises: SouvenanceError.
+    """
+    from souvenance.surfaces.mcp.narrowing import ERRANDS, narrower
+    from souvenance.surfaces.mcp.person import person_of
+
+    given: m.WhoAmIAnswer = shell.call(o.WHOAMI, m.WhoAmI())
+    token = shell.token()
+    name = reach.peer or given.sub
+    own_eyes = tuple(given.via) if name == given.sub else ()
+    wanted = changed(
+        given,
+        sub=name,
+        wid=DEFAULT_WORKSPACE if given.wid == ALL else given.wid,
+        via=list(own_eyes if reach.via is None else reach.via),
+        ops=[op for op in given.ops if not (reach.only_reads and op in ("put", "forget"))],
+    )
+    person = person_of(wanted, session=reach.session, namespace=reach.write_namespace)
+    shells = {}
+    for errand in ERRANDS:
+        wished = narrower(person, errand, read=reach.read_namespaces, write=reach.write_namespace)
+        made = shell.attenuated(token, wished).cap
+        shells[errand] = replace(shell, cap=made, workspace=None, holder_key=None)
+    return person, shells
+
+
+def _print(shell: Shell, reach: _Reach, client: str, http: str | None, with_cap: bool) -> None:
+    from souvenance.surfaces.mcp.clients import CLIENTS, Way, endpoint
+
+    if http is None:
+        if with_cap:
+            raise click.UsageError("--with-cap goes with --http.")
+        way = Way((*_program(), "mcp", *_place(shell), *reach.options()))
+    elif reach.options():
+        raise click.UsageError("What a server lets a client reach is in its cap: narrow that.")
+    else:
+        way = Way(url=endpoint(http), with_cap=with_cap)
+    chosen = CLIENTS[client]
+    setup = chosen.setup(way)
+    if not shell.json:
+        click.echo(f"# {chosen.where}:", err=True)
+    shell.show({"client": client, "where": chosen.where, "setup": setup}, lambda: setup)
+
+
+def _program() -> tuple[str, ...]:
+    """This program, as another one can start it from anywhere."""
+    script = Path(sys.argv[0])
+    runs = script.name == "souvenance" and script.is_file() and os.access(script, os.X_OK)
+    return (str(script.absolute()),) if runs else (sys.executable, "-m", "souvenance")
+
+
+def _place(shell: Shell) -> list[str]:
+    """The options that lead to the same memory with the same cap, whatever the environment.
+
+    Raises: InvalidInput for a cap that would stand in the settings in full.
+    """
+    home = shell.home or os.environ.get("SOUVENANCE_HOME")
+    given = shell.cap or os.environ.get("SOUVENANCE_CAP")
+    if given is not None and not given.startswith("@"):
+        raise InvalidInput(
+            "the cap would stand in the settings in full", hint="Keep it in a file and give --cap @FILE."
+        )
+    named = {
+        "--home": home and _absolute(home),
+        "--url": shell.url or os.environ.get("SOUVENANCE_URL"),
+        "--cap": given and f"@{_absolute(given[1:])}",
+        "--holder-key": shell.holder_key and _absolute(shell.holder_key),
+        "--workspace": shell.workspace,
+    }
+    return [part for name, value in named.items() if value for part in (name, value)]
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).expanduser().absolute())

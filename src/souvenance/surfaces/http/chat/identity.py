@@ -1,0 +1,139 @@
+"""Who speaks through the chat door, and in which conversation: what headers and cap say, and nothing else."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from msgspec import Struct
+from starlette.datastructures import Headers
+
+from souvenance.domain.names import ALL
+from souvenance.domain.upstream import ChatSettings
+from souvenance.errors import CapScopeMismatch, InvalidInput
+from souvenance.gate.messages import WhoAmIAnswer
+from souvenance.turns.memory import AI, USER
+from souvenance.turns.naming import MOST_CHARS, digest, escalated, is_plain, sanitised
+from souvenance.turns.seat import Flags, Namespaces, Observation, Seat
+
+USER_ID = "x-hermes-user-id"
+SESSION_KEY = "x-hermes-session-key"
+SESSION_ID = "x-hermes-session-id"
+
+MOST = 256
+"""Characters of what a client calls a person or a conversation."""
+_DIGITS = 16
+_UNFIT = ("Cc", "Cs", "Zl", "Zp")
+_OBSERVATION = Observation(user=Flags(True, False), ai=Flags(False, False))
+"""What is known of a person is that person's own; of the assistant, whom strangers share, nothing is."""
+
+
+class Claim(Struct, frozen=True):
+    """What a request says of itself; None for what it leaves out."""
+
+    user: str | None = None
+    key: str | None = None
+    transcript: str | None = None
+
+    @property
+    def empty(self) -> bool:
+        return self == Claim()
+
+    @property
+    def echoed(self) -> dict[str, str]:
+        """The headers of the answer, as they were sent."""
+        said = {USER_ID: self.user, SESSION_KEY: self.key, SESSION_ID: self.transcript}
+        return {name: text.encode().decode("latin-1") for name, text in said.items() if text is not None}
+
+
+def claimed(headers: Headers) -> Claim:
+    """Raises: InvalidInput."""
+    return Claim(*(_header(headers, name) for name in (USER_ID, SESSION_KEY, SESSION_ID)))
+
+
+def names_itself(headers: Headers) -> bool:
+    """Whether the request says anything about who or where, well or badly."""
+    return any(
+        text.strip(" \t") for name in (USER_ID, SESSION_KEY, SESSION_ID) for text in headers.getlist(name)
+    )
+
+
+def _header(headers: Headers, name: str) -> str | None:
+    given = headers.getlist(name)
+    if len(given) > 1:
+        raise InvalidInput(f"{name} is sent twice")
+    try:
+        text = "".join(given).encode("latin-1").decode()
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{name} is not UTF-8") from None
+    return checked(text, name)
+
+
+def checked(text: str, where: str) -> str | None:
+    """The text without spaces around it, or None if it is empty. Raises: InvalidInput."""
+    text = text.strip(" \t")
+    if len(text) > MOST:
+        raise InvalidInput(f"{where} has more than {MOST} characters")
+    if any(unicodedata.category(character) in _UNFIT for character in text):
+        raise InvalidInput(f"{where} holds a control character")
+    return text if text.strip() else None
+
+
+def person(grant: WhoAmIAnswer, header: str | None, field: str | None, *, local: bool = False) -> str | None:
+    """Who speaks: whom the request names, if the cap reaches them.
+
+    With nobody named it is the actor of a cap of one person, and nobody if the cap speaks for many. Whoever
+    is let in for where they come from can name nobody, and is the owner.
+
+    Raises: InvalidInput, CapScopeMismatch.
+    """
+    if header is not None and field is not None and header != field:
+        raise InvalidInput(
+            f"{USER_ID} and the field user name different people",
+            hint="Send one of them, or the same in both.",
+        )
+    named = header if header is not None else field
+    if named is None:
+        return None if set(grant.peers) - {grant.sub} and not local else grant.sub
+    if named == grant.sub or named in grant.peers or ALL in grant.peers:
+        return named
+    raise CapScopeMismatch(
+        "the cap does not reach that user",
+        hint="Leave the user out, or use a cap whose peers name them. If your client sends something else in"
+        " the field user, set SOUVENANCE_CHAT_USER_FIELD=0.",
+    )
+
+
+def peer_of(person: str, assistant: str) -> str:
+    """The peer of a person: never that of another, nor the assistant's."""
+    taken = frozenset({assistant, USER, AI})
+    if is_plain(person) and person not in taken:
+        return person
+    return escalated(sanitised(person), taken, "user", person)
+
+
+def session_of(peer: str, claim: Claim, namespace: str) -> str:
+    """The session that a person speaks in: of that person, that key, that transcript and that namespace."""
+    key, transcript = claim.key or "", claim.transcript or ""
+    shown = "-".join(filter(None, ("chat", peer, key, transcript)))
+    readable = re.sub("-+", "-", sanitised(shown)).strip("-")
+    marked = digest("chat", peer, key, transcript, namespace)[:_DIGITS]
+    return f"{readable[: MOST_CHARS - 2 - _DIGITS]}--{marked}"
+
+
+def seat_of(settings: ChatSettings, grant: WhoAmIAnswer, claim: Claim, person: str) -> Seat:
+    """Where what is said lies: in the cap's workspace and namespaces, or where the settings say."""
+    opened = grant.namespaces_allowed
+    written = settings.namespace if {ALL, settings.namespace} & set(opened) else min(opened, default=None)
+    peer = peer_of(person, settings.assistant)
+    return Seat(
+        workspace=settings.workspace if grant.wid == ALL else grant.wid,
+        session=session_of(peer, claim, written or ""),
+        user=peer,
+        ai=settings.assistant,
+        personal=False,
+        observation=_OBSERVATION,
+        namespaces=Namespaces(
+            tuple(opened) if "get" in grant.ops else (), written if "put" in grant.ops else None
+        ),
+    )

@@ -1,0 +1,155 @@
+"""The model endpoints over HTTP: asked with their own keys, and heard as they answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from starlette.datastructures import Headers
+
+from souvenance.domain.request_id import onward
+from souvenance.domain.upstream import ChatSettings, Upstream, below
+from souvenance.errors import Misconfigured, UpstreamUnreachable
+from souvenance.surfaces.http.guard import is_loopback
+from souvenance.version import __version__
+
+if TYPE_CHECKING:
+    import httpx
+
+PATHS = ("/chat/completions", "/responses", "/models")
+"""What endpoints are asked for."""
+
+_CONNECT_SECONDS = 10.0
+_HEADERS = {
+    "accept": "*/*",
+    "accept-encoding": "identity",
+    "connection": "keep-alive",
+    "user-agent": f"souvenance/{__version__}",
+}
+_SENT_ON = ("accept", "content-type", "idempotency-key", "openai-beta", "x-client-request-id")
+"""Headers of a client that its endpoint may see. All else is between the client and us."""
+_BETWEEN_US = """
+    connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade
+    content-encoding content-length set-cookie server date alt-svc strict-transport-security
+    x-hermes-user-id x-hermes-session-key x-hermes-session-id x-souvenance-memory
+"""
+_KEPT_BACK = frozenset(_BETWEEN_US.split())
+"""Headers of an endpoint that are about its connection to us."""
+
+
+class _Way(NamedTuple):
+    """How an endpoint is asked: what is the same each time."""
+
+    transport: httpx.AsyncHTTPTransport
+    headers: dict[str, str]
+    addresses: dict[str, httpx.URL]
+    """By path."""
+
+
+class Upstreams:
+    """No cookies: what an endpoint gives to one person's request must not come with another's."""
+
+    def __init__(self, settings: ChatSettings, key: Callable[[str], str]) -> None:
+        self._settings = settings
+        self._key = key
+        self._ways: dict[Upstream, _Way] = {}
+        self._extensions: dict[str, object] = {}
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Raises: Misconfigured."""
+        try:
+            import httpx
+        except ImportError:
+            raise Misconfigured(
+                "a chat endpoint is configured, and httpx is not installed",
+                hint="Run: pip install 'souvenance[client]'",
+            ) from None
+        timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS, pool=None)
+        self._extensions = {"timeout": timeout.as_dict()}
+        async with AsyncExitStack() as stack:
+            for one in self._settings.upstreams:
+                transport = httpx.AsyncHTTPTransport(
+                    limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
+                    trust_env=not _is_near(one.url),
+                    proxy=_proxy(one.url),
+                )
+                known = {} if one.key is None else {"authorization": f"Bearer {self._key(one.key)}"}
+                self._ways[one] = _Way(
+                    await stack.enter_async_context(transport),
+                    {**_HEADERS, **known},
+                    {path: httpx.URL(below(one.url, path)) for path in PATHS},
+                )
+            yield
+
+    async def ask(
+        self, upstream: Upstream, method: str, path: str, headers: Headers, body: bytes | None = None
+    ) -> httpx.Response:
+        """The endpoint's answer, whatever it is, as far as its headers. Raises: UpstreamUnreachable."""
+        import httpx
+
+        way = self._ways[upstream]
+        sent = {name: headers[name] for name in _SENT_ON if name in headers}
+        request = httpx.Request(
+            method,
+            way.addresses[path],
+            headers=_raw({**way.headers, **sent, **onward()}),
+            content=body,
+            extensions=self._extensions,
+        )
+        with reaching():
+            return await way.transport.handle_async_request(request)
+
+
+def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """The bytes that came: a value may hold others than ASCII, which httpx would refuse as text."""
+    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+
+
+def _is_near(url: str) -> bool:
+    return is_loopback(urlsplit(url).hostname or "")
+
+
+def _proxy(url: str) -> str | None:
+    """What the environment names to be asked in the endpoint's place."""
+    if _is_near(url) or proxy_bypass(urlsplit(url).netloc):
+        return None
+    known = getproxies()
+    found = known.get(urlsplit(url).scheme) or known.get("all")
+    return found if not found or "://" in found else f"http://{found}"
+
+
+class reaching:  # noqa: N801 - it reads as a word of the with statement
+    """Tells of a failing connection in our own words. Raises: UpstreamUnreachable."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        import httpx
+
+        if isinstance(error, httpx.TimeoutException):
+            raise UpstreamUnreachable("the model endpoint did not answer in time") from error
+        if isinstance(error, httpx.HTTPError | httpx.InvalidURL | httpx.StreamError):
+            raise UpstreamUnreachable("the model endpoint can't be reached, or broke off") from error
+
+
+async def whole(response: httpx.Response) -> bytes:
+    """All of the answer. Raises: UpstreamUnreachable."""
+    try:
+        with reaching():
+            return await response.aread()
+    finally:
+        await response.aclose()
+
+
+def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of an endpoint's answer that are for the client; their names are in lower case."""
+    return {
+        name: value
+        for name, value in headers.items()
+        if name not in _KEPT_BACK and not name.startswith("access-control-")
+    }

@@ -1,0 +1,452 @@
+"""The HTTP doors from outside: the gate's own `call`, over the network.
+
+What is behind the URL may be Souvenance or, for what is asked about conversations, any server of Honcho's
+v3 API, which refuses without Souvenance's codes.
+"""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from base64 import b64encode
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import cache, partial
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+import msgspec
+from msgspec import Struct
+
+from souvenance import errors as e
+from souvenance.domain.proof import Bound, bound_headers
+from souvenance.domain.retry_after import seconds_to_wait
+from souvenance.gate.admission import Credentials
+from souvenance.gate.messages import Request
+from souvenance.gate.operation import Operation
+from souvenance.surfaces.http.guard import is_loopback
+from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
+from souvenance.surfaces.http.reading import read
+from souvenance.surfaces.http.route import Route
+from souvenance.surfaces.http.routes import ROUTES
+from souvenance.surfaces.http.writing import Sent, Writer, is_plain
+from souvenance.turns.awaited import Awaited
+from souvenance.version import __version__
+
+MOST_ANSWER_BYTES = 64 * 1024 * 1024
+"""Far more than the longest messages of a page, each of their characters escaped."""
+
+_HEADERS = {
+    "user-agent": f"souvenance/{__version__}",
+    "accept": "application/json",
+    "accept-encoding": "identity",
+}
+_TIMEOUT_SECONDS = 60.0
+_CONNECTIONS = 16
+_KEPT_SECONDS = 30.0
+_MOST_TOLD_CHARS = 2000
+_LONGEST_WAIT_SECONDS = 24 * 3600
+
+NO_KEY = "local"
+"""What is sent to a server where no key is known: one that trusts this machine takes it."""
+
+_ROUTES = {route.operation.name: route for route in (*ROUTES, *HONCHO_ROUTES)}
+
+
+NO_SUCH_PATH = ("there is no such path", "Not Found")
+"""What Souvenance and what Honcho say of a path that they do not have."""
+
+
+class RemoteGate:
+    """A gate behind a URL; it answers and raises what the gate there answers and raises.
+
+    Any number of threads may call it. `timeout` is what a call has for each of its steps, and for the whole
+    of an answer that has begun; `connect_timeout` is what it has to reach the server, where that is less.
+    So many calls are made at once as there may be `connections`; the others wait for one.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout: float = _TIMEOUT_SECONDS,
+        connect_timeout: float | None = None,
+        connections: int = _CONNECTIONS,
+    ) -> None:
+        """Raises: ServerUnreachable if that is no URL, Misconfigured if the environment spoils it."""
+        try:
+            base = httpx.URL(url.rstrip("/"))
+        except httpx.InvalidURL as error:
+            raise e.ServerUnreachable(f"no server has that address: {error}") from None
+        self._base = base.path.rstrip("/")
+        self._address = f"{base.scheme}://{base.netloc.decode()}{_path_of(base)}"
+        self._headers = _HEADERS | _named_in(base)
+        self._timeout = timeout
+        self._connect_timeout = connect_timeout
+        self._lines = _Lines(partial(_transport, base, cache(partial(_authorities, base))), connections)
+
+    def bind(self, operation: Operation, request: Request) -> Bound:
+        """What a proof of possession is made over. Raises: InvalidInput, Unsupported."""
+        sent = _writer(operation.name).written(request)
+        headers = bound_headers(sent.headers.items())
+        return Bound(sent.method, f"{self._base}{sent.target}", sent.body, headers)
+
+    def call(
+        self,
+        operation: Operation,
+        credentials: Credentials,
+        request: Request,
+        *,
+        timeout: float | None = None,
+        awaited: Awaited | None = None,
+    ) -> Any:
+        """The gate's answer; `awaited` is told meanwhile whose turn it is. Raises: SouvenanceError."""
+        writer = _writer(operation.name)
+        sent = writer.written(request)
+        headers = {**sent.headers, **_proving(credentials), **self._headers}
+        again = not operation.writes and not credentials.proof
+        answer = self._exchange(sent, headers, timeout, awaited or Awaited(), again=again)
+        if not 200 <= answer.status < 300:
+            raise _raised(answer, writer.route, credentials.token not in (None, "", NO_KEY))
+        try:
+            return read(writer.route, answer.status, answer.headers, answer.content)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            raise e.ServerUnreachable("what answers there is not Souvenance") from None
+
+    def close(self) -> None:
+        self._lines.close()
+
+    def _exchange(
+        self,
+        sent: Sent,
+        headers: Mapping[str, str],
+        timeout: float | None,
+        awaited: Awaited,
+        *,
+        again: bool,
+    ) -> _Answered:
+        """What came back. Raises: ServerUnreachable.
+
+        `again` allows a second try if the server closed a kept connection the moment it was used again.
+        """
+        seconds = self._timeout if timeout is None else timeout
+        end = time.monotonic() + seconds
+        course = _Course(awaited)
+        try:
+            with self._lines.one(seconds) as line:
+                request = httpx.Request(
+                    sent.method,
+                    f"{self._address}{sent.path}",
+                    content=sent.body,
+                    headers=headers,
+                    extensions={"trace": partial(course.goes_on, line), "timeout": self._timeouts(seconds)},
+                )
+                with closing(line.transport.handle_request(request)) as response:
+                    return _Answered(response.status_code, response.headers, _bounded(response, end))
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
+            kept = not course.connected
+            if again and kept and isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):
+                return self._exchange(sent, headers, timeout, awaited, again=False)
+            told = str(error) or type(error).__name__
+            raise e.ServerUnreachable(f"no answer from the server: {told}") from error
+        except RuntimeError as error:
+            if not self._lines.closed:
+                raise
+            raise e.ServerUnreachable("the way to the server was closed") from error
+        finally:
+            awaited.ends()
+
+    def _timeouts(self, seconds: float) -> dict[str, float]:
+        connecting = seconds if self._connect_timeout is None else min(seconds, self._connect_timeout)
+        return {"connect": connecting, "read": seconds, "write": seconds, "pool": seconds}
+
+
+class _Answered(Struct, frozen=True):
+    status: int
+    headers: httpx.Headers
+    content: bytes
+
+
+class _Line:
+    """A transport of one connection, and where that comes in.
+
+    A client around it would take as long again as all the rest: for cookies, redirects and addresses.
+    """
+
+    def __init__(self, transport: httpx.HTTPTransport) -> None:
+        self.transport = transport
+        self.stream: Any = None
+
+    def arrived(self) -> bool:
+        """Whether something lies here that was not read."""
+        return self.stream is not None and bool(self.stream.get_extra_info("is_readable"))
+
+
+_CONNECTING = ("connect_tcp", "start_tls")
+_READING = ("receive_response_headers", "receive_response_body")
+
+
+class _Course:
+    """The course of one exchange: at whose turn it is, and whether it took a new connection."""
+
+    def __init__(self, awaited: Awaited) -> None:
+        self._awaited = awaited
+        self.connected = False
+
+    def goes_on(self, line: _Line, step: str, about: Mapping[str, Any]) -> None:
+        """As httpcore tells of it: each step begins and then completes or fails."""
+        step, _, point = step.rpartition(".")
+        what = step.rpartition(".")[2]
+        if what in _CONNECTING:
+            self.connected = True
+            line.stream = about["return_value"] if point == "complete" else None
+        elif what not in _READING:
+            return
+        if point == "started":
+            self._awaited.begins(time.monotonic(), line.arrived)
+        else:
+            self._awaited.ends()
+
+
+class _Lines:
+    """Lines to one server, the one used last first.
+
+    A transport of many connections looks through all of them, under a lock, before and after every call.
+    """
+
+    def __init__(self, make: Callable[[], httpx.HTTPTransport], most: int) -> None:
+        """Raises: what `make` raises."""
+        self._make = make
+        self._free: deque[tuple[_Line, float]] = deque([(_Line(make()), time.monotonic())])
+        self._places = threading.Semaphore(most)
+        self._lock = threading.Lock()
+        self.closed = False
+
+    @contextmanager
+    def one(self, seconds: float) -> Iterator[_Line]:
+        """Raises: ServerUnreachable if none is free for so long, RuntimeError when they are closed."""
+        if not self._places.acquire(timeout=seconds):
+            raise e.ServerUnreachable("no answer from the server: too much is asked of it at once")
+        try:
+            line = self._taken()
+            try:
+                yield line
+            finally:
+                self._give_back(line)
+        finally:
+            self._places.release()
+
+    def close(self) -> None:
+        """What is under way ends as it may."""
+        with self._lock:
+            self.closed = True
+            free = list(self._free)
+            self._free.clear()
+        for line, _ in free:
+            line.transport.close()
+
+    def _taken(self) -> _Line:
+        with self._lock:
+            if self.closed:
+                raise RuntimeError("the lines are closed")
+            if self._free:
+                return self._free.pop()[0]
+        return _Line(self._make())
+
+    def _give_back(self, line: _Line) -> None:
+        """Keep it for the next call, and those no longer that nobody needed for a while."""
+        now, unused = time.monotonic(), []
+        with self._lock:
+            self._free.append((line, now))
+            while self._free and (self.closed or now - self._free[0][1] > _KEPT_SECONDS):
+                unused.append(self._free.popleft()[0])
+        for one in unused:
+            one.transport.close()
+
+
+def _transport(base: httpx.URL, authorities: Callable[[], ssl.SSLContext]) -> httpx.HTTPTransport:
+    """Raises: Misconfigured."""
+    try:
+        return httpx.HTTPTransport(
+            limits=httpx.Limits(
+                max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEPT_SECONDS
+            ),
+            verify=authorities(),
+            proxy=_proxy(base),
+        )
+    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        raise e.Misconfigured(
+            f"the environment's proxy or certificates can't be used: {error}",
+            hint="Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR.",
+        ) from error
+
+
+def _path_of(base: httpx.URL) -> str:
+    """As it is sent."""
+    return base.raw_path.decode().partition("?")[0].rstrip("/")
+
+
+def _named_in(base: httpx.URL) -> dict[str, str]:
+    """The header for the name and password that the address holds, if it does."""
+    if not base.userinfo:
+        return {}
+    named = b64encode(f"{base.username}:{base.password}".encode()).decode()
+    return {"authorization": f"Basic {named}"}
+
+
+def _proxy(base: httpx.URL) -> str | None:
+    """The proxy that the environment names for the server, if it does."""
+    if not _trusts_environment(base) or any(map(proxy_bypass, (base.host, base.netloc.decode()))):
+        return None
+    proxies = getproxies()
+    named = proxies.get(base.scheme) or proxies.get("all")
+    return named if named is None or "://" in named else f"http://{named}"
+
+
+def _trusts_environment(base: httpx.URL) -> bool:
+    """A cap for this machine is nothing for the environment's proxy to see."""
+    return not is_loopback(base.host)
+
+
+def _authorities(base: httpx.URL) -> ssl.SSLContext:
+    """Who vouches for the server: without TLS nobody, for reading them takes longer than a request."""
+    if base.scheme == "https":
+        return httpx.create_ssl_context(trust_env=_trusts_environment(base))
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _bounded(response: httpx.Response, end: float) -> bytes:
+    """The body as it was sent, if it is no larger and takes no longer than it may.
+
+    Raises: ServerUnreachable, also for one that is packed: nobody asked for that.
+    """
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise e.ServerUnreachable("the server answers in an encoding that it was not asked for")
+    chunks: list[bytes] = []
+    size = 0
+    for chunk in response.iter_raw():
+        size += len(chunk)
+        if size > MOST_ANSWER_BYTES:
+            raise e.ServerUnreachable(f"the server answers with more than {MOST_ANSWER_BYTES} bytes")
+        if time.monotonic() > end:
+            raise e.ServerUnreachable("no answer from the server: it does not come to an end")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _proving(credentials: Credentials) -> dict[str, str]:
+    """Raises: CapMalformed for what can't stand in a header."""
+    headers = {}
+    if credentials.token:
+        if not is_plain(credentials.token):
+            raise e.CapMalformed("the cap holds characters that no cap has")
+        headers["authorization"] = f"Bearer {credentials.token}"
+    if credentials.proof:
+        headers["dpop"] = credentials.proof
+    return headers
+
+
+@cache
+def _writer(name: str) -> Writer:
+    """Raises: Unsupported."""
+    if name not in _ROUTES:
+        raise e.Unsupported(
+            f"{name} is not served over HTTP", hint="Run it on the machine that has the data folder."
+        )
+    return Writer(_ROUTES[name])
+
+
+_BY_STATUS: dict[int, type[e.SouvenanceError]] = {
+    401: e.CapSigInvalid,
+    402: e.Denied,
+    403: e.CapScopeMismatch,
+    404: e.NotFound,
+    405: e.Unsupported,
+    408: e.Unavailable,
+    409: e.Conflict,
+    413: e.BodyTooLarge,
+    415: e.UnsupportedType,
+    425: e.Unavailable,
+    429: e.RateLimited,
+    501: e.Unsupported,
+}
+"""What a status means where no code of ours says more; others mean a bad request, or a server that failed."""
+
+_PLAIN_SPOKEN = (413, 429)
+"""Statuses that mean the same whoever answers, a proxy that knows no JSON included."""
+
+
+def _raised(answer: _Answered, route: Route, with_cap: bool) -> e.SouvenanceError:
+    told = _complaint(answer.content)
+    if not told and answer.status not in _PLAIN_SPOKEN:
+        return _foreign(answer)
+    detail = _detail(told) or f"the server answered {answer.status}"
+    code, hint = told.get("error"), told.get("hint")
+    kind = _BY_CODE.get(code) if isinstance(code, str) else None
+    kind = kind or _by_status(answer.status, route, with_cap)
+    hint = hint if isinstance(hint, str) else None
+    if issubclass(kind, e.RateLimited):
+        wait = seconds_to_wait(
+            answer.headers.get("retry-after", ""), now=time.time(), most=_LONGEST_WAIT_SECONDS
+        )
+        return kind(detail, retry_after=wait, hint=hint)
+    return kind(detail, hint=hint)
+
+
+def _foreign(answer: _Answered) -> e.ServerUnreachable:
+    if "location" in answer.headers and answer.status < 400:
+        return e.ServerUnreachable(
+            f"the server answered {answer.status} and points elsewhere",
+            hint="Use the address that it points to, if that one may have the cap.",
+        )
+    return e.ServerUnreachable(f"the server answered {answer.status}, and not as Souvenance does")
+
+
+def _by_status(status: int, route: Route, with_cap: bool) -> type[e.SouvenanceError]:
+    if status == 401 and not with_cap:
+        return e.CapMissing
+    if status == 413 and route.form:
+        return e.FileTooLarge
+    return _BY_STATUS.get(status) or (e.InvalidInput if status < 500 else e.Unavailable)
+
+
+def _complaint(content: bytes) -> dict[str, Any]:
+    """What a refusal says; empty for one that neither Souvenance nor Honcho would write."""
+    try:
+        found = msgspec.json.decode(content)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) and _detail(found) else {}
+
+
+def _detail(told: Mapping[str, Any]) -> str:
+    for name in ("detail", "message", "error"):
+        match told.get(name):
+            case str(text) if text:
+                return text[:_MOST_TOLD_CHARS]
+            case list(problems) if problems:
+                return "; ".join(_problem(one) for one in problems)[:_MOST_TOLD_CHARS]
+    return ""
+
+
+def _problem(one: Any) -> str:
+    """One fault of a request in FastAPI's words: where it is, and what it is."""
+    if not isinstance(one, dict):
+        return str(one)
+    where = one.get("loc")
+    steps = ".".join(str(step) for step in where) if isinstance(where, list) else ""
+    return f"{steps}: {one.get('msg', '')}".strip(": ")
+
+
+def _every(kind: type[e.SouvenanceError]) -> Iterator[type[e.SouvenanceError]]:
+    """The kinds that the tree of errors has; a surface may have its own beside them."""
+    if kind.__module__ == e.__name__:
+        yield kind
+    for child in kind.__subclasses__():
+        yield from _every(child)
+
+
+_BY_CODE = {kind.code: kind for kind in _every(e.SouvenanceError)}

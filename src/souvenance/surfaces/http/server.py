@@ -1,0 +1,218 @@
+"""Running the HTTP door with uvicorn."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from pathlib import Path
+from typing import Any, Protocol
+
+import uvicorn
+from msgspec import Struct
+
+from souvenance.domain.seen import SeenSettings
+from souvenance.errors import Misconfigured
+from souvenance.gate.gate import Gate
+from souvenance.surfaces.http.app import Guarded, make_app
+from souvenance.surfaces.http.door import Door
+from souvenance.surfaces.http.guard import is_loopback
+from souvenance.surfaces.http.protocol import BoundedProtocol
+from souvenance.surfaces.http.seen.logs import Log, logging_to
+from souvenance.surfaces.http.seen.seeing import seeing
+from souvenance.surfaces.http.seen.sight import Sight
+
+_SWITCH_SECONDS = 0.0001
+"""How long a thread that computes keeps the interpreter from one that waits for it. A verdict waits so long
+after each of its calls into the store."""
+_LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, never listened on
+
+
+class Address(Struct, frozen=True):
+    """Where to listen, and by which names remote clients call that."""
+
+    host: str
+    port: int
+    allow_remote: bool
+    names: Sequence[str]
+
+
+class Behind(Protocol):
+    """What goes on behind a server."""
+
+    def working(self) -> AbstractContextManager[None]:
+        """Do the work behind the requests meanwhile."""
+        ...
+
+    def observe(self, observer: Any) -> None:
+        """Show that work to whoever sees the server."""
+        ...
+
+    def announced(self, url: str) -> AbstractContextManager[None]:
+        """Let programs on this machine find the server at that URL meanwhile."""
+        ...
+
+
+def serve(
+    gate: Gate,
+    address: Address,
+    behind: Behind,
+    seen: SeenSettings,
+    *,
+    home: Path,
+    made: bool,
+    trusted: str | None,
+    doors: Sequence[Door],
+) -> None:
+    """Serve until interrupted. `trusted` is the cap that programs on this machine get for 'local'.
+
+    Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
+    """
+    trusting = trusted is not None
+    _run(
+        lambda allowed, sight: make_app(
+            gate, allowed_hosts=allowed, trusted=trusted, doors=doors, sight=sight
+        ),
+        address,
+        behind,
+        seen,
+        trusting=trusting,
+        announced=behind.announced,
+        greet=lambda url: _greet(url, home, made, trusting=trusting),
+    )
+
+
+def tell(
+    gate: Gate, address: Address, behind: Behind, seen: SeenSettings, *, greet: Callable[[str], None]
+) -> None:
+    """Work until interrupted, and tell meanwhile at that address how it goes, and nothing of memory.
+
+    Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
+    """
+    _run(
+        lambda allowed, sight: make_app(gate, allowed_hosts=allowed, sight=sight, serving=False),
+        address,
+        behind,
+        seen,
+        greet=greet,
+    )
+
+
+def _run(
+    app: Callable[[frozenset[str] | None, Sight | None], Guarded],
+    address: Address,
+    behind: Behind,
+    seen: SeenSettings,
+    *,
+    trusting: bool = False,
+    announced: Callable[[str], AbstractContextManager[object]] = nullcontext,
+    greet: Callable[[str], None],
+) -> None:
+    """Raises: Misconfigured."""
+    _check(address, trusting=trusting)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    listener = _listen(address)
+    log = Log(seen.log)
+    with closing(listener), logging_to(log), seeing(seen, log) as sight:
+        if sight is not None:
+            behind.observe(sight)
+        bound_host, bound_port = listener.getsockname()[:2]
+        allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in address.names)
+        config = uvicorn.Config(
+            app(allowed, sight),
+            http=BoundedProtocol,
+            ws="none",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            date_header=True,
+            lifespan="on",
+            timeout_graceful_shutdown=5,
+        )
+        url = _url(bound_host, bound_port)
+        near = None if allowed else _near(bound_host)  # With names given, it refuses an address.
+        announcement = nullcontext() if near is None else announced(_url(near, bound_port))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            with behind.working(), announcement:
+                _Server(config, lambda: greet(url)).run(sockets=[listener])
+        except KeyboardInterrupt:
+            pass
+        log.say("Souvenance stopped.")
+
+
+def _check(address: Address, *, trusting: bool) -> None:
+    """Raises: Misconfigured."""
+    near = is_loopback(address.host)
+    if not near and not address.allow_remote:
+        raise Misconfigured(
+            f"{address.host} can be reached from other machines",
+            hint="Add --allow-remote if that is meant, and put TLS in front.",
+        )
+    if trusting and not near:
+        raise Misconfigured(
+            "--trust-loopback is for a server that only this machine can reach",
+            hint="Leave out --host, or give remote and local programs a cap each.",
+        )
+
+
+class _Server(uvicorn.Server):
+    """Greets once it can be stopped: by then it hears signals."""
+
+    def __init__(self, config: uvicorn.Config, greet: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._greet = greet
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        gc.freeze()  # What is loaded by now stays: to look through it for garbage would hold up all requests.
+        self._greet()
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _near(host: str) -> str | None:
+    """The loopback address that a server on that address is reached at; None if only others are."""
+    return _LOOPBACK_OF.get(host) or (host if is_loopback(host) else None)
+
+
+def _listen(address: Address) -> socket.socket:
+    """Raises: Misconfigured."""
+    host, port = address.host, address.port
+    try:
+        family, kind, protocol, _, found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(found)
+        listener.listen(1024)
+    except OSError as error:
+        raise Misconfigured(
+            f"{host}:{port} can't be listened on: {error.strerror or error}",
+            hint="Another server may have the port: choose one with --port.",
+        ) from error
+    return listener
+
+
+def _greet(url: str, home: Path, made: bool, *, trusting: bool) -> None:
+    new = " (new: keys and the owner's cap were made, readable by you alone)" if made else ""
+    print(f"Souvenance serves {home}{new} at {url}", flush=True)
+    print(
+        f'Use it: curl {url}/v1/memory/get -H "Authorization: Bearer $(cat {home}/owner.cap)" '
+        """-d '{"query": "where am I going this weekend?"}'""",
+        flush=True,
+    )
+    print(
+        f'Honcho\'s clients: Honcho(base_url="{url}", api_key=open("{home}/owner.cap").read().strip())',
+        flush=True,
+    )
+    if trusting:
+        print(
+            "Trusting this machine: any program on it that sends 'Authorization: Bearer local' is the owner.",
+            flush=True,
+        )

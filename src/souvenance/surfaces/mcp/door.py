@@ -1,0 +1,137 @@
+"""The MCP door over HTTP: /mcp, where the bearer is a cap and says whose memory it is.
+
+Every request stands alone: the cap is judged anew, and nothing is kept of it between two requests.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Route
+from starlette.types import Message, Receive, Scope, Send
+
+from souvenance.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated, UnsupportedType
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.admission import Credentials
+from souvenance.gate.gate import Gate
+from souvenance.gate.messages import checked
+from souvenance.gate.operation import Operation
+from souvenance.surfaces.http.bodies import body_of
+from souvenance.surfaces.http.describing import JSON, Paths
+from souvenance.surfaces.http.exchange import Hands, credentials_of, json_answer, refusal_headers
+from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.mcp import description
+from souvenance.surfaces.mcp.asking import Errand
+from souvenance.surfaces.mcp.memory import PersonsMemory
+from souvenance.surfaces.mcp.narrowing import narrower
+from souvenance.surfaces.mcp.person import person_of
+from souvenance.surfaces.mcp.transport import MEMORY, Transport
+from souvenance.turns.narrowed import Narrowed
+
+PATH = "/mcp"
+METADATA = "/.well-known/oauth-protected-resource/mcp"
+"""Where a client without a cap learns who gives one (RFC 9728)."""
+
+
+class McpDoor:
+    """`public_url` is where clients reach this server, if not where their requests say they do."""
+
+    def __init__(self, *, public_url: str | None = None) -> None:
+        self._public_url = public_url
+        self._transport: Transport | None = None
+
+    def routes(self, gate: Gate, hands: Hands) -> Sequence[BaseRoute]:
+        self._transport = Transport(gate.limits.body_bytes)
+        return [Route(PATH, _Endpoint(gate, hands, self._transport, self._public_url))]
+
+    def described(self) -> Paths:
+        return description.PATHS
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        if self._transport is None:
+            raise RuntimeError("a door is opened once its routes are made")
+        async with self._transport.open():
+            yield
+
+
+class _Endpoint:
+    """Admits a request by its cap before the protocol sees anything of it."""
+
+    def __init__(self, gate: Gate, hands: Hands, transport: Transport, public_url: str | None) -> None:
+        self._gate = gate
+        self._hands = hands
+        self._transport = transport
+        self._public_url = public_url
+        self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            scope[MEMORY] = await self._admitted(request)
+        except Unauthenticated as error:
+            await self._refusal(request, error)(scope, receive, send)
+            return
+        if request.method != "POST":
+            raise MethodNotAllowed("this path has no such method", hint="MCP is spoken here by POST.")
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+            raise UnsupportedType("the body is no message of MCP", hint=f"Send {JSON}.")
+        body = await body_of(request, self._gate, self._gate.limits.body_bytes)
+        await self._transport(scope, _again(body.read(), receive), send)
+
+    async def _admitted(self, request: Request) -> PersonsMemory:
+        """The memory that the request's cap opens. Raises: SouvenanceError."""
+        given = credentials_of(request, b"")
+        if given.proof is not None:
+            raise CapPopInvalid(
+                "a bound cap can't be used here: one request of MCP is more than one at the gate",
+                hint="Narrow it with its holder key to a bearer cap: 'souvenance cap attenuate'.",
+            )
+        credentials = Credentials(given.token)
+        cap = await self._hands.call(self._gate, o.WHOAMI, credentials, m.WhoAmI)
+        person, token = person_of(cap), given.token or ""
+
+        def passes(errand: Errand) -> Credentials:
+            return self._narrowed.of(token, (person, errand), lambda: narrower(person, errand))
+
+        return PersonsMemory(person, _Asking(self._gate, self._hands, passes))
+
+    def _refusal(self, request: Request, error: Unauthenticated) -> Any:
+        base = self._public_url or str(request.base_url)
+        metadata = f'resource_metadata="{base.rstrip("/")}{METADATA}"'
+        headers = refusal_headers(error)
+        headers["www-authenticate"] = f"{headers['www-authenticate']}, {metadata}"
+        body = {"error": error.code, "detail": error.detail, "hint": error.hint}
+        return json_answer(status_of(type(error)), body, headers)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Tells a body that was read already, and then what comes after it."""
+    told = False
+
+    async def tell() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return tell
+
+
+class _Asking:
+    """Asks the gate, for each errand with its pass."""
+
+    def __init__(self, gate: Gate, hands: Hands, passes: Callable[[Errand], Credentials]) -> None:
+        self._gate = gate
+        self._hands = hands
+        self._passes = passes
+
+    async def __call__(self, errand: Errand, operation: Operation, request: m.Request) -> Any:
+        return await self._hands.call(self._gate, operation, self._passes(errand), lambda: checked(request))

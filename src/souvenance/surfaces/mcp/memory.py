@@ -1,0 +1,410 @@
+"""The memory of a person, as the tools use it: one memory, whatever door its lines came in by.
+
+What the person said anywhere, the lines kept for them and the conclusions they hold lie in their own
+rooms, where one question finds them all. What an agent concluded of them and said to them is added where
+the cap has that agent's eyes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime, time
+from itertools import chain, islice, zip_longest
+
+from souvenance.domain.line import CARD, MESSAGE, PROFILE
+from souvenance.domain.names import DEFAULT_KIND
+from souvenance.domain.trust import KINDS
+from souvenance.errors import CapScopeMismatch, InvalidInput, NotFound
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import answers as a
+from souvenance.gate.conversation import asks as q
+from souvenance.gate.conversation import operations as c
+from souvenance.surfaces.localtime import here
+from souvenance.surfaces.mcp import results as r
+from souvenance.surfaces.mcp import showing
+from souvenance.surfaces.mcp.asking import Asks, found
+from souvenance.surfaces.mcp.person import Person
+from souvenance.turns.background import Remark, Told, search_terms
+from souvenance.turns.cleaning import clean
+from souvenance.turns.secrets import redact
+
+_FROM_HERE = {"door": "mcp"}
+_CONCLUSIONS = {"conclusion", "deduction", "induction", "contradiction", *KINDS.values()}
+_NEAREST = 3
+"""Of lines that do not answer well, so many are told."""
+_MOST_LACKING = 0.67
+"""What share of a question's words a conclusion may lack."""
+_MOST_SOURCES = 10
+_MOST_EYES = 4
+_RECENT_TOKENS = 2_000
+_KNOWN = 20
+_NEWEST = 10
+_UNSOURCED = "Leave source_ids out."
+_GONE = "Gone from memory. What was told of it before may still stand in this conversation."
+
+
+class PersonsMemory:
+    """What can be done to one person's memory. Raises, all of it: SouvenanceError."""
+
+    def __init__(self, person: Person, asks: Asks) -> None:
+        self.person = person
+        self._asks = asks
+
+    async def remember(self, statements: Sequence[str], happened_on: date | None) -> r.Kept:
+        """Keep what the person told: as their words in the session; where the cap can't speak in one, as
+        facts about them; and for somebody who can't be a peer, as lines of their own."""
+        person = self.person
+        said = [_kept(one) for one in statements]
+        if not person.is_peer:
+            return r.Kept([await self._put(text, happened_on) for text in said])
+        if person.session is not None:
+            try:
+                return await self._say(person.session, said, happened_on)
+            except CapScopeMismatch:
+                pass  # The cap names that session, and does not open it.
+        dated = said if happened_on is None else [f"On {happened_on}: {text}" for text in said]
+        return r.Kept([one.id for one in await self._state(dated, None)])
+
+    async def _say(self, session: str, said: Sequence[str], happened_on: date | None) -> r.Kept:
+        person, at = self.person, _noon(happened_on)
+        messages = [
+            q.NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at)
+            for text in said
+        ]
+        request = q.AddMessages(
+            workspace_id=person.workspace, session_id=session, messages=messages, namespace=person.namespace
+        )
+        stored: a.Messages = await self._asks("speak", c.ADD_MESSAGES, request)
+        return r.Kept([one.id for one in stored.messages], session)
+
+    async def _put(self, text: str, happened_on: date | None = None, kind: str = DEFAULT_KIND) -> str:
+        line = m.Put(
+            text, self.person.namespace, kind=kind, occurred_at=_noon(happened_on), metadata=_FROM_HERE
+        )
+        kept: m.PutAnswer = await self._asks("note", o.PUT, line)
+        return kept.id
+
+    async def recall(self, question: str, limit: int) -> r.Recalled:
+        """The few lines that answer; if none does well, the nearest, and said so."""
+        lines = await self._matching(question, limit, floor=True)
+        if lines:
+            return r.Recalled(lines)
+        nearest = await self._matching(question, min(limit, _NEAREST), floor=False)
+        if nearest:
+            return r.Recalled(nearest, False, "None of these answers it well; use them only if they do.")
+        return r.Recalled([], False, "Nothing in memory matches. Ask the user, or try other words once.")
+
+    async def _matching(self, question: str, limit: int, *, floor: bool) -> list[r.Cited]:
+        about = search_terms(question)
+        own: m.GetAnswer = await self._asks("read", o.GET, m.Get(question, k=limit, floor=floor))
+        ways = [[showing.line(one, about) for one in own.lines if one.matched and one.kind != CARD]]
+        for eye in self.person.eyes[:_MOST_EYES]:
+            ways += [
+                await self._concluded_by(eye, question, limit, about),
+                await self._said_by(eye, question, limit, about, floor=floor),
+            ]
+        return list(_once(chain.from_iterable(zip_longest(*ways))))[:limit]
+
+    async def _concluded_by(self, eye: str, question: str, limit: int, about: Sequence[str]) -> list[r.Cited]:
+        request = q.QueryConclusions(
+            workspace_id=self.person.workspace,
+            query=question,
+            top_k=limit,
+            distance=_MOST_LACKING,
+            filters={"observer_id": eye, "observed_id": self.person.name},
+        )
+        answer: a.Conclusions | None = await found(self._asks, c.QUERY_CONCLUSIONS, request)
+        concluded = [] if answer is None else answer.conclusions
+        return [showing.conclusion(one, self.person.name, about) for one in concluded]
+
+    async def _said_by(
+        self, eye: str, question: str, limit: int, about: Sequence[str], *, floor: bool
+    ) -> list[r.Cited]:
+        """What the agent said where the person was."""
+        request = q.SearchPeer(
+            workspace_id=self.person.workspace,
+            peer_id=eye,
+            query=question,
+            limit=limit,
+            filters={"peer_perspective": self.person.name},
+            floor=floor,
+        )
+        answer: a.Messages | None = await found(self._asks, c.SEARCH_PEER, request)
+        said = [] if answer is None else answer.messages
+        return [showing.message(one, self.person.name, about) for one in said]
+
+    async def read(self, line_id: str, session: str | None) -> r.LineRead:
+        """One line whole, with what it follows from."""
+        line: m.LineAnswer | None = await found(self._asks, o.LINE, m.GetLine(line_id))
+        concluded = None if line and line.kind not in _CONCLUSIONS else await self._conclusion(line_id)
+        sources = [] if concluded is None else await self._sources(concluded)
+        if line is not None:
+            shown = showing.line(line, most=showing.MOST_TEXT_CHARS)
+            return r.LineRead(shown, sources, line.supersedes, line.invalidated_by)
+        if concluded is not None:
+            shown = showing.conclusion(concluded, self.person.name, most=showing.MOST_TEXT_CHARS)
+            return r.LineRead(shown, sources)
+        message = None if session is None else await self._message(line_id, session)
+        if message is None:
+            raise NotFound(
+                "there is no such line in this memory", hint="Give the session that was cited too."
+            )
+        return r.LineRead(showing.message(message, self.person.name, most=showing.MOST_TEXT_CHARS), [])
+
+    async def _conclusion(self, line_id: str) -> a.Conclusion | None:
+        request = q.OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
+        answer: a.Conclusion | None = await found(self._asks, c.READ_CONCLUSION, request)
+        return answer
+
+    async def _message(self, line_id: str, session: str) -> a.Message | None:
+        request = q.OfMessage(workspace_id=self.person.workspace, session_id=session, message_id=line_id)
+        answer: a.Message | None = await found(self._asks, c.READ_MESSAGE, request)
+        return answer
+
+    async def _sources(self, concluded: a.Conclusion) -> list[r.Cited]:
+        """What the conclusion follows from, as far as it may be read."""
+        sources = []
+        for source in (concluded.source_ids or ())[:_MOST_SOURCES]:
+            line: m.LineAnswer | None = await found(self._asks, o.LINE, m.GetLine(source))
+            if line is not None:
+                sources.append(showing.line(line))
+                continue
+            message = None
+            if concluded.session_id is not None:
+                message = await self._message(source, concluded.session_id)
+            other = await self._conclusion(source) if message is None else None
+            if message is not None:
+                sources.append(showing.message(message, self.person.name))
+            elif other is not None:
+                sources.append(showing.conclusion(other, self.person.name))
+        return sources
+
+    async def list_lines(self, since: date | None, cursor: str | None, limit: int) -> r.Listed:
+        request = m.List(since=None if since is None else _midnight(since), cursor=cursor, limit=limit)
+        page: m.ListAnswer = await self._asks("read", o.LIST, request)
+        lines = [
+            r.Cited(
+                one.id,
+                showing.day_of(one.occurred_at or one.created_at),
+                one.kind,
+                session=None if one.session is None else showing.name_of(one.session),
+            )
+            for one in page.lines
+        ]
+        return r.Listed(lines, next=page.cursor)
+
+    async def list_facts(self, cursor: str | None, limit: int) -> r.Listed:
+        """Conclusions about the person, newest first: their own, and those of the agents."""
+        person, number = self.person, _page(cursor)
+        held_by = [person.name, *person.eyes]
+        request = q.ListConclusions(
+            workspace_id=person.workspace,
+            filters={"observer_id": {"in": held_by}, "observed_id": person.name},
+            page=number,
+            size=limit,
+        )
+        page: a.ConclusionPage | None = await found(self._asks, c.LIST_CONCLUSIONS, request)
+        items = [] if page is None else page.items
+        lines = [showing.conclusion(one, person.name) for one in items]
+        return r.Listed(lines, next=_next(page))
+
+    async def list_sessions(self, cursor: str | None, limit: int) -> r.Listed:
+        request = q.SessionsOfPeer(
+            workspace_id=self.person.workspace,
+            peer_id=self.person.name,
+            page=_page(cursor),
+            size=limit,
+            reverse=True,
+        )
+        page: a.SessionPage | None = await found(self._asks, c.SESSIONS_OF_PEER, request)
+        items = [] if page is None else page.items
+        sessions = [r.Session(showing.name_of(one.id), showing.day_of(one.created_at)) for one in items]
+        return r.Listed(sessions=sessions, next=_next(page))
+
+    async def profile(self) -> r.Profiled:
+        """The card, and what else is known of the person: by themselves, by the agents, and in lines."""
+        card, known = Told(), Told()
+        facts: list[str] = []
+        told: list[str] = []
+        for observer in (self.person.name, *self.person.eyes[:_MOST_EYES]):
+            portrait = await self._portrait(observer)
+            if portrait is not None:
+                facts += _new(card, showing.facts(portrait.peer_card or ()))
+                told += islice(_new(known, showing.known(portrait.representation or "")), _NEWEST)
+        if "snapshot" in self.person.ops:
+            own: m.SnapshotAnswer = await self._asks("read", o.SNAPSHOT, m.Snapshot())
+            told += islice(_new(known, showing.newest(own.profile)), _NEWEST)
+        hint = None if facts or told else "Nothing is known of the user yet: it gathers as they tell."
+        return r.Profiled(facts[:_KNOWN], told[:_KNOWN], hint)
+
+    async def _portrait(self, observer: str) -> a.PeerContext | None:
+        person = self.person.name
+        request = q.PeerContext(
+            workspace_id=self.person.workspace,
+            peer_id=observer,
+            target=None if observer == person else person,
+            include_most_frequent=False,
+            max_conclusions=_KNOWN,
+            floor=True,
+        )
+        answer: a.PeerContext | None = await found(self._asks, c.PEER_CONTEXT, request)
+        return answer
+
+    async def conclude(self, fact: str, session: str | None, sources: Sequence[str] = ()) -> r.Concluded:
+        """Keep a fact of the person: in the agent's view of them if there is one, else in their own.
+
+        What it follows from are messages and facts of this memory, if there are any.
+        """
+        text = _kept(fact)
+        if not self.person.is_peer:
+            if sources:
+                raise InvalidInput("what this user is told to follow from can't be kept", hint=_UNSOURCED)
+            return r.Concluded(await self._put(text, kind=PROFILE), showing.name_of(self.person.name))
+        (kept,) = await self._state([text], session, sources)
+        return r.Concluded(kept.id, showing.name_of(kept.observer_id), kept.source_ids or [])
+
+    async def _state(
+        self, facts: Sequence[str], session: str | None, sources: Sequence[str] = ()
+    ) -> list[a.Conclusion]:
+        person = self.person
+        try:
+            return await self._stated(person.observer, facts, session, sources)
+        except NotFound:
+            if session is not None:
+                raise
+        made = q.ChangePeer(workspace_id=person.workspace, peer_id=person.name)
+        await self._asks("note", c.CHANGE_PEER, made)
+        return await self._stated(person.name, facts, session, sources)
+
+    async def _stated(
+        self, observer: str, facts: Sequence[str], session: str | None, sources: Sequence[str]
+    ) -> list[a.Conclusion]:
+        person = self.person
+        stated = [
+            q.NewConclusion(
+                content=fact,
+                observer_id=observer,
+                observed_id=person.name,
+                session_id=session,
+                source_ids=list(sources) or None,
+            )
+            for fact in facts
+        ]
+        request = q.AddConclusions(
+            workspace_id=person.workspace,
+            conclusions=stated,
+            namespace=person.namespace if session is None else None,
+        )
+        kept: a.Conclusions = await self._asks("note", c.ADD_CONCLUSIONS, request)
+        return kept.conclusions
+
+    async def forget(self, line_id: str, session: str | None) -> r.Forgotten:
+        """Erase one line for good, and say what it was."""
+        said = (await self.read(line_id, session)).line
+        try:
+            await self._asks("erase", o.FORGET, m.Forget(id=line_id))
+        except NotFound:
+            await self._erase_from_others(line_id, session if said.kind == MESSAGE else None)
+        return r.Forgotten(line_id, [said], _GONE)
+
+    async def _erase_from_others(self, line_id: str, session: str | None) -> None:
+        """What lies with an agent: a message of the session, or else a conclusion about the person."""
+        workspace = self.person.workspace
+        if session is not None:
+            message = q.OfMessage(workspace_id=workspace, session_id=session, message_id=line_id)
+            await self._asks("erase", c.DELETE_MESSAGE, message)
+        else:
+            conclusion = q.OfConclusion(workspace_id=workspace, conclusion_id=line_id)
+            await self._asks("erase", c.DELETE_CONCLUSION, conclusion)
+
+    async def reason(self, question: str, effort: str) -> r.Reasoned:
+        """An answer in words from all that is known, with what it rests on."""
+        person = self.person
+        request = q.AskPeer(
+            workspace_id=person.workspace,
+            peer_id=person.observer,
+            target=None if person.observer == person.name else person.name,
+            query=question,
+            reasoning_level=effort,  # type: ignore[arg-type]  # The arguments say which there are.
+            include_evidence=True,
+        )
+        told: a.Told | None = await found(self._asks, c.ASK_PEER, request)
+        answer = showing.answer_of("" if told is None else told.content or "")
+        if not answer:
+            near = await self.recall(question, _NEAREST)
+            hint = "Memory has no answer. These lines are nearest." if near.lines else near.hint
+            return r.Reasoned(None, near.lines, hint)
+        evidence = [] if told is None or told.evidence is None else self._evidence(told.evidence)
+        return r.Reasoned(answer, evidence)
+
+    def _evidence(self, evidence: a.Evidence) -> list[r.Cited]:
+        name = self.person.name
+        concluded = [showing.conclusion(one, name) for one in evidence.conclusions]
+        said = [
+            r.Cited(
+                one.id,
+                showing.day_of(one.created_at),
+                MESSAGE,
+                session=showing.name_of(one.session_id),
+                by=None if one.peer_id == name else showing.name_of(one.peer_id),
+            )
+            for one in evidence.messages
+        ]
+        return [*concluded[:_MOST_SOURCES], *said[:_MOST_SOURCES]]
+
+    async def session(self, session: str) -> a.SessionContext:
+        """A session's summary and its newest messages. Raises: NotFound."""
+        request = q.SessionContext(
+            workspace_id=self.person.workspace, session_id=session, tokens=_RECENT_TOKENS
+        )
+        answer: a.SessionContext | None = await found(self._asks, c.CONTEXT, request)
+        if answer is None:
+            raise NotFound(
+                "there is no such session in this memory", hint="souvenance://sessions lists them."
+            )
+        return answer
+
+
+def _kept(text: str) -> str:
+    """What of a text may be kept. Raises: InvalidInput if that is nothing."""
+    kept = redact(clean(text)).strip()
+    if not kept:
+        raise InvalidInput("there is nothing in it to remember")
+    return kept
+
+
+def _noon(day: date | None) -> datetime | None:
+    return None if day is None else here(datetime.combine(day, time(12)))
+
+
+def _midnight(day: date) -> datetime:
+    return here(datetime.combine(day, time()))
+
+
+def _once(lines: Iterable[r.Cited | None]) -> Iterator[r.Cited]:
+    """Each line once, and what says the same as one before not at all."""
+    told = Told()
+    for one in lines:
+        if one is not None and told.take(one.text):
+            yield one
+
+
+def _new(told: Told, remarks: Iterable[Remark]) -> Iterator[str]:
+    """What is not told yet, each with its day."""
+    for one in remarks:
+        if told.take(one.text):
+            yield str(one)
+
+
+def _page(cursor: str | None) -> int:
+    """Raises: InvalidInput."""
+    if cursor is None:
+        return 1
+    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 8 or int(cursor) < 1:
+        raise InvalidInput("the cursor is not one of this list", hint="Give `next` of the page before.")
+    return int(cursor)
+
+
+def _next(page: a.Page | None) -> str | None:
+    return str(page.page + 1) if page is not None and page.page < page.pages else None

@@ -1,0 +1,234 @@
+"""The tools: what a model is told of each, what it takes, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+from mcp_types import Tool as Declared
+from mcp_types import ToolAnnotations
+from msgspec import Struct
+
+from souvenance.domain.shapes import settled
+from souvenance.errors import InvalidInput
+from souvenance.surfaces.mcp import arguments as given
+from souvenance.surfaces.mcp import results as r
+from souvenance.surfaces.mcp.memory import PersonsMemory
+from souvenance.surfaces.mcp.shape import schema_of
+from souvenance.surfaces.mcp.showing import QUOTED, cited
+
+Answer = tuple[r.Result, str]
+"""What came of a call: structured, and in a few words."""
+
+
+class Tool(Struct, frozen=True):
+    name: str
+    title: str
+    description: str
+    arguments: type[given.Arguments]
+    result: type[r.Result]
+    work: Callable[[PersonsMemory, Any], Awaitable[Answer]]
+    op: str
+    """The right without which a cap can't use it."""
+    reads: bool = True
+    erases: bool = False
+
+    def declared(self) -> Declared:
+        """The tool as it is listed."""
+        return Declared(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=schema_of(self.arguments),
+            output_schema=schema_of(self.result),
+            annotations=ToolAnnotations(
+                title=self.title,
+                read_only_hint=self.reads,
+                destructive_hint=self.erases,
+                idempotent_hint=self.reads or self.erases,
+                open_world_hint=False,
+            ),
+        )
+
+    async def call(self, memory: PersonsMemory, arguments: Mapping[str, Any]) -> Answer:
+        """Raises: SouvenanceError."""
+        try:
+            read = msgspec.convert(dict(arguments), settled(self.arguments))
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise InvalidInput(
+                f"the arguments of {self.name} can't be read: {error}",
+                hint="Call it again with arguments that fit its input schema.",
+            ) from None
+        return await self.work(memory, read)
+
+
+async def _remember(memory: PersonsMemory, asked: given.Remember) -> Answer:
+    kept = await memory.remember(asked.statements, asked.happened_on)
+    return kept, f"Remembered: {', '.join(kept.ids)}"
+
+
+async def _recall(memory: PersonsMemory, asked: given.Recall) -> Answer:
+    recalled = await memory.recall(asked.question, asked.limit)
+    return recalled, _quoted(recalled.lines, recalled.hint)
+
+
+async def _read(memory: PersonsMemory, asked: given.Read) -> Answer:
+    read = await memory.read(asked.id, asked.session)
+    parts = [QUOTED, cited([read.line])]
+    parts += ["It follows from:", cited(read.sources)] if read.sources else []
+    parts += [f"It replaces {read.replaces}."] if read.replaces else []
+    parts += [f"It is no longer so: {read.replaced_by} replaced it."] if read.replaced_by else []
+    return read, "\n".join(parts)
+
+
+async def _list(memory: PersonsMemory, asked: given.List) -> Answer:
+    match asked.what:
+        case "lines":
+            listed = await memory.list_lines(asked.since, asked.cursor, asked.limit)
+        case "facts":
+            listed = await memory.list_facts(asked.cursor, asked.limit)
+        case "sessions":
+            listed = await memory.list_sessions(asked.cursor, asked.limit)
+    sessions = [f"- {one.day} session {one.id}" for one in listed.sessions]
+    told = "\n".join(sessions) or (_quoted(listed.lines) if listed.lines else "There is nothing to list.")
+    return listed, f"{told}\nMore: cursor {listed.next}" if listed.next else told
+
+
+async def _profile(memory: PersonsMemory, asked: given.Profile) -> Answer:
+    profile = await memory.profile()
+    return profile, profile_text(profile)
+
+
+async def _conclude(memory: PersonsMemory, asked: given.Conclude) -> Answer:
+    concluded = await memory.conclude(asked.fact, asked.session, asked.source_ids)
+    return concluded, f"Kept as a fact about the user: {concluded.id}"
+
+
+async def _forget(memory: PersonsMemory, asked: given.Forget) -> Answer:
+    forgotten = await memory.forget(asked.id, asked.session)
+    return forgotten, f"Erased for good:\n{cited(forgotten.erased)}\n{forgotten.note}"
+
+
+async def _reason(memory: PersonsMemory, asked: given.Reason) -> Answer:
+    reasoned = await memory.reason(asked.question, asked.effort)
+    if reasoned.answer is None:
+        return reasoned, _quoted(reasoned.evidence, reasoned.hint)
+    rests = f"\nIt rests on:\n{cited(reasoned.evidence)}" if reasoned.evidence else ""
+    return reasoned, f"{reasoned.answer}{rests}"
+
+
+def _quoted(lines: list[r.Cited], hint: str | None = None) -> str:
+    return "\n".join(part for part in (QUOTED if lines else "", cited(lines), hint or "") if part)
+
+
+def profile_text(profile: r.Profiled) -> str:
+    """The profile as a few lines of text."""
+    parts = [f"{QUOTED}" if profile.card or profile.known else profile.hint or ""]
+    parts += ["Lasting facts:", *(f"- {fact}" for fact in profile.card)] if profile.card else []
+    parts += ["Also known:", *(f"- {one}" for one in profile.known)] if profile.known else []
+    return "\n".join(parts)
+
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "recall",
+            "Recall from memory",
+            "Find what the user said, decided or wanted in earlier conversations. Use it before answering "
+            "whenever the request leans on something that is not in this conversation: 'as usual', 'my "
+            "project', a name you don't know, a preference, a plan, a date. Don't use it for general "
+            "knowledge, nor again for what is already in this conversation. Gives a few dated lines, each "
+            "with an id; says so if nothing matches, and then don't guess.",
+            given.Recall,
+            r.Recalled,
+            _recall,
+            "get",
+        ),
+        Tool(
+            "remember",
+            "Remember for later",
+            "Keep what the user told you that will matter in another conversation: plans, preferences, "
+            "decisions, people, corrections. Use it when they ask you to remember something, and when they "
+            "state something lasting. Don't keep small talk, guesses, passwords or keys, text of files or "
+            "web pages, or what memory just told you. Gives an id for each statement. Not for replacing: "
+            "remember what is true now, and the newest counts.",
+            given.Remember,
+            r.Kept,
+            _remember,
+            "put",
+            reads=False,
+        ),
+        Tool(
+            "profile",
+            "Read the user's profile",
+            "What is known of the user at a glance: a card of lasting facts, and the newest of what else is "
+            "known. Use it once at the start of a task that should fit them. For one particular thing use "
+            "recall.",
+            given.Profile,
+            r.Profiled,
+            _profile,
+            "get",
+        ),
+        Tool(
+            "reason",
+            "Reason over memory",
+            "Answer a question about the user that needs several memories at once, such as 'how do they like "
+            "to work?' or 'what changed since spring?'. Slower than recall; for a single fact use recall. "
+            "Gives an answer in words and what it rests on, or null if memory has none.",
+            given.Reason,
+            r.Reasoned,
+            _reason,
+            "get",
+        ),
+        Tool(
+            "read",
+            "Read one line with its sources",
+            "One line of memory whole, with the lines it follows from and what replaced it. Use it when the "
+            "short form that another tool gave is cut, or before relying on something that matters. Takes an "
+            "id that another tool cited; don't make ids up.",
+            given.Read,
+            r.LineRead,
+            _read,
+            "get",
+        ),
+        Tool(
+            "list",
+            "List what is remembered",
+            "A page of facts about the user, of their conversations, or of all lines. Use it when the user "
+            "wants to see or tidy up what is remembered. To find something in particular use recall.",
+            given.List,
+            r.Listed,
+            _list,
+            "list",
+        ),
+        Tool(
+            "conclude",
+            "Keep a fact about the user",
+            "Keep one durable fact about the user that you worked out or that they confirmed, such as "
+            "'Prefers short answers.' It becomes part of their profile. For what they told you in so many "
+            "words use remember. Name the lines it follows from, if other tools cited any: it goes when they "
+            "do. Gives the id of the fact, by which it can be forgotten.",
+            given.Conclude,
+            r.Concluded,
+            _conclude,
+            "put",
+            reads=False,
+        ),
+        Tool(
+            "forget",
+            "Forget one line for good",
+            "Erase one line, and what was concluded from it alone. It can't be undone. Use it only if the "
+            "user asked to have that forgotten; find the line with recall or list first, and tell them which "
+            "one goes. To correct something, remember what is true instead. Says what it erased.",
+            given.Forget,
+            r.Forgotten,
+            _forget,
+            "forget",
+            reads=False,
+            erases=True,
+        ),
+    )
+}
+"""By name, in the order in which they are listed."""

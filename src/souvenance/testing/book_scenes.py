@@ -1,0 +1,218 @@
+"""What the contracts of the book play with: rooms, lines, and ways to fill, read and compare books."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from souvenance.domain import audit, ulid
+from souvenance.domain.audit import Event
+from souvenance.domain.cap import Revocation
+from souvenance.domain.feed import Saying, TermsChange
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import ALL, Room
+from souvenance.domain.register import MEMBER, PEER, Entry, Tie
+from souvenance.domain.tasks import DERIVE, Errand
+from souvenance.ports.book import EVERYTHING, Book, Span, Transaction, Turns, Vector, Views, WrappedKey
+from souvenance.ports.register import Batch
+
+WORKSPACE = "acme"
+OWNER = "ann"
+ROOM = Room(WORKSPACE, OWNER, "work")
+TRAVEL = ROOM._replace(namespace="travel")
+ELSEWHERE = (
+    ROOM._replace(workspace="other"),
+    ROOM._replace(owner="bob"),
+    TRAVEL,
+)
+"""Rooms that differ from ROOM in one coordinate."""
+
+SPACE = "space"
+IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
+"""Ids in order, the oldest first."""
+
+TWINS = ("Ann", "ann ", "a\N{LATIN SMALL LETTER N WITH TILDE}n", "an\u0303n", "a" * 512, "a" * 511 + "b")
+"""Names that some databases would take for the same as another."""
+
+THREADS = 8
+_WRITES_PER_THREAD = 12
+PATIENCE_SECONDS = 30
+
+
+class GiveUp(Exception):
+    """Raised inside a write to have it rolled back."""
+
+
+def sealed_line(line_id: str = IDS[0], room: Room = ROOM, **changes: Any) -> SealedLine:
+    """A line as a book keeps it. What is sealed does not matter here."""
+    plain = SealedLine(
+        room=room,
+        id=line_id,
+        kind="memory",
+        session=None,
+        created_at=1,
+        occurred_at=None,
+        supersedes=None,
+        cap="cap",
+        metadata="{}",
+        epoch=1,
+        sealed=b"sealed " + line_id.encode(),
+    )
+    return replace(plain, **changes)
+
+
+def span(*namespaces: str, **changes: Any) -> Span:
+    """All of one owner's lines in those namespaces, oldest first, unless told otherwise."""
+    return replace(Span(WORKSPACE, OWNER, namespaces or (ROOM.namespace,), newest_first=False), **changes)
+
+
+def event(detail: str = "") -> Event:
+    return Event(1, OWNER, "cap", "put", audit.OK, (ROOM.namespace,), (IDS[0],), detail)
+
+
+def append(book: Book, *lines: SealedLine) -> None:
+    with book.write() as tx:
+        for line in lines:
+            assert tx.lines.append(line)
+
+
+def walked(book: Book, asked: Span) -> list[tuple[str, str]]:
+    with book.read() as tx:
+        return [(line.id, line.room.namespace) for line in tx.lines.walk(asked)]
+
+
+def changes_since(book: Book, seq: int, room: Room = ROOM) -> list[TermsChange]:
+    with book.read() as tx:
+        return list(tx.terms.since(room, seq))
+
+
+def vectors_since(book: Book, seq: int, room: Room = ROOM, space: str = SPACE) -> list[Vector]:
+    with book.read() as tx:
+        return tx.terms.vectors(room, space, seq)
+
+
+def log(book: Book, workspace: str = WORKSPACE) -> list[audit.Row]:
+    with book.read() as tx:
+        return tx.audit.rows(workspace, 0, EVERYTHING)
+
+
+def fill(tx: Transaction, room: Room = ROOM) -> None:
+    """Leave something of every kind in a room and its workspace."""
+    tx.lines.append(sealed_line(IDS[0], room))
+    tx.lines.append(sealed_line(IDS[1], room, supersedes=IDS[0], session="s"))
+    tx.lines.invalidate(room, IDS[0], IDS[1])
+    tx.terms.add(room, IDS[0], b"tokens 1", b"\x01")
+    tx.terms.remove(room, (IDS[0],))
+    tx.terms.add(room, IDS[1], b"tokens 2", b"\x02", Saying("s", 1, 9))
+    tx.terms.lie(room, SPACE, [(IDS[0], b"dropped"), (IDS[1], b"vector")])
+    tx.keys.add(WrappedKey(room, "seal", tx.keys.next_epoch(room.workspace), b"wrapped"))
+    tx.caps.revoke(Revocation(room.workspace, "jti", "cap", 1))
+    tx.audit.append(room.workspace, event())
+    tx.touch(room.workspace, caps=True, rooms=True)
+    tx.owe_scrub()
+    _fill_talk(tx, room)
+
+
+def _fill_talk(tx: Transaction, room: Room) -> None:
+    session = room.namespace
+    tx.lines.append(sealed_line(IDS[6], room, kind="message", session=session, turn=1, tokens=3))
+    tx.lines.append(sealed_line(IDS[7], room, kind="conclusion", about="bob", likeness=b"like"))
+    tx.lines.reinforce(room, IDS[7], 1)
+    tx.lines.cite(room, IDS[7], (IDS[6],))
+    tx.register.add(Entry(room.workspace, PEER, room.owner, IDS[0], 1))
+    tx.register.tie(Tie(room.workspace, MEMBER, session, room.owner, 1))
+    tx.register.keep_batch(Batch(room.workspace, session, b"digest", 1, 1, 1), 0)
+    for _ in range(2):
+        tx.work.add(Errand(room.workspace, DERIVE, session, room.owner, 1, 1), 1)
+    for task in tx.work.claim("worker", now=1, until=9, most=1):
+        tx.work.finish(task)
+    tx.work.claim("worker", now=1, until=9, most=1)
+
+
+def contents(book: Book, rooms: Sequence[Room] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
+    """Everything that a book tells about those rooms and their workspaces, to a reader and a writer alike."""
+    with book.read() as tx:
+        found = _told(tx, rooms)
+    with book.write() as tx:
+        assert _told(tx, rooms) == found
+    found["scrub"] = book.scrub_pending()
+    return found
+
+
+def _told(tx: Transaction, rooms: Sequence[Room]) -> dict[object, object]:
+    found: dict[object, object] = {
+        "keys": tx.keys.every(),
+        "rooms": tx.lines.rooms(),
+        "workspaces": list(tx.workspaces()),
+        "spaces": tx.terms.spaces(),
+    }
+    for room in rooms:
+        whole = Span(room.workspace, room.owner, (room.namespace,), history=True)
+        found[room] = (
+            tx.lines.walk(whole),
+            list(tx.terms.since(room, 0)),
+            tx.terms.vectors(room, SPACE, 0),
+            tx.terms.lacking(room, SPACE, EVERYTHING),
+            tx.keys.of(room.workspace, room.owner, (room.namespace,)),
+            tx.keys.of(room.workspace, room.owner),
+        )
+        found[room.workspace] = (
+            tx.marks(room.workspace),
+            sorted(tx.caps.revocations(room.workspace), key=repr),
+            tx.audit.rows(room.workspace, 0, EVERYTHING),
+            tx.audit.tree(room.workspace).root(),
+        )
+        found["talk", room] = _told_of_talk(tx, room)
+    found["due"] = tx.work.next_due()
+    return found
+
+
+def _told_of_talk(tx: Transaction, room: Room) -> tuple[object, ...]:
+    workspace, owner, session = room
+    return (
+        tx.lines.turns(Turns(workspace, session)),
+        tx.lines.last_turn(workspace, session),
+        tx.lines.views(Views(workspace, ("conclusion",))),
+        tx.lines.alike(room, "bob", b"like"),
+        tx.lines.of_session(workspace, owner, session),
+        tx.lines.cited(workspace, IDS),
+        tx.lines.citing(workspace, IDS),
+        tx.register.entry(workspace, PEER, owner),
+        tx.register.entries(workspace, PEER),
+        tx.register.ties(workspace, MEMBER),
+        tx.register.batch(workspace, session, b"digest"),
+        tx.work.tallies(workspace, (DERIVE,), 5),
+    )
+
+
+def write_and_log(book: Book, thread: int) -> None:
+    for n in range(_WRITES_PER_THREAD):
+        with book.write((ALL, WORKSPACE)[n % 2]) as tx:
+            tx.lines.append(sealed_line(numbered(thread, n)))
+            tx.terms.add(ROOM, numbered(thread, n), b"tokens", b"\x01")
+            tx.terms.lie(ROOM, SPACE, [(numbered(thread, n), b"vector")])
+            tx.keys.add(WrappedKey(ROOM, "seal", tx.keys.next_epoch(WORKSPACE), b"k"))
+            tx.audit.append(WORKSPACE, event(numbered(thread, n)))
+
+
+def numbered(thread: int, n: int) -> str:
+    return ulid.compose(n, thread.to_bytes(ulid.ENTROPY_BYTES, "big"))
+
+
+def expect_all_written(book: Book) -> None:
+    """Whatever `THREADS` threads wrote together is there, once, in one unbroken log."""
+    expected = sorted(numbered(thread, n) for thread in range(THREADS) for n in range(_WRITES_PER_THREAD))
+    with book.read() as tx:
+        assert tx.lines.ids(span(limit=EVERYTHING)) == expected
+        changes = list(tx.terms.since(ROOM, 0))
+        assert sorted(change.id for change in changes) == expected
+        assert len({change.seq for change in changes}) == len(expected)
+        vectors = tx.terms.vectors(ROOM, SPACE, 0)
+        assert sorted(vector.id for vector in vectors) == expected
+        assert len({vector.seq for vector in vectors}) == len(expected)
+        assert len({key.epoch for key in tx.keys.every()}) == len(expected)
+    rows = log(book)
+    assert audit.verify(WORKSPACE, rows).size == len(expected)
+    assert sorted(row.event.detail for row in rows) == expected

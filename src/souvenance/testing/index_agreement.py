@@ -1,0 +1,240 @@
+"""Rooms, conversations, vectors and questions by chance, on which two indexes are to agree.
+
+Names, ids, turns, tokens and times come from tiny sets, so that they collide. Every room has tokens of its
+own: what stands for one term here stands for another one there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import count
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+from msgspec import Struct
+
+from souvenance.domain import signs
+from souvenance.domain.feed import Saying
+from souvenance.domain.names import ALL, Room
+from souvenance.domain.relevance import Wants
+from souvenance.domain.when import Span
+from souvenance.ports.book import Book, Transaction
+from souvenance.ports.index import Asked, Index, Inquiry, Reading
+from souvenance.testing.index_scenes import CITY, IDS, MILK, TEA, add, expect_same, packed, pointing
+
+_TOKENS = (0, TEA, 2, 3, 4, CITY, MILK)
+_SPACES = {"flat": 2, "deep": 3}
+"""Spaces, and how many dimensions they have."""
+_DAY = 86_400_000
+_ASKED_AGAIN = 2
+"""How many of the questions that were asked last are asked again after the next write."""
+_runs = count()
+
+_Place = tuple[int, int]
+"""The number of a room and that of a line; terms go by number, too."""
+
+
+class _Put(NamedTuple):
+    """A line that appears."""
+
+    place: _Place
+    terms: dict[int, int]
+    said: Saying
+
+
+class _Lie(NamedTuple):
+    place: _Place
+    space: str
+    point: Sequence[int]
+
+
+class _Term(NamedTuple):
+    """A term of the question, and its kin with how close that is."""
+
+    exact: int | None
+    kin: Sequence[tuple[int, float]]
+
+
+class _Ask(Struct, frozen=True):
+    rooms: Sequence[int]
+    terms: Sequence[_Term]
+    space: str | None
+    point: Sequence[int]
+    marks: Sequence[int]
+    signed: bool
+    days: Sequence[int]
+    wants: Wants
+    speakers: Collection[str]
+    spans: Sequence[Span]
+    by_time: bool
+    sessions: Collection[str] | None
+    said: bool
+    ranks: bool
+    k: int
+    within: Collection[int] | None
+
+
+class Batch(Struct, frozen=True):
+    """What one write does to the rooms, and what is asked after it; the index may keep up in between."""
+
+    removed: Sequence[_Place]
+    put: Sequence[_Put]
+    lie: Sequence[_Lie]
+    deleted: int | None
+    left: str | None
+    asked: Sequence[_Ask]
+    forget: bool
+    kept_up: str | None
+    """In which space vectors are read then."""
+
+
+_ROOMS = st.integers(0, 3)
+_LINES = st.integers(0, len(IDS) - 1)
+_PLACES = st.tuples(_ROOMS, _LINES)
+_TERMS = st.integers(0, len(_TOKENS) - 1)
+_COUNTS = st.sampled_from([1, 1, 1, 0, 2, 255])
+_TIMES = st.sampled_from([0, 10 * _DAY, 11 * _DAY, 12 * _DAY, 40 * _DAY])
+_COMPONENTS = st.sampled_from([-127, -64, 0, 0, 7, 13, 64, 127])
+_POINTS = st.tuples(_COMPONENTS, _COMPONENTS, _COMPONENTS)
+_SAID = st.tuples(
+    st.sampled_from(["s", "s", "s", "t", None]), st.sampled_from([None, 0, 1, 2, 3, 4, 5, 6]), _TIMES
+).map(Saying._make)
+_SOME_SPACE = st.sampled_from(sorted(_SPACES))
+_SPANS = st.tuples(_TIMES, st.sampled_from([0, 1, 7, 31])).map(
+    lambda drawn: Span(drawn[0], drawn[0] + drawn[1] * _DAY)
+)
+_FEW: st.SearchStrategy[list[int]] = st.just([]) | st.lists(_TERMS, max_size=2)
+_KIN = st.tuples(_TERMS, st.sampled_from([0.25, 0.5, 0.9]))
+_ASKED = st.tuples(
+    st.lists(_ROOMS, min_size=1, max_size=4, unique=True),
+    st.lists(st.tuples(st.none() | _TERMS, st.lists(_KIN, max_size=2)).map(_Term._make), max_size=3),
+    st.sampled_from([None, *_SPACES]),
+    _POINTS,
+    _FEW,
+    st.booleans(),
+    _FEW,
+    st.builds(Wants, st.booleans(), st.booleans(), st.booleans()),
+    st.sampled_from([(), ("ann",), ("bob", "ann")]),
+    st.lists(_SPANS, max_size=2),
+    st.booleans(),
+    st.sampled_from([None, None, None, (), ("s",), ("t", "never", "s")]),
+    st.sampled_from([False, False, True]),
+    st.booleans(),
+    st.sampled_from([0, 1, 2, 3, 20, 20, 20]),
+    st.none() | st.none() | st.frozensets(_LINES),
+).map(lambda drawn: _Ask(*drawn))
+
+BATCHES = st.lists(
+    st.tuples(
+        st.lists(_PLACES, max_size=3),
+        st.lists(
+            st.tuples(_PLACES, st.dictionaries(_TERMS, _COUNTS, max_size=4), _SAID).map(_Put._make),
+            max_size=8,
+        ),
+        st.lists(st.tuples(_PLACES, _SOME_SPACE, _POINTS).map(_Lie._make), max_size=6),
+        st.none() | st.none() | st.none() | _ROOMS,
+        st.none() | st.none() | st.none() | _SOME_SPACE,
+        st.lists(_ASKED, min_size=1, max_size=2),
+        st.sampled_from([False, False, False, True]),
+        st.none() | _SOME_SPACE,
+    ).map(lambda drawn: Batch(*drawn)),
+    min_size=1,
+    max_size=6,
+)
+
+
+class Agreement:
+    """One run: rooms of two speakers in two workspaces that nobody used before."""
+
+    def __init__(self, book: Book, index: Index, reference: Index) -> None:
+        run = next(_runs)
+        places = (("", "ann", "x"), ("", "ann", "y"), ("", "bob", "x"), ("-other", "ann", "x"))
+        self._rooms = [Room(f"run-{run}{end}", owner, namespace) for end, owner, namespace in places]
+        self._said: dict[_Place, Saying] = {}
+        self._asked: list[_Ask] = []
+        self._book = book
+        self._index = index
+        self._reference = reference
+
+    def play(self, batch: Batch) -> None:
+        with self._book.write() as tx:
+            self._write(tx, batch)
+        if batch.forget:
+            self._index.forget()
+        if batch.kept_up is not None:
+            read = Reading(batch.kept_up, lambda line_id, sealed: sealed)
+            self._index.keep_up(self._book, lambda tx, room: read)
+        self._asked = [*self._asked[-_ASKED_AGAIN:], *batch.asked]
+        for ask in self._asked:
+            within = None if ask.within is None else {IDS[line] for line in ask.within}
+            with self._book.read() as tx:
+                expect_same(self._index, self._reference, tx, self._inquiry(ask), ask.k, within)
+
+    def _write(self, tx: Transaction, batch: Batch) -> None:
+        for room, line in batch.removed:
+            self._index.touch(self._rooms[room])
+            tx.terms.remove(self._rooms[room], (IDS[line],))
+            self._said.pop((room, line), None)
+        for put in batch.put:
+            self._put(tx, put)
+        for (room, line), space, point in batch.lie:
+            self._index.touch(self._rooms[room], vectors=True)
+            tx.terms.lie(self._rooms[room], space, [(IDS[line], packed(*point[: _SPACES[space]]))])
+        if batch.deleted is not None:
+            room = batch.deleted
+            tx.terms.delete_room(self._rooms[room])
+            tx.touch(self._rooms[room].workspace, rooms=True)
+            self._said = {place: said for place, said in self._said.items() if place[0] != room}
+        if batch.left is not None:
+            tx.terms.leave(batch.left, 1000)
+            tx.touch(ALL, rooms=True)
+
+    def _put(self, tx: Transaction, put: _Put) -> None:
+        """A line appears only where it is not, and each turn of a session once, as in any book."""
+        if put.place in self._said:
+            return
+        number, line = put.place
+        room, said = self._rooms[number], put.said
+        taken = {
+            one[:2] for place, one in self._said.items() if self._rooms[place[0]].workspace == room.workspace
+        }
+        if said.turn is not None and said[:2] in taken:
+            said = said._replace(turn=None)
+        tokens = self._blinded(number, put.terms)
+        self._index.touch(room)
+        add(tx, room, IDS[line], dict(zip(tokens, put.terms.values(), strict=True)), said)
+        self._said[put.place] = said
+
+    def _blinded(self, room: int, terms: Collection[int]) -> list[int]:
+        return [_TOKENS[(term + room) % len(_TOKENS)] for term in terms]
+
+    def _inquiry(self, ask: _Ask) -> Inquiry:
+        tokens: list[tuple[int, int, float]] = []
+        for number, term in enumerate(ask.terms):
+            tokens += [(number, kin, closeness) for kin, closeness in term.kin[:1]]
+            tokens += [] if term.exact is None else [(number, term.exact, 1.0)]
+            tokens += [(number, kin, closeness) for kin, closeness in term.kin[1:]]
+        point = [component / 64 for component in ask.point]
+        return Inquiry(
+            rooms=[
+                Asked(
+                    self._rooms[room],
+                    self._blinded(room, [term for _, term, _ in tokens]),
+                    self._blinded(room, ask.marks),
+                    self._blinded(room, range(len(signs.EVERY))) if ask.signed else (),
+                    self._blinded(room, ask.days),
+                )
+                for room in ask.rooms
+            ],
+            groups=[number for number, _, _ in tokens],
+            closeness=[closeness for _, _, closeness in tokens],
+            vector=(lambda: None) if ask.space is None else pointing(*point[: _SPACES[ask.space]]),
+            space=ask.space or "",
+            speakers=ask.speakers,
+            wants=ask.wants,
+            spans=ask.spans,
+            by_time=ask.by_time,
+            sessions=ask.sessions,
+            said=ask.said,
+            ranks=ask.ranks,
+        )

@@ -1,0 +1,305 @@
+"""The index's contract as tests, for any implementation of `souvenance.ports.index` over any book.
+
+    class TestMyIndex(IndexContract):
+        @pytest.fixture
+        def index(self) -> Index:
+            return MyIndex()
+
+        @pytest.fixture
+        def reference(self) -> Index:
+            return ReferenceIndex()  # of souvenance.adapters.inmemory.index
+
+        @pytest.fixture
+        def book(self) -> Book:
+            return MemoryBook()
+
+Beside the promises one by one, generated rooms are searched in the index and in the reference, and
+both must agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import log1p
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from souvenance.domain import relevance as r
+from souvenance.domain import ulid
+from souvenance.domain.names import Room
+from souvenance.ports.book import Book
+from souvenance.ports.index import Asked, Index, Inquiry
+from souvenance.testing.index_agreement import BATCHES, Agreement, Batch
+from souvenance.testing.index_bounds_contract import BoundsContract
+from souvenance.testing.index_kin_contract import KinContract
+from souvenance.testing.index_kinds_contract import KindsContract
+from souvenance.testing.index_meaning_contract import MeaningContract, SealedMeaningContract
+from souvenance.testing.index_scenes import (
+    BOB,
+    CITY,
+    IDS,
+    MILK,
+    TEA,
+    TRAVEL,
+    WORK,
+    about,
+    add,
+    expect_same,
+    expect_told,
+    hits,
+    index_lines,
+    search,
+    signal,
+)
+from souvenance.testing.index_talk_contract import TalkContract
+from souvenance.testing.threads import in_many_threads
+
+_EXAMPLES = 60
+
+
+class _FindingContract:
+    def test_only_lines_that_hold_a_term_are_found(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {MILK: 1}, {TEA: 1, MILK: 1}, {CITY: 1})
+        assert set(search(book, index, about(TEA))) == {IDS[0], IDS[2]}
+        assert set(search(book, index, about(MILK, CITY))) == {IDS[1], IDS[2], IDS[3]}
+        assert search(book, index, about(7)) == []
+
+    def test_a_line_that_holds_more_of_the_question_comes_first(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1, MILK: 1}, {TEA: 1, 5: 1}, {MILK: 1, 5: 1})
+        assert search(book, index, about(TEA, MILK))[0] == IDS[0]
+
+    def test_a_rare_term_tells_more_than_a_common_one(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {CITY: 1}, {TEA: 1}, {TEA: 1}, {TEA: 1})
+        assert search(book, index, about(TEA, CITY))[0] == IDS[0]
+        told = signal(book, index, about(TEA, CITY), r.KIN)
+        tea, city = r.idf(4, 3), r.idf(4, 1)
+        assert told[IDS[0]] == pytest.approx(city / (tea + city))
+        assert told[IDS[1]] == pytest.approx(tea / (tea + city))
+
+    def test_a_term_that_nobody_holds_is_missed(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1})
+        assert signal(book, index, about(TEA), r.KIN) == {IDS[0]: 1.0}
+        assert signal(book, index, about(TEA, CITY), r.KIN)[IDS[0]] < 0.5
+
+    def test_a_term_counts_once_however_often_a_line_holds_it(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 255}, {TEA: 0})
+        assert set(signal(book, index, about(TEA), r.KIN).values()) == {1.0}
+
+    def test_a_line_tells_how_rare_its_terms_are_in_its_room(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1, CITY: 3, 5: 0}, {TEA: 1})
+        index_lines(book, TRAVEL, *[{CITY: 1}] * 4)
+        asked = about(TEA, rooms=(WORK, TRAVEL))
+        assert signal(book, index, asked, r.RICH) == pytest.approx(
+            {IDS[0]: log1p(r.idf(2, 2) + r.idf(2, 1)), IDS[1]: log1p(r.idf(2, 2))}
+        )
+
+    def test_the_score_is_what_the_signals_add_up_to(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1, MILK: 2}, {TEA: 1}, {MILK: 3, 5: 1})
+        found = hits(book, index, about(TEA, MILK))
+        assert len(found) == 3
+        for hit in found:
+            expect_told(hit)
+            assert hit.signals[r.KIN] > 0
+
+    def test_of_equal_scores_the_newest_id_comes_first(self, book: Book, index: Index) -> None:
+        with book.write() as tx:
+            for line_id in (IDS[2], IDS[0], IDS[3], IDS[1]):
+                add(tx, WORK, line_id, {TEA: 1})
+        assert search(book, index, about(TEA)) == IDS[3::-1]
+        assert search(book, index, about(TEA), k=2) == [IDS[3], IDS[2]]
+
+    @pytest.mark.parametrize("terms", [2, 5, 9])
+    def test_many_lines_that_say_the_same_are_equal(self, book: Book, index: Index, terms: int) -> None:
+        ids = [ulid.compose(n, bytes(ulid.ENTROPY_BYTES)) for n in range(67)]
+        with book.write() as tx:
+            for n, line_id in enumerate(ids):
+                add(tx, WORK, line_id, {100 + n: 1} if n % 3 else dict.fromkeys(range(1, terms), 1))
+        found = search(book, index, about(*range(terms), *range(100, 109)), k=100)
+        assert [line_id for line_id in found if line_id in ids[::3]] == ids[::3][::-1]
+
+    def test_there_are_never_more_than_k(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, *[{TEA: 1}] * 5)
+        index_lines(book, TRAVEL, *[{TEA: 1}] * 5)
+        for k in range(12):
+            assert len(search(book, index, about(TEA, rooms=(WORK, TRAVEL)), k=k)) == min(k, 10)
+
+    def test_lines_without_tokens_are_never_found(self, book: Book, index: Index) -> None:
+        index_lines(book, TRAVEL, {}, {})
+        assert search(book, index, about(TEA, MILK, rooms=(TRAVEL,))) == []
+        index_lines(book, WORK, {}, {TEA: 1})
+        assert search(book, index, about(TEA, rooms=(WORK, TRAVEL))) == [IDS[1]]
+
+    def test_nothing_asked_is_nothing_found(self, book: Book, index: Index) -> None:
+        assert search(book, index, about(TEA)) == []
+        assert search(book, index, about(TEA, rooms=(WORK, TRAVEL))) == []
+        index_lines(book, WORK, {TEA: 1})
+        assert search(book, index, about(TEA, rooms=())) == []
+        assert search(book, index, about()) == []
+
+
+class _RoomsContract:
+    def test_each_room_is_asked_for_its_own_tokens(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {MILK: 1})
+        index_lines(book, TRAVEL, {TEA: 1}, {MILK: 1})
+        inquiry = Inquiry([Asked(WORK, [TEA]), Asked(TRAVEL, [MILK])], [0], [1.0])
+        found = hits(book, index, inquiry)
+        assert [(hit.room, hit.id) for hit in found] == [(TRAVEL, IDS[1]), (WORK, IDS[0])]
+        assert [hit.signals[r.KIN] for hit in found] == [1.0, 1.0]
+
+    def test_rooms_are_ranked_together(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1, MILK: 1, CITY: 1})
+        index_lines(book, TRAVEL, {TEA: 1, MILK: 1})
+        found = hits(book, index, about(TEA, MILK, CITY, rooms=(WORK, TRAVEL)))
+        assert [hit[:2] for hit in found] == [(WORK, IDS[1]), (TRAVEL, IDS[0]), (WORK, IDS[0])]
+
+    def test_how_telling_a_term_is_depends_on_all_the_rooms_together(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {CITY: 1})
+        index_lines(book, TRAVEL, *[{TEA: 1}] * 6)
+        found = hits(book, index, about(TEA, CITY, rooms=(WORK, TRAVEL)))
+        tea, city = r.idf(8, 7), r.idf(8, 1)
+        assert found[0][:2] == (WORK, IDS[1])
+        assert found[0].signals[r.KIN] == pytest.approx(city / (tea + city))
+
+    def test_a_room_that_was_not_asked_about_is_not_found(self, book: Book, index: Index) -> None:
+        for room in (TRAVEL, BOB, WORK._replace(workspace="other")):
+            index_lines(book, room, {TEA: 1})
+        assert search(book, index, about(TEA)) == []
+
+    def test_rooms_may_be_asked_in_any_order_and_selection(
+        self, book: Book, index: Index, reference: Index
+    ) -> None:
+        empty = WORK._replace(namespace="empty")
+        index_lines(book, WORK, {TEA: 1}, {MILK: 1})
+        index_lines(book, TRAVEL, {MILK: 1}, {TEA: 2, MILK: 1})
+        orders: list[list[Room]] = [
+            [empty, WORK],
+            [WORK],
+            [WORK, empty],
+            [TRAVEL, empty, WORK],
+            [empty, TRAVEL],
+            [WORK, TRAVEL],
+            [TRAVEL, WORK],
+            [TRAVEL],
+        ]
+        tokens = {WORK: TEA, TRAVEL: MILK, empty: CITY}
+        with book.read() as tx:
+            for order in (*orders, *orders[::-1]):
+                inquiry = Inquiry([Asked(room, [tokens[room]]) for room in order], [0], [1.0])
+                expect_same(index, reference, tx, inquiry)
+
+
+class _FollowingContract:
+    def test_a_line_is_found_as_soon_as_it_is_added(self, book: Book, index: Index) -> None:
+        for n, line_id in enumerate(IDS):
+            with book.write() as tx:
+                add(tx, WORK, line_id, {TEA: 1})
+            assert search(book, index, about(TEA)) == IDS[n::-1]
+
+    @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+    def test_a_line_is_not_found_once_it_was_removed(
+        self, book: Book, index: Index, order: Sequence[int]
+    ) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1}, {TEA: 1})
+        left = set(IDS[:3])
+        for n in order:
+            assert set(search(book, index, about(TEA))) == left
+            with book.write() as tx:
+                tx.terms.remove(WORK, (IDS[n],))
+            left.discard(IDS[n])
+            assert set(search(book, index, about(TEA))) == left
+
+    def test_a_removed_line_no_longer_weighs_on_the_scores_of_others(
+        self, book: Book, index: Index, reference: Index
+    ) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 9, 5: 30}, {TEA: 1, MILK: 1}, {MILK: 2}, {MILK: 1, 5: 7})
+        for n in (1, 4, 3):
+            with book.read() as tx:
+                expect_same(index, reference, tx, about(TEA, MILK))
+            with book.write() as tx:
+                tx.terms.remove(WORK, (IDS[n],))
+            with book.read() as tx:
+                expect_same(index, reference, tx, about(TEA, MILK))
+
+    def test_a_line_added_again_is_found_by_what_it_says_now(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {CITY: 1})
+        assert search(book, index, about(TEA)) == [IDS[0]]
+        with book.write() as tx:
+            tx.terms.remove(WORK, (IDS[0],))
+            add(tx, WORK, IDS[0], {MILK: 1})
+        assert search(book, index, about(TEA)) == []
+        assert search(book, index, about(MILK)) == [IDS[0]]
+
+    def test_a_deleted_room_is_searched_as_it_is_filled_again(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 1})
+        assert search(book, index, about(TEA)) == [IDS[1], IDS[0]]
+        with book.write() as tx:
+            tx.terms.delete_room(WORK)
+            tx.touch(WORK.workspace, rooms=True)
+        assert search(book, index, about(TEA)) == []
+        index_lines(book, WORK, {MILK: 1}, {MILK: 1})
+        assert search(book, index, about(TEA)) == []
+        assert search(book, index, about(MILK)) == [IDS[1], IDS[0]]
+
+    def test_forgetting_what_is_cached_changes_no_answer(self, book: Book, index: Index) -> None:
+        index_lines(book, WORK, {TEA: 1}, {TEA: 2}, {MILK: 1})
+        before = hits(book, index, about(TEA, MILK))
+        index.forget()
+        assert hits(book, index, about(TEA, MILK)) == before
+        assert len(before) == 3
+
+    def test_many_threads_search_what_they_see(self, book: Book, index: Index, reference: Index) -> None:
+        def put_and_search(book: Book, thread: int) -> None:
+            for n in range(6):
+                line_id = ulid.compose(n, thread.to_bytes(ulid.ENTROPY_BYTES, "big"))
+                with book.write() as tx:
+                    add(tx, WORK, line_id, {TEA: 1, n: 1})
+                assert line_id in search(book, index, about(TEA), k=1000)
+
+        in_many_threads([book] * 4, put_and_search)
+        with book.read() as tx:
+            expect_same(index, reference, tx, about(TEA, 3))
+
+
+class IndexContract(
+    _FindingContract,
+    _RoomsContract,
+    _FollowingContract,
+    BoundsContract,
+    TalkContract,
+    KinContract,
+    MeaningContract,
+    SealedMeaningContract,
+    KindsContract,
+):
+    """What every index promises. Override `index`, `reference` and `book`."""
+
+    @pytest.fixture
+    def index(self) -> Iterator[Index]:
+        """The index under test, with nothing cached."""
+        raise NotImplementedError("override the fixture 'index'")
+
+    @pytest.fixture
+    def reference(self) -> Iterator[Index]:
+        """The index to agree with."""
+        raise NotImplementedError("override the fixture 'reference': it gives a ReferenceIndex")
+
+    @pytest.fixture
+    def book(self) -> Iterator[Book]:
+        """An empty book."""
+        raise NotImplementedError("override the fixture 'book'")
+
+    @settings(
+        max_examples=_EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        phases=(Phase.explicit, Phase.generate, Phase.shrink),
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(batches=BATCHES)
+    def test_generated_rooms_are_searched_as_the_reference_searches_them(
+        self, book: Book, index: Index, reference: Index, batches: Sequence[Batch]
+    ) -> None:
+        run = Agreement(book, index, reference)
+        for batch in batches:
+            run.play(batch)

@@ -1,0 +1,333 @@
+"""What a book promises of its register: a part of `BookContract`."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import product
+
+import pytest
+from msgspec.structs import replace
+
+from souvenance.domain.register import MEMBER, PEER, PICK, SESSION, WORKSPACE, Entry, Tie
+from souvenance.ports.book import Book
+from souvenance.ports.register import Batch
+from souvenance.testing.book_scenes import IDS, TWINS, GiveUp
+
+HOME = "acme"
+ANN = Entry(HOME, PEER, "ann", IDS[3], 1, '{"naïve":"日本"}', '{"a":[1,null]}', "travel")
+TIE = Tie(HOME, MEMBER, "Tuesday", "ann", 4, 7, '{"a":1}')
+BATCH = Batch(HOME, "Tuesday", bytes(range(32)), 5, 1, 3)
+
+
+def enter(book: Book, *entries: Entry) -> None:
+    with book.write() as tx:
+        for entry in entries:
+            assert tx.register.add(entry)
+
+
+class EntriesContract:
+    def test_an_entry_is_read_back_as_it_was_made(self, book: Book) -> None:
+        with book.write() as tx:
+            assert tx.register.entry(HOME, PEER, "ann") is None
+            assert tx.register.add(ANN)
+            assert tx.register.entry(HOME, PEER, "ann") == ANN
+        with book.read() as tx:
+            assert tx.register.entry(HOME, PEER, "ann") == ANN
+            assert tx.register.entries(HOME, PEER) == [ANN]
+
+    def test_entries_are_told_by_their_names_together(self, book: Book) -> None:
+        named = [replace(ANN, name=f"peer {number:04}", uid=IDS[4]) for number in range(1100)]
+        enter(
+            book,
+            ANN,
+            replace(ANN, workspace="other", name="eve"),
+            replace(ANN, kind=SESSION, name="kim"),
+            *named,
+        )
+        with book.read() as tx:
+            assert tx.register.named(HOME, PEER, ()) == []
+            assert tx.register.named(HOME, PEER, {"nobody", "eve", "kim", "Ann"}) == []
+            assert tx.register.named(HOME, PEER, ["nobody", "peer 0007", "ann", "ann"]) == [ANN, named[7]]
+            assert tx.register.named(HOME, PEER, {one.name for one in named}) == named
+            assert tx.register.entry(HOME, PEER, "nobody") is None
+        enter(book, replace(ANN, name="nobody"))
+        with book.write() as tx:
+            tx.register.remove(HOME, PEER, "ann")
+            assert tx.register.named(HOME, PEER, {"nobody", "ann"}) == [replace(ANN, name="nobody")]
+
+    def test_a_name_that_is_taken_is_not_entered_again(self, book: Book) -> None:
+        enter(book, ANN)
+        with book.write() as tx:
+            assert not tx.register.add(replace(ANN, uid=IDS[4], metadata="{}"))
+            assert tx.register.entry(HOME, PEER, "ann") == ANN
+            assert tx.register.add(replace(ANN, kind=SESSION))
+            assert tx.register.add(replace(ANN, workspace="other", metadata="{}"))
+            assert tx.register.entries(HOME, PEER) == [ANN]
+
+    @pytest.mark.parametrize("twin", TWINS)
+    def test_names_compare_byte_for_byte(self, book: Book, twin: str) -> None:
+        enter(book, ANN)
+        with book.write() as tx:
+            assert tx.register.entry(HOME, PEER, twin) is None
+            assert not tx.register.remove(HOME, PEER, twin)
+            assert tx.register.add(replace(ANN, name=twin))
+            assert tx.register.add(replace(ANN, workspace=twin))
+            assert tx.register.entry(HOME, PEER, twin) == replace(ANN, name=twin)
+            assert tx.register.entry(twin, PEER, "ann") == replace(ANN, workspace=twin)
+            assert tx.register.count(HOME, PEER) == 2
+
+    def test_an_update_replaces_metadata_and_configuration_and_nothing_else(self, book: Book) -> None:
+        others = [replace(ANN, name="bob"), replace(ANN, kind=SESSION), replace(ANN, workspace="other")]
+        enter(book, ANN, *others)
+        with book.write() as tx:
+            assert tx.register.entry(HOME, PEER, "ann") == ANN
+            tx.register.update(Entry(HOME, PEER, "ann", "another uid", 99, '{"new":1}', '{"newer":2}'))
+            tx.register.update(replace(ANN, name="nobody"))
+            changed = replace(ANN, metadata='{"new":1}', configuration='{"newer":2}')
+            assert tx.register.entry(HOME, PEER, "ann") == changed
+            assert tx.register.entry(HOME, PEER, "nobody") is None
+        with book.read() as tx:
+            assert tx.register.entries(HOME, PEER) == [changed, others[0]]
+            assert tx.register.entries(HOME, SESSION) == [others[1]]
+            assert tx.register.entries("other", PEER) == [others[2]]
+
+    def test_a_removed_entry_is_gone_and_its_name_is_free(self, book: Book) -> None:
+        enter(book, ANN, replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
+        with book.write() as tx:
+            assert tx.register.entry(HOME, PEER, "ann") == ANN
+            assert tx.register.remove(HOME, PEER, "ann")
+            assert not tx.register.remove(HOME, PEER, "ann")
+            assert tx.register.entry(HOME, PEER, "ann") is None
+            assert tx.register.count(HOME, SESSION) == tx.register.count("other", PEER) == 1
+            assert tx.register.add(replace(ANN, uid=IDS[0]))
+            assert tx.register.entry(HOME, PEER, "ann") == replace(ANN, uid=IDS[0])
+
+    def test_what_was_seen_in_a_write_that_raised_is_not_remembered(self, book: Book) -> None:
+        enter(book, ANN)
+        bob = replace(ANN, name="bob")
+        with suppress(GiveUp), book.write() as tx:
+            tx.register.remove(HOME, PEER, "ann")
+            tx.register.add(bob)
+            assert (tx.register.entry(HOME, PEER, "ann"), tx.register.entry(HOME, PEER, "bob")) == (None, bob)
+            raise GiveUp
+        with book.write() as tx:
+            assert (tx.register.entry(HOME, PEER, "ann"), tx.register.entry(HOME, PEER, "bob")) == (ANN, None)
+
+    @pytest.mark.parametrize("newest_first", [False, True])
+    def test_entries_come_in_order_of_uid_and_in_pages(self, book: Book, newest_first: bool) -> None:
+        names = ("b", "d", "a", "c", "A")
+        made = [replace(ANN, name=name, uid=IDS[n]) for n, name in enumerate(names)]
+        enter(book, *made[::-1], replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
+        expected = made[::-1] if newest_first else made
+        with book.read() as tx:
+            for offset, limit in product(range(7), [None, *range(7)]):
+                page = tx.register.entries(HOME, PEER, newest_first=newest_first, offset=offset, limit=limit)
+                assert page == expected[offset : None if limit is None else offset + limit]
+            assert tx.register.count(HOME, PEER) == 5
+
+    @pytest.mark.parametrize("newest_first", [False, True])
+    def test_entries_of_some_namespaces_come_in_one_order_and_in_pages(
+        self, book: Book, newest_first: bool
+    ) -> None:
+        spaces = ("travel", "work", "travel", "family", "work")
+        made = [replace(ANN, name=str(n), uid=IDS[n], namespace=name) for n, name in enumerate(spaces)]
+        enter(book, *made[::-1], replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
+        with book.read() as tx:
+            for asked in (("travel",), ("work", "travel"), ("work", "work"), ("nowhere",), (), set(spaces)):
+                there = [entry for entry in made if entry.namespace in asked]
+                expected = there[::-1] if newest_first else there
+                assert tx.register.count(HOME, PEER, asked) == len(there)
+                for offset, limit in product(range(4), [None, *range(4)]):
+                    page = tx.register.entries(
+                        HOME, PEER, namespaces=asked, newest_first=newest_first, offset=offset, limit=limit
+                    )
+                    assert page == expected[offset : None if limit is None else offset + limit]
+
+    def test_the_namespaces_of_entries_are_told_once_each(self, book: Book) -> None:
+        spaces = ("work", "travel", "work")
+        enter(book, *(replace(ANN, name=str(n), namespace=name) for n, name in enumerate(spaces)))
+        enter(book, replace(ANN, kind=SESSION, namespace="family"), replace(ANN, workspace="other"))
+        with book.write() as tx:
+            assert tx.register.namespaces(HOME, PEER) == ["travel", "work"]
+            assert tx.register.namespaces(HOME, SESSION) == ["family"]
+            assert tx.register.namespaces(HOME, WORKSPACE) == tx.register.namespaces("nowhere", PEER) == []
+            tx.register.remove(HOME, PEER, "1")
+            assert tx.register.namespaces(HOME, PEER) == ["work"]
+            tx.register.add(replace(ANN, name="4", namespace="a"))
+            assert tx.register.namespaces(HOME, PEER) == ["a", "work"]
+            tx.register.remove_workspace(HOME)
+            assert tx.register.namespaces(HOME, PEER) == []
+
+    def test_workspaces_are_told_together_and_alone(self, book: Book) -> None:
+        names = ("b", "c", "a")
+        made = [Entry(name, WORKSPACE, name, IDS[n], n) for n, name in enumerate(names)]
+        enter(book, *made[::-1], ANN)
+        with book.read() as tx:
+            assert tx.register.entries(None, WORKSPACE) == made
+            assert tx.register.entries(None, WORKSPACE, newest_first=True, offset=1, limit=1) == [made[1]]
+            assert tx.register.count(None, WORKSPACE) == 3
+            assert tx.register.entries("b", WORKSPACE) == made[:1]
+            assert tx.register.count("b", WORKSPACE) == 1
+            assert tx.register.entries(None, PEER) == [ANN]
+            assert tx.register.count(None, PEER) == 1
+
+
+class TiesContract:
+    def test_a_tie_is_read_back_as_it_was_made(self, book: Book) -> None:
+        endless = replace(TIE, since=8, until=None)
+        with book.write() as tx:
+            tx.register.tie(endless)
+            tx.register.tie(TIE)
+        with book.read() as tx:
+            assert tx.register.ties(HOME, MEMBER) == [TIE, endless]
+
+    def test_a_tie_with_the_same_ends_kind_and_beginning_is_replaced(self, book: Book) -> None:
+        others = [
+            replace(TIE, since=5),
+            replace(TIE, holder="Wednesday"),
+            replace(TIE, held="bob"),
+        ]
+        apart = [replace(TIE, kind=PICK), replace(TIE, workspace="other")]
+        with book.write() as tx:
+            for tie in (TIE, *others, *apart):
+                tx.register.tie(tie)
+            changed = replace(TIE, until=None, configuration="{}")
+            tx.register.tie(changed)
+        with book.read() as tx:
+            assert tx.register.ties(HOME, MEMBER) == [changed, others[2], others[1], others[0]]
+            assert tx.register.ties(HOME, PICK) == apart[:1]
+            assert tx.register.ties("other", MEMBER) == apart[1:]
+
+    def test_the_sessions_that_peers_are_in_now_are_told_by_namespace(self, book: Book) -> None:
+        def session(name: str, namespace: str = "travel", workspace: str = HOME) -> Entry:
+            return Entry(workspace, SESSION, name, IDS[3], 1, "{}", "{}", namespace)
+
+        enter(book, session("a"), session("b", "health"), session("left"), session("of bob"))
+        enter(book, session("a", workspace="other"), replace(session("no session"), kind=PEER))
+        ties = [("a", "ann"), ("b", "ann"), ("of bob", "bob"), ("no session", "ann"), ("gone", "ann")]
+        with book.write() as tx:
+            for holder, held in ties:
+                tx.register.tie(Tie(HOME, MEMBER, holder, held, 1, None, "{}"))
+            tx.register.tie(Tie(HOME, MEMBER, "left", "ann", 1, 5, "{}"))
+            tx.register.tie(Tie(HOME, MEMBER, "a", "ann", 9, None, "{}"))
+            tx.register.tie(Tie(HOME, PICK, "of bob", "ann", 1, None, "{}"))
+        with book.read() as tx:
+            assert tx.register.sessions_with(HOME, {"ann"}) == ["a", "b"]
+            assert tx.register.sessions_with(HOME, {"ann", "bob"}) == ["a", "b", "of bob"]
+            assert tx.register.sessions_with(HOME, {"ann"}, {"health"}) == ["b"]
+            assert tx.register.sessions_with(HOME, {"ann"}, ()) == []
+            assert tx.register.sessions_with(HOME, ()) == []
+            assert tx.register.sessions_with("other", {"ann"}) == []
+
+    def test_ties_are_asked_for_by_either_end_or_both(self, book: Book) -> None:
+        made = [
+            replace(TIE, since=since, holder=holder, held=held)
+            for since, holder, held in product((1, 2), ("s", "S", "t"), ("ann", "bob"))
+        ]
+        made.sort(key=lambda tie: (tie.since, tie.holder, tie.held))
+        with book.write() as tx:
+            for tie in made[::-1]:
+                tx.register.tie(tie)
+            for holder, held in product((None, "s", "u"), (None, "ann", "Ann")):
+                assert tx.register.ties(HOME, MEMBER, holder=holder, held=held) == [
+                    tie for tie in made if holder in (None, tie.holder) and held in (None, tie.held)
+                ]
+
+    def test_what_is_untied_is_as_if_it_had_never_been(self, book: Book) -> None:
+        for holder, held in product((None, "s", "u"), (None, "ann", "Ann")):
+            made = [
+                replace(TIE, since=since, holder=one, held=other)
+                for since, one, other in product((1, 2), ("s", "t"), ("ann", "bob"))
+            ]
+            apart = [replace(TIE, kind=PICK, holder="s"), replace(TIE, workspace="other", holder="s")]
+            with book.write() as tx:
+                for tie in (*made, *apart):
+                    tx.register.tie(tie)
+                doomed = len(tx.register.ties(HOME, MEMBER, holder=holder, held=held))
+                assert tx.register.untie(HOME, MEMBER, holder=holder, held=held) == doomed
+                assert tx.register.ties(HOME, MEMBER, holder=holder, held=held) == []
+                assert len(tx.register.ties(HOME, MEMBER)) == len(made) - doomed
+                assert tx.register.ties(HOME, PICK) == apart[:1]
+                assert tx.register.ties("other", MEMBER) == apart[1:]
+
+    @pytest.mark.parametrize("twin", TWINS)
+    def test_ends_compare_byte_for_byte(self, book: Book, twin: str) -> None:
+        plain = replace(TIE, holder="ann")
+        with book.write() as tx:
+            tx.register.tie(plain)
+            assert tx.register.ties(HOME, MEMBER, held=twin) == []
+            assert tx.register.ties(HOME, MEMBER, holder=twin) == []
+            assert tx.register.untie(HOME, MEMBER, held=twin) == 0
+            tx.register.tie(replace(plain, held=twin))
+            tx.register.tie(replace(plain, holder=twin))
+            assert tx.register.ties(HOME, MEMBER, held=twin) == [replace(plain, held=twin)]
+            assert tx.register.ties(HOME, MEMBER, holder=twin) == [replace(plain, holder=twin)]
+            assert tx.register.ties(HOME, MEMBER, holder="ann", held="ann") == [plain]
+
+
+class BatchesContract:
+    def test_a_batch_is_read_back_as_it_was_kept(self, book: Book) -> None:
+        with book.write() as tx:
+            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) is None
+            tx.register.keep_batch(BATCH, 0)
+        with book.read() as tx:
+            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == BATCH
+            assert tx.register.batch(HOME, "Tuesday", BATCH.digest[:-1]) is None
+            assert tx.register.batch(HOME, "tuesday", BATCH.digest) is None
+            assert tx.register.batch("other", "Tuesday", BATCH.digest) is None
+
+    def test_a_batch_takes_the_place_of_an_earlier_one_with_its_digest(self, book: Book) -> None:
+        later = replace(BATCH, at=6, first=4, last=6)
+        with book.write() as tx:
+            tx.register.keep_batch(BATCH, 0)
+            tx.register.keep_batch(later, 0)
+            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == later
+
+    def test_with_a_batch_the_older_ones_of_its_session_go(self, book: Book) -> None:
+        old = [replace(BATCH, digest=bytes([at]), at=at) for at in range(5)]
+        apart = [replace(BATCH, session="Wednesday", at=0), replace(BATCH, workspace="other", at=0)]
+        with book.write() as tx:
+            for batch in (*old, *apart):
+                tx.register.keep_batch(batch, 0)
+            tx.register.keep_batch(BATCH, 3)
+            found = [tx.register.batch(HOME, "Tuesday", batch.digest) for batch in (*old, BATCH)]
+            assert found == [None, None, None, old[3], old[4], BATCH]
+            for batch in apart:
+                assert tx.register.batch(batch.workspace, batch.session, batch.digest) == batch
+
+    def test_a_batch_is_kept_however_old_it_is(self, book: Book) -> None:
+        with book.write() as tx:
+            tx.register.keep_batch(BATCH, 100)
+            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == BATCH
+
+    def test_dropped_batches_are_those_of_one_session(self, book: Book) -> None:
+        apart = [replace(BATCH, session="Wednesday"), replace(BATCH, workspace="other")]
+        with book.write() as tx:
+            for batch in (BATCH, replace(BATCH, digest=b""), *apart):
+                tx.register.keep_batch(batch, 0)
+            tx.register.drop_batches(HOME, "Tuesday")
+            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) is None
+            assert tx.register.batch(HOME, "Tuesday", b"") is None
+            for batch in apart:
+                assert tx.register.batch(batch.workspace, batch.session, batch.digest) == batch
+
+
+class RegisterContract(EntriesContract, TiesContract, BatchesContract):
+    def test_with_a_workspace_goes_all_it_had_and_nothing_of_another(self, book: Book) -> None:
+        with book.write() as tx:
+            for workspace in (HOME, "other"):
+                tx.register.add(replace(ANN, workspace=workspace))
+                tx.register.add(Entry(workspace, WORKSPACE, workspace, IDS[0], 1))
+                tx.register.tie(replace(TIE, workspace=workspace))
+                tx.register.keep_batch(replace(BATCH, workspace=workspace), 0)
+            assert tx.register.entry(HOME, PEER, "ann") == ANN
+            tx.register.remove_workspace(HOME)
+            assert tx.register.entry(HOME, PEER, "ann") is None
+        with book.read() as tx:
+            assert tx.register.entries(HOME, PEER) == tx.register.entries(HOME, WORKSPACE) == []
+            assert tx.register.ties(HOME, MEMBER) == []
+            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) is None
+            assert tx.register.entries(None, WORKSPACE) == [Entry("other", WORKSPACE, "other", IDS[0], 1)]
+            assert tx.register.entries("other", PEER) == [replace(ANN, workspace="other")]
+            assert tx.register.ties("other", MEMBER) == [replace(TIE, workspace="other")]
+            assert tx.register.batch("other", "Tuesday", BATCH.digest) == replace(BATCH, workspace="other")

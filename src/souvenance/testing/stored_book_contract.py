@@ -1,0 +1,373 @@
+"""The contract of a book that outlives its process, as tests: what `BookContract` asks, and more.
+
+class TestMyBook(FilesBookContract):
+    @pytest.fixture
+    def open_book(self, tmp_path: Path) -> Callable[[], Book]:
+        return lambda: MyBook(tmp_path)
+
+    @pytest.fixture
+    def stored_bytes(self, tmp_path: Path) -> Callable[[], bytes]:
+        return lambda: b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+Both are about the same files, other ones for each test. A book in a database's server, whose files are not
+its own, passes `StoredBookContract`, which asks for `open_book` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+
+import pytest
+
+from souvenance.domain import audit
+from souvenance.domain.feed import Saying
+from souvenance.domain.register import MEMBER, PEER, Entry, Tie
+from souvenance.domain.tasks import Task
+from souvenance.errors import StorageUnavailable
+from souvenance.ports.book import Book, Transaction, WrappedKey
+from souvenance.ports.register import Batch
+from souvenance.testing.book_contract import BookContract
+from souvenance.testing.book_scenes import (
+    ELSEWHERE,
+    IDS,
+    ROOM,
+    SPACE,
+    THREADS,
+    TRAVEL,
+    WORKSPACE,
+    GiveUp,
+    append,
+    changes_since,
+    contents,
+    event,
+    expect_all_written,
+    fill,
+    log,
+    numbered,
+    sealed_line,
+    vectors_since,
+    write_and_log,
+)
+from souvenance.testing.threads import in_many_threads
+from souvenance.testing.work_contract import NOW, UNTIL, add, errand, expect_each_once, work_off
+
+_MARKED = (
+    *("sealed", "metadata", "about", "likeness", "tokens", "said", "vector", "left", "wrapped"),
+    *("entry", "tie", "digest", "payload", "peer"),
+)
+"""What is marked in the book that is looked for when all of it was deleted."""
+
+
+def _leave_marks(tx: Transaction, line_id: str, marked: Mapping[str, bytes], n: int) -> None:
+    """A line with a mark wherever there is room for one, more of them the higher its number."""
+    tx.lines.append(
+        sealed_line(
+            line_id,
+            sealed=marked["sealed"] * (n * 20 + 1),
+            metadata=marked["metadata"].decode(),
+            about=marked["about"].decode(),
+            likeness=marked["likeness"],
+        )
+    )
+    said = Saying(marked["said"].decode(), n, n)
+    tx.terms.add(ROOM, line_id, marked["tokens"] * (n + 1), b"\x01" * n, said)
+    tx.terms.lie(ROOM, SPACE, [(line_id, marked["vector"] * (n * 9 + 1))])
+    tx.terms.lie(ROOM, "old", [(line_id, marked["left"])])
+
+
+class StoredBookContract(BookContract):
+    """What a book promises whose content outlives the process. Override `open_book`."""
+
+    @pytest.fixture
+    def open_book(self) -> Callable[[], Book]:
+        """Opens the book of this test, the same one each time, as another process would."""
+        raise NotImplementedError("override the fixture 'open_book'")
+
+    @pytest.fixture
+    def book(self, open_book: Callable[[], Book]) -> Iterator[Book]:
+        book = open_book()
+        yield book
+        book.close()
+
+    @pytest.fixture
+    def second(self, book: Book, open_book: Callable[[], Book]) -> Iterator[Book]:
+        """The same book, opened once more."""
+        second = open_book()
+        yield second
+        second.close()
+
+    def test_a_finished_write_is_there_when_the_book_is_opened_again(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        with book.write() as tx:
+            fill(tx)
+        before = contents(book)
+        book.close()
+        again = open_book()
+        try:
+            assert contents(again) == before
+            assert before[ROOM] != ([], [])
+        finally:
+            again.close()
+
+    def test_a_finished_write_that_need_not_last_outlives_the_book_all_the_same(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        for n, lasting in enumerate((True, False, False, True, False)):
+            with book.write(lasting=lasting) as tx:
+                tx.audit.append(WORKSPACE, event(str(n)))
+        with suppress(GiveUp), book.write(lasting=False) as tx:
+            tx.audit.append(WORKSPACE, event("never"))
+            raise GiveUp
+        book.close()
+        again = open_book()
+        try:
+            assert [row.event.detail for row in log(again)] == list("01234")
+        finally:
+            again.close()
+
+    def test_a_write_that_raised_is_not_there_when_the_book_is_opened_again(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        before = contents(book)
+        with suppress(GiveUp), book.write() as tx:
+            fill(tx)
+            raise GiveUp
+        book.close()
+        again = open_book()
+        try:
+            assert contents(again) == before
+        finally:
+            again.close()
+
+    def test_what_was_given_or_burned_once_stays_so_when_the_book_is_opened_again(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        with book.write() as tx:
+            tx.caps.burn(WORKSPACE, "proof", 0, 9)
+            given = tx.keys.next_epoch(WORKSPACE)
+        book.close()
+        again = open_book()
+        try:
+            with again.write() as tx:
+                assert not tx.caps.burn(WORKSPACE, "proof", 1, 9)
+                assert tx.keys.next_epoch(WORKSPACE) > given
+        finally:
+            again.close()
+
+    def test_a_finished_write_is_seen_by_a_book_that_was_open_before_it(
+        self, book: Book, second: Book
+    ) -> None:
+        empty = contents(second)
+        with book.write() as tx:
+            fill(tx)
+        assert contents(second) == contents(book) != empty
+
+    def test_two_open_books_write_one_log(self, book: Book, second: Book) -> None:
+        for n in range(6):
+            with (book, second)[n % 2].write() as tx:
+                tx.audit.append(WORKSPACE, event(str(n)))
+        assert [row.event.detail for row in log(book)] == list("012345")
+        assert audit.verify(WORKSPACE, log(second)).size == 6
+
+    def test_a_removal_by_another_open_book_is_told(self, book: Book, second: Book) -> None:
+        with book.write() as tx:
+            tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
+        followed = changes_since(book, 0)[-1].seq
+        with second.write() as tx:
+            tx.terms.remove(ROOM, (IDS[0],))
+        assert [(change.id, change.tokens) for change in changes_since(book, followed)] == [(IDS[0], None)]
+
+    def test_a_vector_given_by_another_open_book_is_told(self, book: Book, second: Book) -> None:
+        with book.write() as tx:
+            for line_id in IDS[:3]:
+                tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
+            tx.terms.lie(ROOM, SPACE, [(IDS[0], b"vector")])
+        followed = vectors_since(book, 0)[-1].seq
+        with second.write() as tx:
+            tx.terms.remove(ROOM, (IDS[0],))
+        with book.write() as tx:
+            tx.terms.lie(ROOM, SPACE, [(IDS[1], b"first")])
+        with second.write() as tx:
+            tx.terms.lie(ROOM, SPACE, [(IDS[2], b"second")])
+        assert [vector[1:] for vector in vectors_since(book, followed)] == [
+            (IDS[1], b"first"),
+            (IDS[2], b"second"),
+        ]
+
+    def test_two_open_books_take_turns_without_missing_anything(self, book: Book, second: Book) -> None:
+        for n in range(12):
+            writing = (book, second)[n % 2]
+            with writing.write() as tx:
+                fill(tx, (ROOM, *ELSEWHERE)[n % 4])
+                if n % 5 == 4:
+                    tx.keys.delete_room(ROOM)
+                    tx.terms.delete_room(ROOM)
+            with suppress(GiveUp), (second, book)[n % 3 % 2].write() as tx:
+                fill(tx, ROOM)
+                raise GiveUp
+            assert contents(book) == contents(second)
+        for workspace in (WORKSPACE, "other"):
+            audit.verify(workspace, log(book, workspace))
+
+    def test_a_scrub_hides_nothing_that_another_open_book_wrote(self, book: Book, second: Book) -> None:
+        with book.write() as tx:
+            fill(tx)
+        contents(book)
+        with second.write() as tx:
+            tx.keys.delete_room(ROOM)
+            fill(tx, TRAVEL)
+        assert book.scrub()
+        assert contents(book) == contents(second)
+
+    def test_a_scrub_brings_nothing_back_of_a_write_that_raised(self, book: Book) -> None:
+        with book.write() as tx:
+            fill(tx)
+        assert book.scrub()
+        before = contents(book)
+        with suppress(GiveUp), book.write() as tx:
+            fill(tx, TRAVEL)
+            tx.keys.of(*TRAVEL[:2])
+            tx.marks(WORKSPACE)
+            raise GiveUp
+        assert book.scrub()
+        assert contents(book) == before
+
+    def test_many_threads_on_two_open_books_lose_nothing(self, book: Book, second: Book) -> None:
+        in_many_threads([book, second] * (THREADS // 2), write_and_log)
+        expect_all_written(second)
+
+    def test_two_open_books_never_claim_the_same_and_leave_nothing(self, book: Book, second: Book) -> None:
+        add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+        done: list[list[Task]] = [[] for _ in range(4)]
+
+        def work(one: Book, thread: int) -> None:
+            done[thread] = work_off(one, f"worker {thread}")
+
+        in_many_threads([book, second] * 2, work)
+        expect_each_once(done, 60)
+
+    def test_numbers_of_work_are_not_given_again_when_the_book_is_opened_again(
+        self, book: Book, open_book: Callable[[], Book]
+    ) -> None:
+        add(book, errand(0))
+        with book.write() as tx:
+            (first,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
+            assert tx.work.finish(first)
+        book.close()
+        again = open_book()
+        try:
+            add(again, errand(1))
+            with again.write() as tx:
+                (second,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
+                assert not tx.work.finish(first)
+                assert second.seq > first.seq
+        finally:
+            again.close()
+
+    def test_what_a_book_knows_by_heart_is_not_held_against_another_one(
+        self, book: Book, second: Book
+    ) -> None:
+        ann = Entry(WORKSPACE, PEER, "ann", IDS[0], 1)
+        for n in range(1, 7):
+            with (book, second)[n // 2 % 2].write() as tx:
+                assert tx.lines.last_turn(WORKSPACE, "s") == n - 1
+                assert tx.register.entry(WORKSPACE, PEER, "ann") == (None if n % 2 else ann)
+                tx.lines.append(sealed_line(IDS[n], session="s", turn=n))
+                if n % 2:
+                    assert tx.register.add(ann)
+                else:
+                    assert tx.register.remove(WORKSPACE, PEER, "ann")
+
+    def test_a_scrub_settles_what_is_owed_for_every_open_book(self, book: Book, second: Book) -> None:
+        append(book, sealed_line())
+        with book.write() as tx:
+            tx.lines.delete(ROOM, (IDS[0],))
+            tx.owe_scrub()
+        assert second.scrub_pending()
+        assert second.scrub()
+        assert not book.scrub_pending()
+
+    def test_a_closed_book_can_not_be_written(self, book: Book) -> None:
+        book.close()
+        with pytest.raises(StorageUnavailable), book.write():
+            pass
+
+
+class FilesBookContract(StoredBookContract):
+    """What a book promises whose files are its own. Override `open_book` and `stored_bytes`."""
+
+    @pytest.fixture
+    def stored_bytes(self) -> Callable[[], bytes]:
+        """Gives every byte that the book of this test keeps in files."""
+        raise NotImplementedError("override the fixture 'stored_bytes'")
+
+    def test_after_a_scrub_no_byte_of_a_deleted_row_is_left(
+        self, book: Book, stored_bytes: Callable[[], bytes]
+    ) -> None:
+        marked = {name: f"<{name} 7f3a9c>".encode() for name in _MARKED}
+        with book.write() as tx:
+            for n in range(40):
+                _leave_marks(tx, numbered(n, 0), marked, n)
+            tx.keys.add(WrappedKey(ROOM, "seal", 1, marked["wrapped"]))
+            tx.lines.append(sealed_line(room=TRAVEL, sealed=b"<kept 7f3a9c>"))
+            tx.register.add(Entry(WORKSPACE, PEER, "ann", IDS[0], 1, metadata=marked["entry"].decode()))
+            tx.register.tie(Tie(WORKSPACE, MEMBER, "s", marked["tie"].decode(), 1))
+            tx.register.keep_batch(Batch(WORKSPACE, "s", marked["digest"], 1, 1, 1), 0)
+            for _ in range(2):
+                asked = errand(payload=marked["payload"].decode(), peer=marked["peer"].decode())
+                tx.work.add(asked, NOW)
+            (task,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
+            assert tx.work.finish(task)
+        before = stored_bytes()
+        assert all(mark in before for mark in (*marked.values(), b"<kept 7f3a9c>"))
+        with book.write() as tx:
+            for n in range(0, 40, 2):
+                tx.terms.remove(ROOM, (numbered(n, 0),))
+                tx.lines.delete(ROOM, (numbered(n, 0),))
+            while tx.terms.leave("old", 7):
+                continue
+            tx.lines.delete_room(ROOM)
+            tx.terms.delete_room(ROOM)
+            tx.keys.delete_room(ROOM)
+            tx.register.remove_workspace(WORKSPACE)
+            tx.work.drop(WORKSPACE)
+            tx.owe_scrub()
+        assert book.scrub()
+        after = stored_bytes()
+        assert not [name for name, mark in marked.items() if mark in after]
+        assert b"<kept 7f3a9c>" in after
+
+    def test_after_a_scrub_nothing_is_left_of_one_line_of_many(
+        self, book: Book, stored_bytes: Callable[[], bytes]
+    ) -> None:
+        with book.write() as tx:
+            for n in range(700):
+                tx.terms.add(ROOM, numbered(n, 0), b"<%d 7f3a9c>" % n, b"\x01", Saying(f"<in {n} 7f3a9c>"))
+        assert stored_bytes().count(b"<100 7f3a9c>") >= 1
+        with book.write() as tx:
+            tx.terms.remove(ROOM, (numbered(100, 0),))
+            tx.owe_scrub()
+        assert book.scrub()
+        after = stored_bytes()
+        assert b"<99 7f3a9c>" in after
+        assert b"<in 99 7f3a9c>" in after
+        assert b"<100 7f3a9c>" not in after
+        assert b"<in 100 7f3a9c>" not in after
+
+    def test_a_scrub_that_another_open_book_prevents_stays_pending(
+        self, book: Book, second: Book, stored_bytes: Callable[[], bytes]
+    ) -> None:
+        append(book, sealed_line(sealed=b"<gone 7f3a9c>"))
+        with second.read() as tx:
+            assert tx.lines.count(ROOM) == 1
+            with book.write() as writing:
+                writing.lines.delete(ROOM, (IDS[0],))
+                writing.owe_scrub()
+            done = book.scrub()
+            assert done is not book.scrub_pending()
+            assert not done or b"<gone 7f3a9c>" not in stored_bytes()
+        assert second.scrub()
+        assert not book.scrub_pending()
+        assert b"<gone 7f3a9c>" not in stored_bytes()

@@ -1,0 +1,37 @@
+"""Letting many threads run into each other."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from souvenance.ports.book import Book
+
+_SWITCH_SECONDS = 1e-5
+
+
+def in_many_threads(books: list[Book], work: Callable[[Book, int], None]) -> None:
+    """Let one thread for each book do the work, all beginning together."""
+    start = threading.Barrier(len(books))
+
+    def run(book: Book, number: int) -> None:
+        start.wait()
+        work(book, number)
+
+    with often_interrupted(), ThreadPoolExecutor(len(books)) as pool:
+        for running in [pool.submit(run, book, number) for number, book in enumerate(books)]:
+            running.result()
+
+
+@contextmanager
+def often_interrupted() -> Iterator[None]:
+    """Have the interpreter switch between threads as often as it can."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
