@@ -34,9 +34,9 @@ from typing import NamedTuple
 import souvenance
 from honcho_chat import message, question
 from machine import Machine
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
 
 MOST_MS = 15.0
 UNLIMITED = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
@@ -86,7 +86,7 @@ def serving(command: list[str], **settings: str) -> Iterator[int]:
 
 def remember(home: Path, lines: int, people: int, settings: dict[str, str]) -> str:
     """Store that many lines of these people's conversations, and conclude from them; the owner's cap."""
-    house = souvenance.open_house(souvenance.settings_from(settings, str(home)))
+    house = souvenance.open_installation(souvenance.settings_from(settings, str(home)))
     owner = Credentials(house.owner_cap)
     began = datetime.now(UTC) - timedelta(days=300)
     with house.working():

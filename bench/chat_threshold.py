@@ -26,12 +26,12 @@ from typing import NamedTuple
 
 from recall_data import ABSTENTION, Corpus, Question, locomo, longmemeval
 from recall_souvenance import Filled, Shelf, opened, peer_name
-from souvenance.bootstrap import House
 from souvenance.core.conversation.chat import LEAST_MATCH, match
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import answers as a
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import Installation
 
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _LOOKED_AT, _QUOTED, _AROUND = 10, 3, 2
@@ -83,7 +83,7 @@ def _unanswered(questions: Sequence[Question], most: int, rng: random.Random) ->
     return [one._replace(kind=ABSTENTION, gold_turns=frozenset()) for one in some]
 
 
-def asked(house: House, dataset: str, group: str, corpus: Corpus, filled: Filled) -> Iterable[Case]:
+def asked(house: Installation, dataset: str, group: str, corpus: Corpus, filled: Filled) -> Iterable[Case]:
     order = {turn.id: (one.id, at) for one in corpus.sessions for at, turn in enumerate(one.turns)}
     speakers = {turn.speaker for session in corpus.sessions for turn in session.turns}
     for question in corpus.questions:

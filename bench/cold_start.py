@@ -37,9 +37,11 @@ def prepared(folder: Path) -> Path:
     import souvenance
     from souvenance.gate import messages as m
     from souvenance.gate import operations as o
-    from souvenance.gate.admission import Credentials
+    from souvenance.gate.token_verifier import Credentials
 
-    house = souvenance.open_house(souvenance.settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder)))
+    house = souvenance.open_installation(
+        souvenance.settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder))
+    )
     for number in range(LINES):
         text = f"On day {number} Mia practised the cello for {number} minutes"
         house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text))

@@ -38,7 +38,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 import souvenance
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 
 PUT_MOST = 3.0
 GET_MOST_MS = 15.0
@@ -128,7 +128,7 @@ class Sides:
     def __init__(self, folder: Path, seed: int, **settings: str) -> None:
         folder.mkdir(exist_ok=True)
         self.text = Text(seed)
-        self.house = souvenance.open_house(
+        self.house = souvenance.open_installation(
             souvenance.settings_from({**UNLIMITED, **settings}, str(folder / "home"))
         )
         self.credentials = Credentials(self.house.owner_cap)
@@ -173,7 +173,7 @@ class Sides:
 
     def fts5_get_stopped(self) -> Step:
         """FTS5 with the stop words that our tokeniser leaves out left out too."""
-        from souvenance.domain.words import terms
+        from souvenance.language.terms import terms
 
         return self._fts5(list(terms(self.question())))
 
@@ -237,8 +237,8 @@ def cold_get(sides: Sides) -> float:
     script = (
         "import sys, time; began = time.perf_counter()\n"
         "import souvenance; from souvenance.gate import messages as m, operations as o\n"
-        "from souvenance.gate.admission import Credentials\n"
-        "house = souvenance.open_house(souvenance.settings_from({}, sys.argv[1]))\n"
+        "from souvenance.gate.token_verifier import Credentials\n"
+        "house = souvenance.open_installation(souvenance.settings_from({}, sys.argv[1]))\n"
         "house.gate.call(o.GET, Credentials(house.owner_cap), m.Get(sys.argv[2], ('notes',)))\n"
         "print(time.perf_counter() - began)"
     )

@@ -16,7 +16,7 @@ from hermes_store import AI, KEY, USER, WORKSPACE
 from honcho_load import Plain
 from honcho_server import Server
 from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
-from souvenance.surfaces.cli.demo.hermes_model import Asked, Model, a_model
+from souvenance.surfaces.cli.demo.hermes_model import Asked, DemoModel, a_model
 
 WARM_UP = "Good morning."
 OWNER = {"peerName": USER, "aiPeer": AI, "userPeerAliases": {KEY: USER}, "observationMode": "directional"}
@@ -82,7 +82,7 @@ class Gateway:
 class Slow:
     """The model, which takes its time, and how much it took for conversations so far."""
 
-    def __init__(self, model: Model, seconds: float) -> None:
+    def __init__(self, model: DemoModel, seconds: float) -> None:
         self.turns: Callable[[], list[Asked]] = model.turns
         self.spent = 0.0
         self._reply, self._seconds = model.reply, seconds

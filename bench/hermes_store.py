@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from honcho_chat import message, question
-from souvenance.bootstrap import open_house
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.gated_memory import members_of
 from souvenance.config import settings_from
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
-from souvenance.turns.gated import members_of
-from souvenance.turns.seat import Seat
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import open_installation
 
 WORKSPACE = "hermes"
 USER, AI = "ann", "hermes"
@@ -91,12 +91,12 @@ def messages(lines: int, count: int) -> list[str]:
 
 def fill(folder: Path, lines: int) -> None:
     """Make the store in an empty folder through the gate."""
-    house = open_house(settings_from(UNLIMITED, str(folder)))
+    house = open_installation(settings_from(UNLIMITED, str(folder)))
     credentials = Credentials(house.owner_cap)
     stored = 0
     with house.working():
         for talk in talks(lines):
-            seat = Seat(WORKSPACE, talk.session, talk.person, AI, personal=False)
+            seat = ConversationScope(WORKSPACE, talk.session, talk.person, AI, personal=False)
             messages = [
                 q.NewMessage(
                     content=text,
@@ -120,7 +120,7 @@ def fill(folder: Path, lines: int) -> None:
 
 def settle(folder: Path) -> None:
     """Let the work be done that is due: dreams are an hour after the last line, and would be measured too."""
-    house = open_house(settings_from(UNLIMITED, str(folder)))
+    house = open_installation(settings_from(UNLIMITED, str(folder)))
     told("working on what was stored")
     with house.working():
         house.settle(_PATIENCE_SECONDS)
@@ -130,7 +130,7 @@ def settle(folder: Path) -> None:
 
 def kept(folder: Path, texts: list[str]) -> list[bool]:
     """Which of the texts Ann is known to have said, each counted once."""
-    house = open_house(settings_from(UNLIMITED, str(folder)))
+    house = open_installation(settings_from(UNLIMITED, str(folder)))
     try:
         credentials = Credentials(house.owner_cap)
         found = [

@@ -24,11 +24,11 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from people import SCENES, SETTLE_SECONDS, Asked, Person, people
-from souvenance.adapters.when_asked import TokensWhenAsked
-from souvenance.bootstrap import House, open_house
+from souvenance.adapters.lazy_loading import TokensWhenAsked
 from souvenance.config import settings_from
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.installation import Installation, open_installation
 
 NOTHING = json.dumps({"add": [], "replace": [], "retire": [], "keep": []})
 NEVER = str(24 * 3600)
@@ -89,7 +89,7 @@ def listening(meter: Meter) -> Iterator[str]:
         server.shutdown()
 
 
-def store(house: House, person: Person, way: str) -> None:
+def store(house: Installation, person: Person, way: str) -> None:
     asked = Asked(house, person, 1200)
     if way == WAYS[0]:
         asked.store()
@@ -106,7 +106,7 @@ def store(house: House, person: Person, way: str) -> None:
     read_now(house)
 
 
-def read_now(house: House) -> None:
+def read_now(house: Installation) -> None:
     house.hurry()
     house.settle(SETTLE_SECONDS)
 
@@ -121,7 +121,7 @@ def measure(person: Person, way: str, options: argparse.Namespace) -> Counter[st
             "SOUVENANCE_MODEL_NAME": options.name,
             "SOUVENANCE_MODEL_QUIET_SECONDS": NEVER,
         }
-        house = open_house(settings_from(settings, folder))
+        house = open_installation(settings_from(settings, folder))
         try:
             with house.working():
                 store(house, person, way)

@@ -34,19 +34,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from souvenance.adapters.tokens import Tokens
-from souvenance.bootstrap import House, open_house
+from souvenance.adapters.token_counts import TokenCounter
 from souvenance.config import settings_from
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import Installation, open_installation
 
 SCENES = Path(__file__).resolve().parent / "people"
 AGENT = "agent"
 TOP = (1, 3, 5)
 AROUND = 2
 SETTLE_SECONDS = 120.0
-_COUNT = Tokens().count
+_COUNT = TokenCounter().count
 _COSTS = ("ms ", "tokens ")
 
 
@@ -108,7 +108,7 @@ def _question(line: str, default: str) -> Question:
 class Asked:
     """One stored person, and what each way of asking gives."""
 
-    def __init__(self, house: House, person: Person, tokens: int) -> None:
+    def __init__(self, house: Installation, person: Person, tokens: int) -> None:
         self._house = house
         self._person = person
         self._tokens = tokens
@@ -205,7 +205,7 @@ def measure(person: Person, tokens: int, show: Callable[[str], None]) -> Counter
     counts: Counter[str] = Counter()
     settings = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
     with tempfile.TemporaryDirectory() as folder:
-        house = open_house(settings_from(settings, folder))
+        house = open_installation(settings_from(settings, folder))
         try:
             asked = Asked(house, person, tokens)
             with house.working():

@@ -26,13 +26,13 @@ from typing import NamedTuple
 
 from honcho_server import resident_mb
 from recall_data import Corpus, Turn
-from souvenance.bootstrap import House, open_house
 from souvenance.config import VARIABLES, settings_from
-from souvenance.domain.chunks import chunks
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import answers as a
-from souvenance.gate.conversation import asks as q
+from souvenance.domain.chunking import chunks
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import Installation, open_installation
 
 MOST = 100
 """How many a search may return."""
@@ -91,8 +91,8 @@ def has_embedder_setting() -> bool:
     return EMBEDDER in VARIABLES
 
 
-def opened(folder: Path, environment: Mapping[str, str]) -> House:
-    return open_house(settings_from({**UNLIMITED, **environment}, str(folder)))
+def opened(folder: Path, environment: Mapping[str, str]) -> Installation:
+    return open_installation(settings_from({**UNLIMITED, **environment}, str(folder)))
 
 
 def peer_name(speaker: str) -> str:
@@ -133,7 +133,7 @@ class Shelf:
             return pool.submit(_asked, self._house, list(asks), rounds, dict(environment)).result()
 
 
-def fill(house: House, corpus: Corpus) -> Filled:
+def fill(house: Installation, corpus: Corpus) -> Filled:
     """Store the corpus in a new workspace: the requests first, then the work behind them."""
     workspace = f"{peer_name(corpus.name)}-{secrets.token_hex(4)}"
     credentials = Credentials(house.owner_cap)
@@ -159,7 +159,7 @@ def fill(house: House, corpus: Corpus) -> Filled:
     )
 
 
-def work_off(house: House) -> tuple[int, float]:
+def work_off(house: Installation) -> tuple[int, float]:
     """Do what the requests left to be done; how many pieces there were, and the seconds they took."""
     pieces, began = 0, time.perf_counter()
     while house.workshop.work_once():
@@ -184,7 +184,7 @@ def _batches(turns: Sequence[Turn], at: datetime) -> Iterator[tuple[list[q.NewMe
         yield [message for message, _ in batch], [turn for _, turn in batch]
 
 
-def search(house: House, credentials: Credentials, ask: Ask, limit: int) -> list[a.Message]:
+def search(house: Installation, credentials: Credentials, ask: Ask, limit: int) -> list[a.Message]:
     """The product's own search, asked when the question was."""
     how = dict(workspace_id=ask.workspace, query=ask.text, limit=limit, at=ask.at, floor=ask.guarded)
     if ask.peer is None:

@@ -23,7 +23,7 @@ from honcho_server import resident_mb
 from recall_data import Corpus, Session, Turn
 from recall_souvenance import TOP, Ask, fill, opened, search
 from recall_systems import timing
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 
 QUERY_MOST_MS = 30.0
 EMBEDDED_LEAST_PER_SECOND = 60.0

@@ -13,7 +13,7 @@ from recall_data import Corpus, Question, Turn
 from recall_metrics import by_session
 from recall_smalltalk import LINES
 from recall_souvenance import MOST, TOP, Ask, Filled, Replies, Reply, Shelf
-from souvenance.adapters.tokens import Tokens
+from souvenance.adapters.token_counts import TokenCounter
 
 Told = Callable[[str], None]
 
@@ -186,7 +186,7 @@ def _document(turn: Turn) -> str:
 
 def _tokens(corpora: Sequence[Corpus], rankings: Sequence[Ranking]) -> list[int]:
     """How many tokens the first ten turns of each ranking have."""
-    count = cache(Tokens().count)
+    count = cache(TokenCounter().count)
     found = []
     for (corpus, _), ranking in zip(asked(corpora), rankings, strict=True):
         top = set((ranking.turns or [])[:TOP])

@@ -35,16 +35,16 @@ from numpy.typing import NDArray
 from recall_data import Corpus, Question, locomo, longmemeval
 from recall_metrics import all_at, by_session, distinct, frac_at
 from recall_souvenance import MOST, Filled, opened, peer_name, work_off
-from souvenance.bootstrap import House
-from souvenance.core.bounds import Bounds
-from souvenance.core.conversation.place import rooms_of
-from souvenance.core.finding import find, understand
+from souvenance.core.conversation.compartments import rooms_of
+from souvenance.core.search import find, understand
+from souvenance.core.search_bounds import SearchBounds
 from souvenance.domain import relevance as r
-from souvenance.gate.admission import Credentials
-from souvenance.gate.case import Case, Outcome
-from souvenance.gate.conversation import answers as a
-from souvenance.gate.conversation import asks as q
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import Installation
 from souvenance.ports.index import Hit
 
 SIGNALS = tuple(name for name in r.WEIGHTS if name != r.UPDATE)
@@ -120,19 +120,19 @@ def samples(dataset: str, corpora: Sequence[Corpus], folder: Path) -> list[Sampl
     return found
 
 
-def _hits(house: House, corpus: Corpus, filled: Filled, question: Question) -> list[Hit]:
+def _hits(house: Installation, corpus: Corpus, filled: Filled, question: Question) -> list[Hit]:
     """Every line that the product's finder has for the question, asked through its gate."""
     one = corpus.views[""]
     speakers = {turn.speaker for session in corpus.sessions for turn in session.turns}
     owners = sorted(peer_name(speaker) for speaker in speakers if one in (None, speaker))
     found: list[Hit] = []
 
-    def look(case: Case, request: q.SearchWorkspace) -> Outcome:
+    def look(case: AuthorisedRequest, request: q.SearchWorkspace) -> Outcome:
         rooms = [room for owner in owners for room in rooms_of(case.desk, owner)]
         known = [case.desk.tools.vault.known(case.desk.tx, room) for room in rooms]
         asked = understand(case.desk, request.query, round(1000 * question.at.timestamp()))
         keys = [one for one in known if one is not None]
-        found.extend(find(case.desk, keys, asked, _EVERYTHING, Bounds(said=True)))
+        found.extend(find(case.desk, keys, asked, _EVERYTHING, SearchBounds(said=True)))
         return Outcome(a.Messages([]))
 
     request = q.SearchWorkspace(workspace_id=filled.workspace, query=question.text)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from machine import Machine
-from souvenance.turns import secrets
+from souvenance.agents import redaction
 
 _ENDS = ("", " ", "=", ":", "\n", "'", ".", "-", "@", "1")
 _WORDS = """
@@ -23,7 +23,7 @@ _WORDS = """
     SG.aaaaaaaaaaaaaaaa M aaaaaaaaaaaaaaaaaaaaaaaa. xox dp.pt. 1//0 ://a:b@c key=aB3dE5fG7hI9jK1lM3
 """
 _PIECES = (
-    *(mark for shape in secrets._SHAPES for mark in shape.marks),
+    *(mark for shape in redaction._SHAPES for mark in shape.marks),
     *_WORDS.split(),
     "-----BEGIN PRIVATE KEY-----",
     "-----BEGIN PRIVATE KEY-----\naaaaaaaaaaaaaaaa\n",
@@ -75,7 +75,7 @@ def main() -> None:
 
 def _seconds(text: str) -> float:
     began = time.process_time()
-    secrets.redact(text)
+    redaction.redact(text)
     return time.process_time() - began
 
 

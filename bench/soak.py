@@ -54,14 +54,14 @@ from soak_doors import (
     Step,
     keep_going,
 )
-from souvenance.domain.cap import OPS
+from souvenance.domain.capability import OPS
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as co
+from souvenance.gate.conversation import requests as q
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
+from souvenance.gate.token_verifier import Credentials
 
 KILL_SECONDS = 20.0
 OUTAGE_EVERY, OUTAGE_SECONDS = 300.0, 8.0
@@ -259,7 +259,7 @@ class Soak:
             house.close()
 
     def opened(self) -> souvenance.House:
-        return souvenance.open_house(souvenance.settings_from(self._own))
+        return souvenance.open_installation(souvenance.settings_from(self._own))
 
     def run(self) -> Watch:
         tokens = self.tokens()
@@ -375,7 +375,7 @@ def _said(soak: Soak) -> set[str]:
     host = Host(soak.host_home, soak.host_environment, Ledger())
     host()
     host.close()
-    house = souvenance.open_house(souvenance.settings_from({}, str(soak.host_home / "souvenance")))
+    house = souvenance.open_installation(souvenance.settings_from({}, str(soak.host_home / "souvenance")))
     found: set[str] = set()
     try:
 

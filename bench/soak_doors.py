@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from honcho_chat import message, question
 from souvenance.domain import ulid
 from souvenance.gate import messages as m
-from souvenance.gate.caps import attenuated
+from souvenance.gate.tokens import attenuated
 
 PEOPLE = 200
 SESSIONS = 200

@@ -21,12 +21,12 @@ import msgspec
 from msgspec.structs import replace
 
 from souvenance.adapters.embed.choice import choose
-from souvenance.adapters.model.asking import Asking
+from souvenance.adapters.model.calls import Asking
 from souvenance.adapters.model.grounding import Embed
-from souvenance.adapters.model.revising import revise
+from souvenance.adapters.model.revisions import revise
 from souvenance.config import settings_from
 from souvenance.domain.trust import own_words
-from souvenance.ports.model import Person, Reading, Turn
+from souvenance.ports.model import ModelPerson, ModelReading, Turn
 
 SCENES = Path(__file__).with_name("people_model")
 WINDOW = 1 << 20
@@ -45,10 +45,10 @@ class Scene(NamedTuple):
     stated: list[Stated]
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> ModelReading:
         lines = [replace(line, text=own_words(line.text)) for line in self.lines]
         fresh = frozenset(line.id for line in lines if line.peer == self.about)
-        return Reading([Person(self.about)], lines, fresh=fresh)
+        return ModelReading([ModelPerson(self.about)], lines, fresh=fresh)
 
     @property
     def reply(self) -> dict[str, Any]:

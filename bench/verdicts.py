@@ -31,7 +31,7 @@ import souvenance
 from machine import Machine
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 
 MOST = 3.0
 """How many times longer a verdict may take under the flood."""
@@ -136,7 +136,7 @@ def serving(home: Path, settings: dict[str, str]) -> Iterator[int]:
 
 def tokens(home: Path, settings: dict[str, str]) -> tuple[str, str]:
     """One that floods a workspace of its own, and one of another workspace."""
-    house = souvenance.open_house(souvenance.settings_from(settings, str(home)))
+    house = souvenance.open_installation(souvenance.settings_from(settings, str(home)))
     owner = Credentials(house.owner_cap)
     made = [
         house.gate.call(o.MINT, owner, m.Mint(sub=sub, wid=sub, ops=ops, namespaces_allowed=("default",))).cap

@@ -18,7 +18,7 @@ if __package__ in sys.modules:
 
 
 def register_cli(subparser: Any) -> None:
-    from souvenance.hermes.setup.door import register_cli
+    from souvenance.hermes.setup.host_cli import register_cli
 
     register_cli(subparser)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.sqlite import SqliteEngine
-from souvenance.core.desk import Tools
-from souvenance.ports.book import Book
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.core.request_context import Services
+from souvenance.ports.store import Store
 
 
 class Elsewhere(Protocol):
@@ -21,11 +21,11 @@ class Elsewhere(Protocol):
         """What tells a process of that data folder where its store is."""
         ...
 
-    def book(self, path: Path) -> Book:
+    def book(self, path: Path) -> Store:
         """The book that stands for the file, the same one each time."""
         ...
 
-    def attend(self, path: Path, tools: Tools) -> None:
+    def attend(self, path: Path, tools: Services) -> None:
         """Look after the test whether all that was kept of that book agrees."""
         ...
 
@@ -38,16 +38,16 @@ def settings_of(home: Path) -> dict[str, str]:
     return {} if elsewhere is None else elsewhere.settings_of(home)
 
 
-def book(path: Path) -> Book:
+def book(path: Path) -> Store:
     """The book that a test asks for in that file."""
     return in_a_file(path) if elsewhere is None else elsewhere.book(path)
 
 
-def in_a_file(path: Path) -> Book:
+def in_a_file(path: Path) -> Store:
     """The book in that very file, wherever the run puts stores."""
     if not path.exists():
         path.write_bytes(_empty())
-    return SqlBook(SqliteEngine(path))
+    return SqlStore(SqliteEngine(path))
 
 
 @cache
@@ -55,11 +55,11 @@ def _empty() -> bytes:
     """The file of an empty book, which takes less to copy than to make."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "book.db"
-        SqlBook(SqliteEngine(path)).close()
+        SqlStore(SqliteEngine(path)).close()
         return path.read_bytes()
 
 
-def attend(path: Path, tools: Tools) -> None:
+def attend(path: Path, tools: Services) -> None:
     """Tell with what the book of that file is worked on, to whoever keeps it elsewhere."""
     if elsewhere is not None:
         elsewhere.attend(path, tools)

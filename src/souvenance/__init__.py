@@ -1,6 +1,6 @@
 """Souvenance: long-term memory for AI agents, behind a gate.
 
-    house = souvenance.open_house(souvenance.settings_from({}, "~/.souvenance"))
+    house = souvenance.open_installation(souvenance.settings_from({}, "~/.souvenance"))
 
 Importing this package loads nothing heavy; its parts are loaded when they are first named.
 """
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from souvenance.version import __version__
 
 if TYPE_CHECKING:
-    from souvenance.bootstrap import House, open_house
     from souvenance.config import Settings, settings_from
     from souvenance.errors import SouvenanceError
+    from souvenance.installation import Installation, open_installation
 
-__all__ = ["House", "Settings", "SouvenanceError", "__version__", "open_house", "settings_from"]
+__all__ = ["Installation", "Settings", "SouvenanceError", "__version__", "open_installation", "settings_from"]
 
 _HOMES = {
-    "House": "souvenance.bootstrap",
-    "open_house": "souvenance.bootstrap",
+    "Installation": "souvenance.installation",
+    "open_installation": "souvenance.installation",
     "Settings": "souvenance.config",
     "settings_from": "souvenance.config",
     "SouvenanceError": "souvenance.errors",

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """`souvenance …`."""
-    from souvenance.bootstrap import open_house
     from souvenance.config import settings_from
+    from souvenance.installation import open_installation
     from souvenance.surfaces.cli.main import run
 
     command_line()
-    sys.exit(run(open_house, settings_from))
+    sys.exit(run(open_installation, settings_from))
 
 
 def command_line() -> click.Group:
@@ -40,23 +40,23 @@ def souvenance_command(args: Any) -> None:
 
 
 def _signing(name: str) -> click.Command:
-    from souvenance.hermes.setup import signing
+    from souvenance.hermes.setup import sign_in_commands
 
-    return signing.login if name == "login" else signing.logout
+    return sign_in_commands.login if name == "login" else sign_in_commands.logout
 
 
 def _moving(name: str) -> click.Command:
-    from souvenance.adapters.archive import keeping
+    from souvenance.adapters.archive import backup as keeping
     from souvenance.adapters.archive.archive import Archives
     from souvenance.adapters.importers.choice import reader
-    from souvenance.datafolder import place_of
-    from souvenance.surfaces.cli import backup, exporting, importing, migrating
+    from souvenance.data_folder import place_of
+    from souvenance.surfaces.cli import backup, export, import_command, migrate
 
     match name:
         case "export":
-            return exporting.export_command(Archives())
+            return export.export_command(Archives())
         case "import":
-            return importing.import_command(reader, Archives())
+            return import_command.import_command(reader, Archives())
         case "backup":
             return backup.backup_command(
                 lambda settings, target, **how: keeping.back_up(
@@ -66,11 +66,11 @@ def _moving(name: str) -> click.Command:
         case "restore":
             return backup.restore_command(keeping.restore)
         case _:
-            return migrating.migrate_command(keeping.move)
+            return migrate.migrate_command(keeping.move)
 
 
 def _hermes_commands() -> click.Group:
     from souvenance.hermes.setup.commands import hermes_group
-    from souvenance.ways import carry, inspect
+    from souvenance.hermes_backends import carry, inspect
 
     return hermes_group(inspect, carry)

@@ -14,12 +14,12 @@ from msgspec.structs import fields, replace
 
 from souvenance.domain.embedding import AUTO, PGVECTOR, VECTORS, EmbedderSettings
 from souvenance.domain.limits import Limits
+from souvenance.domain.model_budget import Allowance
 from souvenance.domain.names import namespace
-from souvenance.domain.pattern import pattern
-from souvenance.domain.seen import LOGS, TEXT, SeenSettings
-from souvenance.domain.spending import Allowance
+from souvenance.domain.telemetry import LOGS, TEXT, SeenSettings
 from souvenance.domain.upstream import WHEN_STORE_IS_DOWN, ChatSettings, Upstream, is_address
 from souvenance.errors import InvalidInput, Misconfigured
+from souvenance.patterns import pattern
 from souvenance.ports.model import TASKS
 
 if TYPE_CHECKING:

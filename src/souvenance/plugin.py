@@ -11,16 +11,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from souvenance.hermes.undisturbed import undisturbed
+from souvenance.hermes.gc_pause import undisturbed
 
 with undisturbed():
+    from souvenance.hermes.config_files import Configurations
+    from souvenance.hermes.config_reader import Complaint
     from souvenance.hermes.configuration import Configuration
-    from souvenance.hermes.files import Configurations
-    from souvenance.hermes.interpretation import Complaint
     from souvenance.hermes.model_choice import TASK
+    from souvenance.hermes.profile_runtime import ProfileRuntime
     from souvenance.hermes.provider import Provider, Surroundings
-    from souvenance.hermes.station import Station
-    from souvenance.ways import inspect, notebook_of, station_of
+    from souvenance.hermes_backends import inspect, notebook_of, station_of
 
 _LAST_FLUSH_SECONDS = 2.0
 _LAST_FLUSH_ELSEWHERE = 0.3
@@ -38,7 +38,7 @@ def register(ctx: Any) -> None:
             description="Reads finished conversations and notes what they tell about you.",
         )
     if "hermes_cli.memory_oauth" in sys.modules:  # The host's web server, which lets a desktop sign in.
-        from souvenance.hermes.signin.desktop import offer
+        from souvenance.hermes.sign_in.desktop import offer
 
         offer(_home)
 
@@ -91,10 +91,10 @@ class Stations:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._open: dict[Path, tuple[tuple[Any, ...], Station]] = {}
+        self._open: dict[Path, tuple[tuple[Any, ...], ProfileRuntime]] = {}
         atexit.register(self.close)
 
-    def get(self, configuration: Configuration) -> Station:
+    def get(self, configuration: Configuration) -> ProfileRuntime:
         # A sign-in changes its token by itself; what it was given for stays.
         kept = configuration.oauth or {}
         key = (kept.get("tokenEndpoint"), kept.get("signedInAt")) if kept else configuration.api_key

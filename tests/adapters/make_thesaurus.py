@@ -17,8 +17,8 @@ import numpy as np
 
 from souvenance.adapters.embed import packaged
 from souvenance.adapters.thesaurus import _FILE, packed
-from souvenance.domain import words
-from souvenance.domain.words.stop import ASKING, STOP_WORDS
+from souvenance.language import terms as words
+from souvenance.language.terms.stop_words import ASKING, STOP_WORDS
 
 WORDS = 12_000
 _APART = """

@@ -9,10 +9,10 @@ import pytest
 
 from adapters.receivers import Authority, receiver, rude
 from ports import vacant_port
-from souvenance.adapters.courier import HttpCourier, system_addresses
-from souvenance.domain.delivery import sign
+from souvenance.adapters.webhook_sender import HttpCourier, system_addresses
+from souvenance.domain.webhook_delivery import sign
 from souvenance.errors import InvalidInput
-from souvenance.ports.courier import Parcel, Undelivered
+from souvenance.ports.webhook_sender import Parcel, Undelivered
 
 BODY = b'{"type":"test.event"}'
 NAME = "hooks.example.test"

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters import pdfs
-from souvenance.adapters.documents import MOST_BYTES, Documents
-from souvenance.adapters.pdf import Bounds
+from souvenance.adapters.document_reader import MOST_BYTES, Documents
+from souvenance.adapters.pdf import PdfLimits
 from souvenance.errors import FileTooLarge, InvalidInput, SouvenanceError, UnsupportedType
 
 steady = settings(deadline=None, derandomize=True)
-documents = Documents(pdf_bounds=Bounds(pages=40, characters=2_000, seconds=3))
-hurried = Documents(pdf_bounds=Bounds(seconds=1))
+documents = Documents(pdf_bounds=PdfLimits(pages=40, characters=2_000, seconds=3))
+hurried = Documents(pdf_bounds=PdfLimits(seconds=1))
 """For files that take all the time they are given."""
 LETTER = "Olá Łukasz, 你好 🎉"
 
@@ -251,7 +251,7 @@ def test_a_pdf_cut_off_anywhere_is_read_or_refused(tenth):
 def test_reading_text_loads_no_pdf_library():
     script = (
         "import sys\n"
-        "from souvenance.adapters.documents import Documents\n"
+        "from souvenance.adapters.document_reader import Documents\n"
         "Documents().read(b'text', 'text/plain', None)\n"
         "print({'pypdf', 'numpy', 'cryptography'} & set(sys.modules))"
     )

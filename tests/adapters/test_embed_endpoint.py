@@ -10,8 +10,8 @@ import pytest
 from adapters.embeddings import endpoint, usual
 from adapters.receivers import rude
 from ports import vacant_port
+from souvenance.adapters.embed.backoff import Rest
 from souvenance.adapters.embed.endpoint import EndpointEmbedder
-from souvenance.adapters.embed.rest import Rest
 from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.errors import Misconfigured, Unavailable
 from souvenance.testing.embedder_contract import likeness

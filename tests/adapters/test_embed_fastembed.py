@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from souvenance.adapters.embed.choice import choose
-from souvenance.adapters.embed.fast import FastEmbedder
+from souvenance.adapters.embed.fastembed_models import FastEmbedder
 from souvenance.domain.embedding import EmbedderSettings
 from souvenance.errors import Misconfigured, Unavailable
 

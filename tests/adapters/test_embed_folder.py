@@ -8,7 +8,7 @@ import pytest
 
 from adapters import tiny_model
 from souvenance.adapters.embed.choice import choose
-from souvenance.adapters.embed.folder import folder
+from souvenance.adapters.embed.model_folder import folder
 from souvenance.adapters.embed.wordpiece import wordpieces
 from souvenance.domain.embedding import EmbedderSettings
 from souvenance.errors import Misconfigured, Tampered

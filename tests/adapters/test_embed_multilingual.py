@@ -8,12 +8,12 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from adapters import tiny_model
-from souvenance.adapters.embed.folder import folder
-from souvenance.bootstrap import open_house
+from souvenance.adapters.embed.model_folder import folder
 from souvenance.config import settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import open_installation
 from souvenance.testing.embedder_contract import likeness
 
 SAME = [("wie", "is"), ("mein", "my"), ("hund", "dog"), ("heißt", "called"), ("zug", "train"), ("犬", "dog")]
@@ -65,7 +65,7 @@ def test_a_line_is_found_by_meaning_in_another_language_once_the_model_is_placed
     place, digest, tmp_path, question
 ):
     settings = {"SOUVENANCE_EMBEDDER": f"folder:{place}#{digest}"}
-    house = open_house(settings_from(settings, str(tmp_path / "data")))
+    house = open_installation(settings_from(settings, str(tmp_path / "data")))
     try:
         for line in LINES:
             house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text=line))
@@ -78,7 +78,7 @@ def test_a_line_is_found_by_meaning_in_another_language_once_the_model_is_placed
     ("question", "by_meaning"), [("Wie heißt mein Hund?", False), ("Is my Hund called Rex?", True)]
 )
 def test_the_packaged_model_is_asked_in_english_alone(tmp_path, question, by_meaning):
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "packaged"}, str(tmp_path)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "packaged"}, str(tmp_path)))
     try:
         for line in ("Mein Hund heißt Rex", "Der Zug kam zu spät, das war ärgerlich"):
             house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text=line))

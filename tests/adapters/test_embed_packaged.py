@@ -14,7 +14,7 @@ import pytest
 
 from adapters.make_minilm_graph import GRAPH, made
 from souvenance.adapters.embed import packaged as module
-from souvenance.adapters.embed.network import Network, overflows
+from souvenance.adapters.embed.onnx_network import Network, overflows
 from souvenance.adapters.embed.packaged import packaged
 from souvenance.adapters.embed.wordpiece import MOST_TOKENS, tokens, wordpieces
 from souvenance.errors import IntegrityError, Misconfigured, Tampered

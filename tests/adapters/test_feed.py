@@ -4,9 +4,9 @@ import sqlite3
 
 import pytest
 
-from souvenance.adapters.sql.book import SqlBook
-from souvenance.adapters.sql.feed import EVERY, SIZE
+from souvenance.adapters.sql.change_feed import EVERY, SIZE
 from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.testing.book_scenes import ROOM, changes_since, numbered
 
 LINES = 1000
@@ -19,7 +19,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def book(file):
-    book = SqlBook(SqliteEngine(file))
+    book = SqlStore(SqliteEngine(file))
     yield book
     book.close()
 

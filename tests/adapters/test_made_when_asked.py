@@ -3,7 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from souvenance.adapters.when_asked import Later, TokensWhenAsked
+from souvenance.adapters.lazy_loading import Later, TokensWhenAsked
 from souvenance.testing.threads import often_interrupted
 
 THREADS = 16

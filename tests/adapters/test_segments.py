@@ -5,7 +5,7 @@ from array import array
 import pytest
 
 from souvenance.adapters.index.segments import loaded, merged
-from souvenance.domain.feed import packed
+from souvenance.domain.change_feed import packed
 
 FAR = [3 << 60, 1 << 60, 2 << 60, 7]
 CLOSE = [(1 << 40) + last for last in (3, 0, 2, 1)]

@@ -7,9 +7,9 @@ import tracemalloc
 import pytest
 
 from souvenance.adapters.spelling import PackagedSpelling
-from souvenance.adapters.tokens import Tokens
+from souvenance.adapters.token_counts import TokenCounter
 
-SPELLING = PackagedSpelling(Tokens())
+SPELLING = PackagedSpelling(TokenCounter())
 
 
 @pytest.mark.parametrize(

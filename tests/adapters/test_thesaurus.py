@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.adapters.thesaurus import PackagedThesaurus, Table, packed
-from souvenance.domain import words
+from souvenance.adapters.thesaurus import PackagedThesaurus, ThesaurusTable, packed
+from souvenance.language import terms as words
 
 PACKAGED = PackagedThesaurus()
 
@@ -42,6 +42,6 @@ pairs = st.lists(st.tuples(terms, st.integers(1, 99)), max_size=5)
 
 @given(st.dictionaries(terms, pairs, min_size=1, max_size=8))
 def test_what_was_packed_is_read_again(told):
-    table = Table(packed(told))
+    table = ThesaurusTable(packed(told))
     for term, found in told.items():
         assert table.kin(term) == [(other, close / 100) for other, close in found]

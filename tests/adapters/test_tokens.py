@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.make_token_table import TABLE, table
-from souvenance.adapters.tokens import Tokens
+from souvenance.adapters.token_counts import TokenCounter
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "o200k.json").read_text("utf-8"))
 MADE = "72d349facc17ffcda580ceb51070a2b7eb9b950ebe04cf8133db5c4c8609f047"
 steady = settings(deadline=None, derandomize=True)
-tokens = Tokens()
+tokens = TokenCounter()
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: ascii(vector["text"][:24]))
@@ -64,14 +64,14 @@ def test_a_line_break_between_two_texts_adds_up(first, second):
 
 
 def test_the_count_of_a_text_does_not_depend_on_what_was_counted_before():
-    fresh = Tokens()
+    fresh = TokenCounter()
     for number in range(40_000):
         fresh.count(f"w{number:x}q")
     assert [fresh.count(vector["text"]) for vector in VECTORS] == [vector["tokens"] for vector in VECTORS]
 
 
 def test_many_threads_may_start_counting_at_once():
-    fresh = Tokens()
+    fresh = TokenCounter()
     with ThreadPoolExecutor(8) as pool:
         counted = list(pool.map(fresh.count, [vector["text"] for vector in VECTORS] * 8))
     assert counted == [vector["tokens"] for vector in VECTORS] * 8
@@ -84,7 +84,7 @@ def refuse(event, arguments):
     if event.startswith("socket."):
         raise SystemExit(f"{event} while counting")
 sys.addaudithook(refuse)
-from souvenance.adapters.tokens import Tokens
+from souvenance.adapters.token_counts import Tokens
 print(Tokens().count("Olá, how are you?"), {"numpy", "ssl", "socket"} & set(sys.modules))
 """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from souvenance.adapters.system import WallClock
+from souvenance.adapters.system_clock import WallClock
 
 HOUR = 3_600_000
 

@@ -17,7 +17,7 @@ CONTRACTS = [
 PLANTED = {
     "Arrows point inward": ("domain", "import souvenance.core.recall"),
     "Every surface enters through the gate": ("surfaces", "import souvenance.core.vault"),
-    "The provider enters through the gate": ("hermes", "import souvenance.adapters.files"),
+    "The provider enters through the gate": ("hermes", "import souvenance.adapters.private_files"),
     "Adapters serve ports, never use cases": ("adapters", "import souvenance.gate.gate"),
     "The inside does no I/O": ("core", "import sqlite3"),
 }

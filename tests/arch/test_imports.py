@@ -68,10 +68,10 @@ def test_what_is_not_there_is_an_attribute_error():
 
 
 PUT = """
-from souvenance import open_house, settings_from
-house = open_house(settings_from({}, sys.argv[1]))
+from souvenance import open_installation, settings_from
+house = open_installation(settings_from({}, sys.argv[1]))
 from souvenance.gate import messages as m, operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put("hello"))
 house.close()
 """
@@ -87,9 +87,9 @@ def test_the_command_line_loads_the_web_only_to_use_it(home):
     script = """
 sys.argv = ["souvenance", "--home", sys.argv[1], "put", "hello"]
 from souvenance.surfaces.cli.main import run
-from souvenance.bootstrap import open_house
+from souvenance.installation import open_installation
 from souvenance.config import settings_from
-run(open_house, settings_from)
+run(open_installation, settings_from)
 """
     assert loaded_by(script, str(home)) & {"numpy", "starlette", "uvicorn", "httpx", "anyio"} == set()
 

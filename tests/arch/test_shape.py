@@ -96,4 +96,4 @@ def test_every_class_is_settled_where_something_is_decoded_into_it():
         shapes = [shape for call in calls if (shape := decoded_into(call)) is not None]
         return [shape.lineno for shape in shapes if not needs_no_settling(shape)]
 
-    assert set(offenders(unsettled)) == {"domain/shapes.py"}, "but where they are settled"
+    assert set(offenders(unsettled)) == {"decoders.py"}, "but where they are settled"

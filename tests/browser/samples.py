@@ -11,8 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from souvenance.surfaces.http.signin import pages
-from souvenance.surfaces.http.signin.pages import ANOTHER_DEVICE, Consent
+from souvenance.surfaces.http.oauth import pages
+from souvenance.surfaces.http.oauth.pages import ANOTHER_DEVICE, Consent
 
 POSTED = "/posted"
 KNOWN = Consent(

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from browser.samples import KNOWN, POSTED, SAMPLES, STRANGER
 from running import running
-from souvenance.surfaces.http.signin import pages
+from souvenance.surfaces.http.oauth import pages
 
 POLICY = (
     f"default-src 'none'; style-src {pages.STYLE_SOURCE}; form-action 'self'; base-uri 'none'; "

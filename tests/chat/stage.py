@@ -15,15 +15,15 @@ from msgspec.structs import replace
 from model.stand_in import StandIn, a_stand_in
 from processes import PATIENCE_SECONDS, until
 from running import running
-from souvenance.bootstrap import House, open_house
 from souvenance.config import settings_from
-from souvenance.domain.cap import OPS
+from souvenance.domain.capability import OPS
 from souvenance.domain.upstream import ChatSettings, Upstream
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as co
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import Installation, open_installation
 from souvenance.surfaces.http.app import make_app
 from souvenance.surfaces.http.chat.door import ChatDoor
 
@@ -33,7 +33,7 @@ MODEL = "parrot-1"
 
 @dataclass
 class Stage:
-    house: House
+    house: Installation
     model: StandIn
     url: str = ""
     workspace: str = "default"
@@ -135,7 +135,7 @@ def a_stage(
     home: Path, *, trusted: bool = False, own: bool = True, upstreams: tuple[Upstream, ...] = (), **more: Any
 ) -> Iterator[Stage]:
     """The door in front of the stand-in. Unless told otherwise it waits for memory as long as a test does."""
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
         with a_stand_in() as model:
             found = upstreams or (Upstream(model.url, KEY),)

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from chat.stage import CREDENTIALS, MODEL, PATIENCE_SECONDS, a_stage, asked
 from souvenance.domain import proof
-from souvenance.domain.cap import Confirmation, HolderKey
+from souvenance.domain.capability import Confirmation, HolderKey
 from souvenance.domain.proof import Bound
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.surfaces.http.chat.identity import Claim, checked, peer_of, session_of
+from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.chat.identity import ClaimedIdentity, checked, peer_of, session_of
 
 USER_HEADERS = {
     "no user": {},
@@ -239,7 +239,7 @@ class TestNames:
     @given(NAMES, NAMES, NAMES)
     def test_people_and_sessions_have_names_that_the_gate_takes(self, name, key, transcript):
         peer = peer_of(name, "assistant")
-        session = session_of(peer, Claim(None, key, transcript), "default")
+        session = session_of(peer, ClaimedIdentity(None, key, transcript), "default")
         for made in (peer, session):
             assert 0 < len(made) <= 100
             assert made.replace("-", "a").replace("_", "a").isalnum() and made.isascii()
@@ -247,7 +247,7 @@ class TestNames:
     @given(st.lists(st.tuples(NAMES, NAMES, NAMES), min_size=2, max_size=6, unique=True))
     def test_two_conversations_never_become_one(self, conversations):
         made = {
-            session_of(peer_of(name, "assistant"), Claim(None, key, transcript), "default")
+            session_of(peer_of(name, "assistant"), ClaimedIdentity(None, key, transcript), "default")
             for name, key, transcript in conversations
         }
         assert len(made) == len(conversations)

@@ -10,7 +10,7 @@ import pytest
 from chat.stage import KEY, a_stage, asked
 from model.stand_in import Streams
 from souvenance.domain.upstream import Upstream
-from souvenance.surfaces.http.chat.keeping import Complaints
+from souvenance.surfaces.http.chat.write_queue import Complaints
 
 QUESTION = "Am I allergic to plums or to pears?"
 

@@ -7,11 +7,11 @@ from contextlib import closing
 import pytest
 
 import stores
-from souvenance.adapters.inmemory.book import MemoryBook
-from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.inmemory.store import MemoryBook
 from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain import audit
-from souvenance.domain.cap import Revocation
+from souvenance.domain.capability import Revocation
 from souvenance.errors import IntegrityError, StorageReadOnly, StorageUnavailable
 from souvenance.testing.book_contract import BookContract
 from souvenance.testing.book_scenes import (
@@ -29,7 +29,7 @@ from souvenance.testing.work_contract import add, errand, expect_each_once, work
 
 
 def work_off_in_a_process(path, holder):
-    book = SqlBook(SqliteEngine(path))
+    book = SqlStore(SqliteEngine(path))
     try:
         return work_off(book, holder)
     finally:
@@ -55,12 +55,12 @@ class TestSqliteBook(FilesBookContract):
         (tmp_path / "book.db").write_bytes(b"not a database, and long enough to look like one" * 100)
         before = (tmp_path / "book.db").read_bytes()
         with pytest.raises(IntegrityError):
-            SqlBook(SqliteEngine(tmp_path / "book.db"))
+            SqlStore(SqliteEngine(tmp_path / "book.db"))
         assert (tmp_path / "book.db").read_bytes() == before
 
     def test_a_folder_that_is_not_there_is_no_place_for_a_book(self, tmp_path):
         with pytest.raises(StorageReadOnly):
-            SqlBook(SqliteEngine(tmp_path / "nowhere" / "book.db"))
+            SqlStore(SqliteEngine(tmp_path / "nowhere" / "book.db"))
 
     def test_an_error_of_the_database_arrives_as_ours_and_changes_nothing(self, tmp_path, open_book):
         book = open_book()

@@ -12,8 +12,8 @@ from adapters import tiny_model
 from adapters.embeddings import endpoint
 from souvenance.adapters.embed import packaged as package
 from souvenance.adapters.embed.endpoint import EndpointEmbedder
-from souvenance.adapters.embed.fast import FastEmbedder
-from souvenance.adapters.embed.folder import folder
+from souvenance.adapters.embed.fastembed_models import FastEmbedder
+from souvenance.adapters.embed.model_folder import folder
 from souvenance.adapters.embed.packaged import packaged
 from souvenance.adapters.embed.wordpiece import wordpieces
 from souvenance.adapters.inmemory.embedder import ReferenceEmbedder

@@ -5,14 +5,14 @@ from random import Random
 import pytest
 
 import stores
+from souvenance.adapters.index.compartment import RoomIndex
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.index.room import RoomIndex
-from souvenance.adapters.inmemory.book import MemoryBook
 from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.adapters.inmemory.store import MemoryBook
 from souvenance.domain import relevance
-from souvenance.domain.feed import Saying
+from souvenance.domain.change_feed import Saying
 from souvenance.ports import index as index_port
-from souvenance.ports.index import Asked, Inquiry
+from souvenance.ports.index import IndexQuery, Inquiry
 from souvenance.testing.index_contract import IndexContract
 from souvenance.testing.index_scenes import (
     BOB,
@@ -348,7 +348,7 @@ def test_the_few_best_are_the_first_of_all_that_are_found(seed):
             said = Saying(f"talk-{session}", turn + 1) if session else Saying(None, None)
             add(tx, WORK, f"{number:026}", dict.fromkeys(chance.sample(range(1, 40), 3), 1), said)
     tokens, groups = range(1, 13), [0, 1, 2, 3] * 3
-    inquiry = Inquiry([Asked(WORK, tokens)], groups, [1.0] * 4 + [0.5] * 4 + [0.8] * 4)
+    inquiry = Inquiry([IndexQuery(WORK, tokens)], groups, [1.0] * 4 + [0.5] * 4 + [0.8] * 4)
     every = [(hit.id, pytest.approx(hit.score)) for hit in hits(book, index, inquiry, EVERYTHING)]
     assert len(every) > 200
     for few in (1, 5, 30):

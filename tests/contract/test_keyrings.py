@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from souvenance.adapters.crypto.keyfiles import ROOT_FILE, SIGNING_FILE, KeyFiles
+from souvenance.adapters.crypto.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
 from souvenance.errors import Misconfigured
 from souvenance.testing.keyring_contract import CONTEXT, KEY, KeyringContract
 

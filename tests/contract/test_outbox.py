@@ -11,11 +11,11 @@ from base64 import b64encode
 import pytest
 
 from processes import PATIENCE_SECONDS
-from souvenance.adapters.inmemory.outbox import MemoryOutbox
-from souvenance.adapters.outbox import SealedOutbox
-from souvenance.adapters.outbox_folder import FILE, KEY_FILE, LOCK_FILE
+from souvenance.adapters.inmemory.write_queue import MemoryOutbox
+from souvenance.adapters.write_queue.folder import FILE, KEY_FILE, LOCK_FILE
+from souvenance.adapters.write_queue.queue import SealedOutbox
 from souvenance.errors import StorageFull, StorageReadOnly, StorageUnavailable
-from souvenance.ports.outbox import Refused, Standing
+from souvenance.ports.write_queue import QueueStatus, WriteRefused
 from souvenance.testing.outbox_contract import Hand, OutboxContract, put
 
 RARE = "Quxabolinda"
@@ -75,7 +75,7 @@ def alter(folder, sql, *values):
 
 def test_nothing_is_made_before_the_first_letter(folder, outbox, hand):
     assert outbox.deliver(hand)
-    assert outbox.standing() == Standing()
+    assert outbox.standing() == QueueStatus()
     outbox.release("a")
     outbox.close()
     assert not folder.exists()
@@ -98,7 +98,7 @@ def test_loading_the_module_and_asking_an_empty_outbox_loads_neither_sqlite_nor_
     script = """
 import sys
 from pathlib import Path
-from souvenance.adapters.outbox import SealedOutbox
+from souvenance.adapters.write_queue.queue import SealedOutbox
 outbox = SealedOutbox(Path(sys.argv[1]))
 outbox.standing(), outbox.deliver(print)
 print(*sorted({"sqlite3", "cryptography", "jwt", "numpy"} & set(sys.modules)))
@@ -124,7 +124,7 @@ def shapes(text):
 
 def test_no_body_and_no_lane_can_be_read_in_the_files_during_their_life(folder, outbox, secret_letters):
     hand = Hand()
-    hand.raising[LANE] = Refused()
+    hand.raising[LANE] = WriteRefused()
     moments = [contents(folder)]
     outbox.release(LANE)
     outbox.deliver(hand)
@@ -192,14 +192,14 @@ def test_a_letter_that_was_altered_is_set_aside_and_the_others_are_delivered(fol
     alter(folder, change)
     assert outbox.deliver(hand)
     assert hand.numbers == [2, 3]
-    assert outbox.standing() == Standing(set_aside=1)
+    assert outbox.standing() == QueueStatus(set_aside=1)
 
 
 def test_a_holder_that_nobody_could_be_holds_nothing(folder, outbox, hand):
     put(outbox, ("a", 1), ("b", 2), held=True)
     for number, holder in enumerate(("", "nonsense"), 1):
         alter(folder, "UPDATE letters SET holder = ? WHERE place = ?", holder, number)
-    assert outbox.standing() == Standing(waiting=2)
+    assert outbox.standing() == QueueStatus(waiting=2)
     assert outbox.deliver(hand)
     assert hand.numbers == [1, 2]
 
@@ -216,7 +216,7 @@ def test_a_file_that_is_no_database_is_moved_aside_whole_and_a_new_one_begun(fol
     put(outbox, ("a", 2))
     assert outbox.deliver(hand)
     assert hand.numbers == [2]
-    assert outbox.standing() == Standing(broken=1)
+    assert outbox.standing() == QueueStatus(broken=1)
     (kept,) = moved_aside(folder)
     assert (folder / kept).read_bytes() == junk
 
@@ -258,7 +258,7 @@ def test_a_log_that_lost_its_file_is_kept(folder, outbox, hand):
     assert hand.numbers == [2]
     (kept,) = [name for name in moved_aside(folder) if name.endswith("-wal")]
     assert (folder / kept).read_bytes() == log
-    assert outbox.standing() == Standing(broken=1)
+    assert outbox.standing() == QueueStatus(broken=1)
 
 
 def test_a_letter_of_a_new_file_is_not_taken_for_one_that_was_in_hand_when_the_old_was_lost(
@@ -279,7 +279,7 @@ def test_a_file_that_was_lost_with_all_its_letters_is_begun_anew(folder, outbox,
     put(outbox, ("a", 1))
     for path in folder.iterdir():
         path.unlink()
-    assert outbox.standing() == Standing()
+    assert outbox.standing() == QueueStatus()
     assert outbox.deliver(hand)
     put(outbox, ("a", 2))
     assert outbox.deliver(hand)
@@ -317,7 +317,7 @@ def test_a_file_that_is_moved_aside_by_one_is_left_by_all(folder, outbox, hand):
     assert other.deliver(hand)
     other.close()
     assert hand.numbers == [2, 3]
-    assert outbox.standing() == Standing(broken=1)
+    assert outbox.standing() == QueueStatus(broken=1)
 
 
 def test_a_key_that_others_may_read_is_refused_with_the_remedy(folder, outbox):
@@ -328,7 +328,7 @@ def test_a_key_that_others_may_read_is_refused_with_the_remedy(folder, outbox):
         put(outbox, ("a", 2))
     assert "chmod 600" in refused.value.hint
     (folder / KEY_FILE).chmod(0o600)
-    assert outbox.standing() == Standing(waiting=1)
+    assert outbox.standing() == QueueStatus(waiting=1)
 
 
 def test_a_file_in_the_place_of_the_folder_is_a_storage_error(folder, outbox):
@@ -362,7 +362,7 @@ def test_a_full_disk_is_told_by_put_and_loses_nothing(folder, hand):
             outbox.put("a", {"n": number, "text": "and on " * 500})
             acknowledged += 1
     assert acknowledged > 3
-    assert outbox.standing() == Standing(waiting=acknowledged)
+    assert outbox.standing() == QueueStatus(waiting=acknowledged)
     outbox.allow(100_000)
     put(outbox, ("a", acknowledged))
     assert outbox.deliver(hand)

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 import pytest
 from msgspec.structs import replace
 
-from souvenance.adapters.sql.book import SqlBook, SqlTransaction
-from souvenance.adapters.sql.feed import SIZE
+from souvenance.adapters.sql.change_feed import SIZE
 from souvenance.adapters.sql.sqlite import SqliteEngine
-from souvenance.domain.register import MEMBER, PEER
-from souvenance.domain.register import WORKSPACE as WORKSPACE_ENTRY
-from souvenance.domain.tasks import DERIVE, REASONING, Errand
-from souvenance.ports.book import Span, Turns, Views
+from souvenance.adapters.sql.store import SqlStore, SqlTransaction
+from souvenance.domain.directory import MEMBER, PEER
+from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
+from souvenance.domain.jobs import DERIVE, REASONING, Errand
+from souvenance.ports.store import Turns, TurnSpan, Views
 from souvenance.testing.book_scenes import IDS, OWNER, ROOM, WORKSPACE, numbered
 
 
@@ -69,7 +69,7 @@ VIEWS = Views(WORKSPACE, ("conclusion",), limit=9)
 BESIDE_A_LINE = re.compile("SEARCH (TABLE invalidations AS )?i ")
 BY_ROOM = "PRIMARY KEY (workspace=? AND owner=? AND namespace=?"
 QUESTIONS = {
-    "a walk": (lambda tx: tx.lines.walk(Span(*ROOM[:2], ("work",))), [BY_ROOM]),
+    "a walk": (lambda tx: tx.lines.walk(TurnSpan(*ROOM[:2], ("work",))), [BY_ROOM]),
     "turns": (
         lambda tx: tx.lines.turns(Turns(WORKSPACE, "s", 1, 9, OWNER)),
         ["lines_by_turn (workspace=? AND session=? AND turn>? AND turn<?)"],
@@ -230,7 +230,7 @@ def remove_one(tx, ids):
 
 def steps(path, lines, act):
     """How much SQLite does for that in a room of so many lines with a vector, and one more without."""
-    book = SqlBook(SqliteEngine(path))
+    book = SqlStore(SqliteEngine(path))
     ids = [numbered(0, number) for number in range(lines + 1)]
     with book.write() as tx:
         for line_id in ids[:-1]:
@@ -255,7 +255,7 @@ def test_a_line_gets_its_vector_or_leaves_in_as_many_steps_however_large_its_roo
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_is_answered_by_its_index(tmp_path, question):
     engine = ExplainingEngine(SqliteEngine(tmp_path / "book.db"))
-    book = SqlBook(engine)
+    book = SqlStore(engine)
     ask, steps = QUESTIONS[question]
     with book.write() as tx:
         engine.plans.clear()
@@ -272,7 +272,7 @@ def test_a_question_is_answered_by_its_index(tmp_path, question):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_that_is_asked_again_is_not_planned_again(tmp_path, question):
     engine = SqliteEngine(tmp_path / "book.db")
-    book = SqlBook(engine)
+    book = SqlStore(engine)
     ask, _ = QUESTIONS[question]
     planned = []
 

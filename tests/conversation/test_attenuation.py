@@ -14,9 +14,9 @@ from conversation.twins import CHANGES, READS, Twin, asked, theirs_in
 from conversation.world import staged
 from souvenance.domain.proof import Bound
 from souvenance.errors import SouvenanceError
-from souvenance.gate.admission import Credentials
 from souvenance.gate.conversation import operations as o
 from souvenance.gate.gate import Gate
+from souvenance.gate.token_verifier import Credentials
 
 LAW = settings(max_examples=400, deadline=None, derandomize=True, database=None)
 REFUSALS = {"cap_op_mismatch", "cap_scope_mismatch", "namespace_denied"}

@@ -15,18 +15,18 @@ from msgspec.structs import replace
 
 import stores
 from conversation.world import Counting, speaking, staged
-from souvenance.adapters.courier import HttpCourier
-from souvenance.adapters.crypto.keyfiles import KeyFiles
-from souvenance.adapters.documents import Documents
+from souvenance.adapters.crypto.key_files import KeyFiles
+from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.system import SystemClock, SystemEntropy
-from souvenance.adapters.tokens import Tokens
+from souvenance.adapters.system_clock import SystemClock, SystemEntropy
+from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.webhook_sender import HttpCourier
 from souvenance.core.conversation.derive import keep_statements, read_passage
-from souvenance.core.desk import Desk, Tools
+from souvenance.core.request_context import RequestContext, Services
 from souvenance.core.vault import Vault
+from souvenance.domain.jobs import DERIVE
 from souvenance.domain.policy import Scope
-from souvenance.domain.tasks import DERIVE
-from souvenance.gate.workshop import LEASE_MS, Workshop
+from souvenance.gate.worker import LEASE_MS, Worker
 from surfaces.door import serving, souvenance
 
 LIVES = 12
@@ -44,16 +44,16 @@ class AfterTheLease:
 def worker_on(home):
     """A worker on a data folder that no server has open, after every lease of the dead has run out."""
     book, entropy = stores.book(home / "souvenance.db"), SystemEntropy()
-    tools = Tools(
+    tools = Services(
         vault=Vault(KeyFiles(home), entropy),
         index=RankedIndex(),
         entropy=entropy,
-        tokenizer=Tokens(),
+        tokenizer=TokenCounter(),
         reader=Documents(),
         courier=HttpCourier(),
     )
     try:
-        yield Workshop(book=book, clock=AfterTheLease(), tools=tools, secret=bytes, report=pytest.fail)
+        yield Worker(book=book, clock=AfterTheLease(), tools=tools, secret=bytes, report=pytest.fail)
     finally:
         book.close()
 
@@ -204,11 +204,13 @@ def test_what_was_deleted_while_it_was_thought_about_is_not_concluded(stage, own
     with world.book.read("w") as tx:
         tasks = tx.work.owed("w", (DERIVE,), after=0, limit=10)
         passage = read_passage(
-            Desk(tx, scope, "souvenance", world.clock.ms, world.tools), tasks, "s", "alice"
+            RequestContext(tx, scope, "souvenance", world.clock.ms, world.tools), tasks, "s", "alice"
         )
     DELETIONS[what](owner, said)
     with world.book.write("w") as tx:
-        changes = keep_statements(Desk(tx, scope, "souvenance", world.clock.ms, world.tools), passage)
+        changes = keep_statements(
+            RequestContext(tx, scope, "souvenance", world.clock.ms, world.tools), passage
+        )
     assert changes.put == []
     stage.rest()
     assert (owner.held(), owner.card(), owner.representation()) in (([], None, ""), ([], [], ""))
@@ -224,7 +226,7 @@ class Interrupted:
     def count(self, text):
         then, self._then = self._then, lambda: None
         then()
-        return Tokens().count(text)
+        return TokenCounter().count(text)
 
 
 def test_a_message_deleted_while_its_session_is_summed_up_is_not_in_the_summary(stage, owner):
@@ -233,7 +235,7 @@ def test_a_message_deleted_while_its_session_is_summed_up_is_not_in_the_summary(
     world = stage.world
     tokenizer = Interrupted(lambda: owner.told("DELETE", f"/sessions/s/messages/{said[3]['id']}"))
     tools = replace(world.tools, tokenizer=tokenizer)
-    Workshop(book=world.book, clock=world.clock, tools=tools, secret=lambda: b"", report=print).work_once()
+    Worker(book=world.book, clock=world.clock, tools=tools, secret=lambda: b"", report=print).work_once()
     assert len(owner.texts("s")) == 19
     stage.rest()
     told = [one["content"] for one in owner.summaries("s") if one is not None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import staged
-from souvenance.core.conversation.dream import Census, dream, stock
-from souvenance.core.desk import Desk
+from souvenance.core.conversation.deduplicate import Census, dream, stock
+from souvenance.core.request_context import RequestContext
 from souvenance.domain.policy import Scope
 
 
@@ -27,7 +27,7 @@ def on(day):
 
 def desk_on(stage, tx, workspace="w"):
     scope = Scope(workspace, "souvenance", frozenset(("default",)), None)
-    return Desk(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
+    return RequestContext(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
 
 
 def dreamt(stage, peer="alice"):

@@ -12,7 +12,7 @@ from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.core.embedding import _AT_ONCE
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.workshop import Workshop
+from souvenance.gate.worker import Worker
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def spoil(book, sql, *values):
 
 
 def tidy(world):
-    shop = Workshop(
+    shop = Worker(
         book=world.book, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
     )
     shop.look_round()

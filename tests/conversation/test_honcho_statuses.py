@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from souvenance.domain.habits import MOST_OBSERVERS
+from souvenance.domain.reasoning_settings import MOST_OBSERVERS
 
 
 def refused(answer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from souvenance.domain.cap import OPS
+from souvenance.domain.capability import OPS
 
 SPEAKING = {"put", "get", "list", "snapshot"}
 CONVERSING = SPEAKING | {"invalidate", "forget"}

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import asdict
 
 from conversation.world import staged
-from souvenance.core.conversation.dream import stock
-from souvenance.core.desk import Desk
+from souvenance.core.conversation.deduplicate import stock
+from souvenance.core.request_context import RequestContext
 from souvenance.domain.policy import Scope
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -103,7 +103,7 @@ def test_of_more_than_are_counted_a_status_says_that_it_is_not_all(stage, owner)
     stage.rest()
     with stage.world.book.read() as tx:
         scope = Scope("default", "souvenance", None, None)
-        desk = Desk(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
+        desk = RequestContext(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
         counted, whole = stock(desk, most=2)
         assert (counted.conclusions, whole) == (2, False)
         counted, whole = stock(desk, most=3)

@@ -7,7 +7,7 @@ from datetime import timedelta, timezone
 import pytest
 
 from conversation.world import staged
-from souvenance.adapters.system import WallClock
+from souvenance.adapters.system_clock import WallClock
 
 WEST = WallClock(timezone(timedelta(hours=-7)))
 LATE_ON_THE_14TH = "2026-05-15T05:30:00Z"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import Counting, staged
-from souvenance.gate.workshop import LEASE_MS
+from souvenance.gate.worker import LEASE_MS
 
 
 class Killed(BaseException):

@@ -6,8 +6,8 @@ import pytest
 
 from conversation.world import staged
 from portable.journeys import given, manager
+from souvenance.domain.archive_records import encode
 from souvenance.domain.audit import OK
-from souvenance.domain.portable import encode
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 

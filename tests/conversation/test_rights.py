@@ -8,7 +8,7 @@ import pytest
 
 from conversation.world import staged
 from gate.world import World
-from souvenance.domain.cap import OPS
+from souvenance.domain.capability import OPS
 from souvenance.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
 
 W = "/v3/workspaces/{workspace_id}"

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conversation.world import staged
-from souvenance.domain.standing import Stand, holding, label_of, one_at_a_time
-from souvenance.domain.standing import outdated as what_is_outdated
+from souvenance.domain.current_facts import Stand, holding, label_of, one_at_a_time
+from souvenance.domain.current_facts import outdated as what_is_outdated
 
 
 @pytest.fixture

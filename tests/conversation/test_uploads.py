@@ -8,7 +8,7 @@ import pytest
 
 from adapters import pdfs
 from souvenance.domain.limits import Limits
-from souvenance.ports.book import Turns
+from souvenance.ports.store import Turns
 
 MOST_CHARS = 25_000
 MOST_BYTES = Limits().file_bytes

@@ -14,7 +14,7 @@ import pytest
 
 from conversation.world import SECRET, speaking, staged
 from processes import PATIENCE_SECONDS
-from souvenance.adapters.courier import HttpCourier
+from souvenance.adapters.webhook_sender import HttpCourier
 from surfaces.door import serving
 
 HOOK = "https://example.org/hook"

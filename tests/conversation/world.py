@@ -15,9 +15,9 @@ import httpx
 
 from gate.world import World, on_sqlite
 from processes import PATIENCE_SECONDS
-from souvenance.domain.tasks import DELIVER
-from souvenance.gate.workshop import Workshop
-from souvenance.ports.courier import Undelivered
+from souvenance.domain.jobs import DELIVER
+from souvenance.gate.worker import Worker
+from souvenance.ports.webhook_sender import Undelivered
 from souvenance.surfaces.http.app import make_app
 
 SECRET = b"the webhooks' secret"
@@ -238,7 +238,7 @@ class Stage:
     def another_worker(self):
         """A further worker on the same book, as another process would have."""
         world = self.world
-        return Workshop(
+        return Worker(
             book=world.book,
             clock=world.clock,
             tools=world.tools,

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from souvenance.surfaces.cli.demo.checks import (
-    Failed,
+    CheckFailed,
     Ran,
     Response,
     answered,
@@ -17,7 +17,7 @@ from souvenance.surfaces.cli.demo.checks import (
     refused,
     same,
 )
-from souvenance.surfaces.cli.demo.play import Step, play, summary
+from souvenance.surfaces.cli.demo.play import DemoStep, play, summary
 from souvenance.surfaces.cli.demo.stage import Stage
 from souvenance.surfaces.cli.demo.story import ALLERGY, STEPS, TRIP
 
@@ -121,7 +121,7 @@ def captured(status: int, body: bytes) -> Response:
 )
 def test_any_other_answer_than_the_canonical_refusal_is_a_failure(response):
     assert refused(captured(403, refusal("namespace_denied")), status=403, code="namespace_denied")
-    with pytest.raises(Failed, match="wanted 403 namespace_denied"):
+    with pytest.raises(CheckFailed, match="wanted 403 namespace_denied"):
         refused(response, status=403, code="namespace_denied")
 
 
@@ -138,32 +138,32 @@ def test_any_other_answer_than_the_canonical_refusal_is_a_failure(response):
 def test_a_command_that_ends_in_any_other_way_is_a_failure(ran):
     told = Ran(5, "", refusal("cap_scope_mismatch").decode())
     assert complained(told, exit_code=5, code="cap_scope_mismatch")
-    with pytest.raises(Failed):
+    with pytest.raises(CheckFailed):
         complained(ran, exit_code=5, code="cap_scope_mismatch")
 
 
 def test_answers_that_differ_in_one_byte_or_header_are_not_the_same():
     one = captured(403, refusal("namespace_denied"))
     same(one, captured(403, refusal("namespace_denied")))
-    with pytest.raises(Failed):
+    with pytest.raises(CheckFailed):
         same(one, captured(403, refusal("namespace_denied") + b" "))
-    with pytest.raises(Failed):
+    with pytest.raises(CheckFailed):
         same(one, one._replace(headers=(*one.headers, ("x-more", "1"))))
 
 
 def test_a_refusal_where_an_answer_is_due_is_a_failure():
-    with pytest.raises(Failed):
+    with pytest.raises(CheckFailed):
         answered(captured(403, refusal("namespace_denied")))
-    with pytest.raises(Failed):
+    with pytest.raises(CheckFailed):
         printed(Ran(5, "", "namespace_denied"))
 
 
 def test_a_wrong_captured_response_makes_the_step_fail_and_counts_as_failed(tmp_path):
     wrong = captured(403, refusal("cap_op_mismatch"))
     steps = [
-        Step("negative", lambda stage: refused(wrong, status=403, code="namespace_denied")),
-        Step("after", lambda stage: "never", ("negative",)),
-        Step("apart", lambda stage: "seen"),
+        DemoStep("negative", lambda stage: refused(wrong, status=403, code="namespace_denied")),
+        DemoStep("after", lambda stage: "never", ("negative",)),
+        DemoStep("apart", lambda stage: "seen"),
     ]
     results = list(play(steps, Stage(tmp_path)))
     assert [result.outcome for result in results] == ["FAIL", "skip", "ok"]
@@ -171,7 +171,7 @@ def test_a_wrong_captured_response_makes_the_step_fail_and_counts_as_failed(tmp_
 
 
 def test_what_a_step_saw_is_one_line_whatever_it_holds(tmp_path):
-    (result,) = play([Step("odd", lambda stage: "a\nb\r\n  c")], Stage(tmp_path))
+    (result,) = play([DemoStep("odd", lambda stage: "a\nb\r\n  c")], Stage(tmp_path))
     assert result.line == "ok   odd        a b c"
 
 
@@ -179,7 +179,7 @@ def test_a_server_that_never_answers_is_a_failure_and_not_a_wait_without_end(tmp
     with socket.create_server(("127.0.0.1", 0)) as silent:
         stage = Stage(tmp_path, patience=0.05)
         stage.port = silent.getsockname()[1]
-        (result,) = play([Step("ask", lambda stage: str(stage.ask("GET", "/health", cap="")))], stage)
+        (result,) = play([DemoStep("ask", lambda stage: str(stage.ask("GET", "/health", cap="")))], stage)
     assert (result.outcome, result.seen) == ("FAIL", "timed out")
 
 
@@ -187,5 +187,5 @@ def test_a_process_that_never_ends_is_a_failure_and_not_a_wait_without_end(tmp_p
     stage = Stage(tmp_path, patience=0.001)
     with pytest.raises(subprocess.TimeoutExpired):
         stage.souvenance("put", "anything", cap="")
-    with stage, pytest.raises(Failed, match="said nothing"):
+    with stage, pytest.raises(CheckFailed, match="said nothing"):
         stage.serve()

@@ -13,7 +13,7 @@ from environments import client_program
 from souvenance.surfaces.cli.demo.hermes_model import a_model
 from souvenance.surfaces.cli.demo.hermes_stage import HermesStage
 from souvenance.surfaces.cli.demo.hermes_story import STEPS
-from souvenance.surfaces.cli.demo.play import Step, play
+from souvenance.surfaces.cli.demo.play import DemoStep, play
 
 ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
 
@@ -64,7 +64,7 @@ def leaky(tmp_path):
 
 def test_on_a_host_that_keeps_nothing_apart_and_in_no_store_every_step_fails(leaky, tmp_path):
     (tmp_path / "stage").mkdir()
-    alone = {step.id: Step(step.id, step.perform) for step in STEPS}
+    alone = {step.id: DemoStep(step.id, step.perform) for step in STEPS}
     with a_model() as model:
         stage = Hasty(tmp_path / "stage", leaky, model)
         stage.lines["trip"] = "01M7FCQ5V1JBR8NCFGEAS19HVW"

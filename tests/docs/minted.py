@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from souvenance.surfaces.cli.caps import mint
+from souvenance.surfaces.cli.tokens import mint
 
 ROOT = Path(__file__).parents[2]
 _MINTS = re.compile(r"souvenance cap mint (--[^\n>]*)")

@@ -19,10 +19,10 @@ from msgspec import inspect as kinds
 from souvenance import config, errors
 from souvenance.commands import command_line
 from souvenance.domain import limits
-from souvenance.gate.conversation.answers import Conclusions, Done, Messages, Page
+from souvenance.gate.conversation.responses import Conclusions, Done, Messages, ResponsePage
 from souvenance.gate.operations import EVERY
-from souvenance.hermes.keys import KEYS, Key
-from souvenance.surfaces.cli.exits import exit_of
+from souvenance.hermes.settings_table import KEYS, Setting
+from souvenance.surfaces.cli.exit_codes import exit_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.route import Route
 from souvenance.surfaces.http.routes import ROUTES
@@ -134,11 +134,11 @@ def hermes_variables() -> str:
     return _table(("variable", "setting"), rows)
 
 
-def _setting_default(key: Key) -> str:
+def _setting_default(key: Setting) -> str:
     return key.default.replace('"', "`") or f"`{key.default_words}`"
 
 
-def _setting_meaning(key: Key) -> str:
+def _setting_meaning(key: Setting) -> str:
     older = f" Also read as {', '.join(f'`{one}`' for one in key.aliases)}." if key.aliases else ""
     off = " A wrong value turns memory off." if key.guards else ""
     return f"{key.says.replace(chr(34), '`')}{off}{older}"
@@ -155,7 +155,7 @@ def _parts(table: tuple[Route, ...]) -> str:
             _collect(kinds.type_info(getattr(route.operation, part)), seen)
     nested: dict[str, kinds.StructType] = {}
     for cls, info in seen.items():
-        if cls not in (*told, Messages, Conclusions, Done) and not issubclass(cls, Page):
+        if cls not in (*told, Messages, Conclusions, Done) and not issubclass(cls, ResponsePage):
             nested.setdefault(cls.__name__, info)
     return "\n".join(f"### {name}\n\n{_structure(info)}" for name, info in sorted(nested.items()))
 
@@ -247,7 +247,7 @@ def _kind(info: Any) -> str:
             )
         case kinds.LiteralType():
             return " or ".join(f"`{value}`" for value in info.values)
-        case kinds.StructType() if issubclass(info.cls, Page):
+        case kinds.StructType() if issubclass(info.cls, ResponsePage):
             return f"page of {_kind(info.fields[0].type.item_type)}"
         case kinds.StructType():
             return f"[{info.cls.__name__}](#{info.cls.__name__.lower()})"

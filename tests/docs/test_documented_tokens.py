@@ -15,16 +15,16 @@ from mcp_door.served import Hosted
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS
 from running import running
-from souvenance.bootstrap import open_house
 from souvenance.config import settings_from
-from souvenance.domain.cap import OPS, Confirmation, HolderKey
+from souvenance.domain.capability import OPS, Confirmation, HolderKey
 from souvenance.domain.names import own_session
 from souvenance.domain.upstream import ChatSettings, Upstream
 from souvenance.gate import messages as m
-from souvenance.gate.admission import Credentials
 from souvenance.gate.operations import MINT
-from souvenance.hermes.files import read_configuration
+from souvenance.gate.token_verifier import Credentials
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.token import NEEDED
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
 from souvenance.surfaces.http.chat.door import ChatDoor
 from souvenance.surfaces.mcp.door import McpDoor
@@ -41,7 +41,7 @@ CHATTING = {"chat"} & {*OPS}
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """A server with every door."""
-    house = open_house(
+    house = open_installation(
         settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("house") / "home"))
     )
     with a_stand_in() as model:

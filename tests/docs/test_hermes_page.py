@@ -3,8 +3,8 @@ import re
 
 from reference_pages import REFERENCE
 
-from souvenance.hermes.files import read_configuration
-from souvenance.hermes.keys import KEYS, NOT_NEEDED
+from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.settings_table import KEYS, NOT_NEEDED
 
 PAGE = (REFERENCE / "hermes-configuration.md").read_text("utf-8")
 

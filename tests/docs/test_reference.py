@@ -12,9 +12,9 @@ from reference_pages import MADE, REFERENCE, every_command, every_error, renewed
 
 from environments import client_program
 from souvenance import config
-from souvenance.domain import cap
+from souvenance.domain import capability
 from souvenance.domain.base64url import unb64
-from souvenance.domain.framing import frame
+from souvenance.domain.encoding import frame
 from souvenance.gate import gate
 from souvenance.gate.conversation.operations import EVERY as CONVERSING
 from souvenance.gate.operations import EVERY
@@ -133,8 +133,8 @@ def test_the_example_cap_verifies_and_says_what_the_page_decodes():
     page = text("cap.md")
     token = "".join(re.search(r"```text cap\n(.*?)```", page, re.S)[1].split())
     public = Ed25519PublicKey.from_public_bytes(unb64(re.search(r"^`([\w-]{43})`", page, re.M)[1]))
-    kid = cap.HolderKey.of(public).thumbprint()
-    chain = cap.authenticate(token, keys={kid: public}, audience="urn:souvenance:0011223344556677")
+    kid = capability.HolderKey.of(public).thumbprint()
+    chain = capability.authenticate(token, keys={kid: public}, audience="urn:souvenance:0011223344556677")
     shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", page, re.S)]
     said = [json.loads(unb64(block.split(".")[1])) for block in token.split("~")[:-1]]
     assert said == shown

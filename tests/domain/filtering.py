@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from souvenance.domain.filters import Column, Field, predicate
-from souvenance.domain.moments import to_ms
+from souvenance.domain.timestamps import to_ms
 from souvenance.errors import InvalidInput
 
 FIELDS = {

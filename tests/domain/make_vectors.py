@@ -14,13 +14,14 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from souvenance.adapters.crypto import wrapping
-from souvenance.domain import cap, merkle, seal, ulid, words
+from souvenance.adapters.crypto import key_wrapping
+from souvenance.domain import capability, merkle, seal, ulid
 from souvenance.domain.audit import GENESIS, Event, leaf_of, verify
 from souvenance.domain.audit import Row as AuditRow
 from souvenance.domain.line import MESSAGE, TOMBSTONE, Line
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.errors import SouvenanceError
+from souvenance.language import terms
 
 FOLDER = Path(__file__).parent / "vectors"
 
@@ -30,7 +31,7 @@ def counted(first: int, size: int) -> bytes:
     return bytes((first + n) % 256 for n in range(size))
 
 
-ROOM = Room("default", "ann", "travel")
+ROOM = Compartment("default", "ann", "travel")
 ID = ulid.compose(1_700_000_000_000, counted(0, 10))
 OLDER_ID = ulid.compose(1_600_000_000_000, counted(16, 10))
 LINES = {
@@ -41,7 +42,7 @@ LINES = {
     },
     "a line with none of them": {},
     "text and names beyond ASCII": {
-        "room": Room("Büro", "Ünal 会", "travel"),
+        "room": Compartment("Büro", "Ünal 会", "travel"),
         "session": "旅行 🗂",
         "text": "五月去成都 — naïve café 🎉",
     },
@@ -56,7 +57,7 @@ LINES = {
 
 def line_of(
     *,
-    room: Room = ROOM,
+    room: Compartment = ROOM,
     kind: str = "memory",
     text: str = "Trip to Chengdu, May 25-29",
     session: str | None = None,
@@ -118,7 +119,7 @@ def wrapped_key_vectors() -> list[dict[str, object]]:
     places = [
         (ROOM, "seal", 1),
         (ROOM, "blind", 1),
-        (Room("Büro", "Ünal 会", "personal"), "seal", (1 << 32) - 1),
+        (Compartment("Büro", "Ünal 会", "personal"), "seal", (1 << 32) - 1),
     ]
     for n, (room, purpose, epoch) in enumerate(places):
         root_id, root, nonce, key = (
@@ -128,7 +129,7 @@ def wrapped_key_vectors() -> list[dict[str, object]]:
             counted(200 + n, 32),
         )
         context = seal.key_place(room, purpose, epoch)
-        wrapped = wrapping.wrap(key, root_id=root_id, root=root, context=context, nonce=nonce)
+        wrapped = key_wrapping.wrap(key, root_id=root_id, root=root, context=context, nonce=nonce)
         made.append(
             {
                 "root_id": root_id.hex(),
@@ -211,13 +212,13 @@ def blinded_token_vectors() -> list[dict[str, object]]:
     ]
     for n, text in enumerate(texts):
         key = counted(n, 32)
-        found = words.terms(text)
+        found = terms.terms(text)
         made.append(
             {
                 "key": key.hex(),
                 "text": text,
                 "terms": list(found),
-                "tokens": words.blind(key, found).tobytes().hex(),
+                "tokens": terms.blind(key, found).tobytes().hex(),
                 "counts": bytes(found.values()).hex(),
             }
         )
@@ -247,7 +248,7 @@ def cap_vectors() -> dict[str, object]:
     """Chains of blocks, and what each grants if it is believed."""
     seeds = [counted(32 * n, 32) for n in range(3)]
     keys = [Ed25519PrivateKey.from_private_bytes(seed) for seed in seeds]
-    holders = [cap.HolderKey.of(key.public_key()) for key in keys]
+    holders = [capability.HolderKey.of(key.public_key()) for key in keys]
     kids = [holder.thumbprint() for holder in holders]
     made = []
     for name, chain in CHAINS.items():
@@ -255,7 +256,7 @@ def cap_vectors() -> dict[str, object]:
         for n, fields in enumerate(chain):
             said = {"sub": "ann", "peers": [], **fields}
             told = {key: tuple(value) if isinstance(value, list) else value for key, value in said.items()}
-            claims = cap.Claims(
+            claims = capability.Claims(
                 iss=INSTALLATION,
                 aud=INSTALLATION,
                 jti=ulid.compose(1_700_000_000_000 + n, counted(n, 10)),
@@ -263,14 +264,14 @@ def cap_vectors() -> dict[str, object]:
                 nbf=1_700_000_000,
                 exp=1_700_003_600,
                 wid="default",
-                cnf=cap.Confirmation(holders[n + 1]),
+                cnf=capability.Confirmation(holders[n + 1]),
                 data_class="memory",
                 ops=("get",),
                 namespaces_allowed=("travel",),
                 **told,
             )
-            blocks.append(cap.sign(claims, key=keys[n], kid=kids[n]))
-        token = cap.bearer("~".join(blocks), keys[len(blocks)])
+            blocks.append(capability.sign(claims, key=keys[n], kid=kids[n]))
+        token = capability.bearer("~".join(blocks), keys[len(blocks)])
         made.append({"name": name, "cap": token, "grants": _granted(token, kids[0], keys[0])})
     return {"installation": INSTALLATION, "issuer": seeds[0].hex(), "caps": made}
 
@@ -278,7 +279,7 @@ def cap_vectors() -> dict[str, object]:
 def _granted(token: str, kid: str, issuer: Ed25519PrivateKey) -> dict[str, object] | str:
     """What the cap grants, or the code that it is refused with."""
     try:
-        chain = cap.authenticate(token, keys={kid: issuer.public_key()}, audience=INSTALLATION)
+        chain = capability.authenticate(token, keys={kid: issuer.public_key()}, audience=INSTALLATION)
     except SouvenanceError as error:
         return error.code
     grant = chain.grant

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from souvenance.domain.when import EARLIEST, LATEST, spans
+from souvenance.language.times import EARLIEST, LATEST, spans
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 WEDNESDAY = datetime(2026, 5, 13, 12, tzinfo=UTC)

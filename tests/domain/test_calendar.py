@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain import calendar
-from souvenance.domain.when import EARLIEST, LATEST, Span, spans
+from souvenance.language import calendar
+from souvenance.language.times import EARLIEST, LATEST, TimeSpan, spans
 
 HOUR = 3_600_000
 
@@ -23,7 +23,7 @@ def test_a_weekend_is_two_days_and_its_month():
 
 
 def test_a_season_is_months_and_no_days():
-    summer = [Span(at(2025, 6, 1), at(2025, 9, 1))]
+    summer = [TimeSpan(at(2025, 6, 1), at(2025, 9, 1))]
     assert calendar.days(summer, 0) == []
     assert (
         calendar.months(summer, 0)
@@ -33,7 +33,7 @@ def test_a_season_is_months_and_no_days():
 
 
 def test_months_go_on_over_the_year():
-    assert calendar.months([Span(at(2025, 12, 20), at(2026, 1, 3))], 0) == ["2025-12", "2026-01"]
+    assert calendar.months([TimeSpan(at(2025, 12, 20), at(2026, 1, 3))], 0) == ["2025-12", "2026-01"]
 
 
 def test_days_are_those_of_the_clock_they_are_spoken_by():
@@ -45,22 +45,22 @@ def test_days_are_those_of_the_clock_they_are_spoken_by():
 
 def test_years_open_ends_and_guesses_are_not_marked():
     vague = [
-        Span(at(2020, 1, 1), at(2023, 1, 1)),
-        Span(EARLIEST, at(2023, 1, 1)),
-        Span(at(2023, 1, 1), LATEST),
-        Span(at(2023, 1, 1), at(2023, 1, 2), certainty=0.3),
+        TimeSpan(at(2020, 1, 1), at(2023, 1, 1)),
+        TimeSpan(EARLIEST, at(2023, 1, 1)),
+        TimeSpan(at(2023, 1, 1), LATEST),
+        TimeSpan(at(2023, 1, 1), at(2023, 1, 2), certainty=0.3),
     ]
     assert calendar.days(vague, 0) == [] == calendar.months(vague, 0)
 
 
 def test_close_days_are_two_on_each_side():
-    day = Span(at(2026, 5, 16), at(2026, 5, 17))
+    day = TimeSpan(at(2026, 5, 16), at(2026, 5, 17))
     assert calendar.days([calendar.widened(day)], 0) == [f"2026-05-{number}" for number in range(14, 19)]
 
 
 @given(st.integers(at(1971, 1, 1), at(2100, 1, 1)), st.integers(1, 400 * 86_400_000))
 def test_marks_are_few_ordered_and_within_the_span(start, width):
-    span = [Span(start, start + width)]
+    span = [TimeSpan(start, start + width)]
     days, months = calendar.days(span, 0), calendar.months(span, 0)
     assert days == sorted(set(days)) and len(days) <= calendar.MOST_DAYS + 1
     assert months == sorted(set(months)) and len(months) <= calendar.MOST_MONTHS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from souvenance.domain.carried import is_carried
 from souvenance.domain.line import DOCUMENT, MESSAGE
+from souvenance.domain.provenance import is_carried
 from souvenance.domain.trust import Trust, named
 
 ELSEWHERE = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from souvenance.domain.central import central
+from souvenance.domain.centrality import central
 
 
 def best(*texts):

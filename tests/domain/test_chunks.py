@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from souvenance.domain.chunks import chunks
+from souvenance.domain.chunking import chunks
 
 steady = settings(deadline=None, derandomize=True)
 WORDS = st.text(st.sampled_from("aé.!?。」🎉"), min_size=1, max_size=5)

@@ -11,11 +11,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from make_vectors import FOLDER, vectors
 
-from souvenance.adapters.crypto import wrapping
-from souvenance.domain import seal, words
+from souvenance.adapters.crypto import key_wrapping
+from souvenance.domain import seal
 from souvenance.domain.audit import Checkpoint, Event, Row, verify
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
+from souvenance.language import terms
 
 FILES = ("audit.json", "blinded-tokens.json", "cap.json", "seal.json", "wrapped-key.json")
 
@@ -81,7 +82,7 @@ def test_a_sealed_line_is_made_and_opened_as_its_vector_says(vector):
     body = AESGCM(key).encrypt(nonce, vector["text"].encode(), bound)
     assert envelope == b"\x01" + vector["epoch"].to_bytes(4, "big") + nonce + body
     line = SealedLine(
-        room=Room(vector["workspace"], vector["owner"], vector["namespace"]),
+        room=Compartment(vector["workspace"], vector["owner"], vector["namespace"]),
         cap="",
         metadata="{}",
         sealed=envelope,
@@ -98,8 +99,8 @@ def test_a_key_is_wrapped_and_unwrapped_as_its_vector_says(vector):
     place = [vector[name] for name in ("workspace", "owner", "namespace", "purpose", "epoch")]
     assert bound == packed(["souvenance.key.v1", "memory", *place])
     assert wrapped == b"\x01" + root_id + nonce + AESGCM(root).encrypt(nonce, key, bound)
-    assert wrapping.root_id_of(wrapped) == root_id
-    assert wrapping.unwrap(wrapped, root=root, context=bound) == key
+    assert key_wrapping.root_id_of(wrapped) == root_id
+    assert key_wrapping.unwrap(wrapped, root=root, context=bound) == key
 
 
 def test_the_audit_log_is_linked_as_its_vector_says():
@@ -170,11 +171,11 @@ def test_terms_are_blinded_as_their_vector_says(vector):
     assert tokens == b"".join(
         blake2b(term.encode(), key=key, digest_size=8).digest() for term in vector["terms"]
     )
-    found = words.terms(vector["text"])
+    found = terms.terms(vector["text"])
     assert list(found) == vector["terms"]
     assert bytes(found.values()) == counts
     assert [int.from_bytes(tokens[at : at + 8], "little") for at in range(0, len(tokens), 8)] == list(
-        words.blind(key, found)
+        terms.blind(key, found)
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from souvenance.domain.framing import frame
+from souvenance.domain.encoding import frame
 
 FIELDS = (
     st.none()

@@ -6,14 +6,14 @@ from msgspec.structs import replace
 from souvenance.domain import ulid
 from souvenance.domain.limits import Limits
 from souvenance.domain.line import TOMBSTONE, Line, check_line
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.errors import InvalidInput, LineTooLong
 
 NOW = 1_700_000_000_000
 LIMITS = Limits()
 SOME_BYTES = bytes(range(10))
 LINE = Line(
-    room=Room("default", "ann", "personal"),
+    room=Compartment("default", "ann", "personal"),
     id=ulid.compose(NOW, SOME_BYTES),
     kind="memory",
     text="Allergic to peanuts",

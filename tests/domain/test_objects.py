@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.domain.objects import (
     KeyObject,
     LineObject,
@@ -26,16 +26,16 @@ from souvenance.domain.objects import (
     unpacked_key,
 )
 from souvenance.errors import Tampered
-from souvenance.ports.objects import checked
+from souvenance.ports.object_store import checked
 
 ID, OTHER_ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 BLIND = bytes(range(32))
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=600)
-ROOMS = st.builds(Room, NAMES, NAMES, NAMES)
+ROOMS = st.builds(Compartment, NAMES, NAMES, NAMES)
 LONGEST_KEY = 1024
 
 
-HERE = Room("acme", "ann", "travel")
+HERE = Compartment("acme", "ann", "travel")
 
 
 def line_of(room=HERE, **changes):
@@ -110,7 +110,11 @@ def test_a_line_comes_back_as_it_was(room, sources):
 def test_a_moved_line_does_not_open():
     line = line_of()
     data = packed(LineObject.of(line, ()), BLIND)
-    for room in (Room("acme", "ann", "home"), Room("acme", "bob", "travel"), Room("other", "ann", "travel")):
+    for room in (
+        Compartment("acme", "ann", "home"),
+        Compartment("acme", "bob", "travel"),
+        Compartment("other", "ann", "travel"),
+    ):
         with pytest.raises(Tampered):
             unpacked(line_key(room, ID), data, BLIND)
     for key in (line_key(line.room, OTHER_ID), replaced_key(line.room, ID)):
@@ -163,7 +167,7 @@ def test_the_format_is_the_documented_one():
 
 
 VECTOR = (
-    "0196af17f2d7d5a535787993f8caa29364b657ca1db048955fe0cc0a4a92aea88496a87265706c61636564a461"
+    "01a638104a34073bea75ead854ec5027de0bcd7d1b0353baac580078582e9fc66b96a87265706c61636564a461"
     "636d65a3416e6ea674726176656cba303141525a334e44454b54535634525246465136394735464156ba303142"
     "58355a5a4b424b41435441563957455647454d4d56525a"
 )

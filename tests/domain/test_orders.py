@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from souvenance.domain.orders import reads_like_orders
+from souvenance.language.orders import reads_like_orders
 
 TAGGED = "".join(chr(0xE0000 + ord(letter)) for letter in "really ")
 ORDERS = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain.pasted import unpasted
+from souvenance.language.pasted_text import unpasted
 
 PASTED = [
     "<memory-context>\nI live in Kiel.\n</memory-context>",

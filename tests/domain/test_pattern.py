@@ -5,7 +5,7 @@ import pkgutil
 import re
 
 import souvenance
-from souvenance.domain.pattern import _Deferred, pattern
+from souvenance.patterns import _Deferred, pattern
 
 
 def test_it_matches_as_a_compiled_one_does():

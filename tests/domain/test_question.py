@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from souvenance.domain import question, words
-from souvenance.domain.relevance import Wants
+from souvenance.language import questions
+from souvenance.language import terms as words
+from souvenance.language.questions import Wants
 
 NOW = 1_779_000_000_000
 """A Sunday in May 2026."""
@@ -48,8 +49,8 @@ steady = settings(deadline=None, derandomize=True)
     ],
 )
 def test_a_question_wants_a_moment_a_number_or_a_name(text, wants):
-    assert question.read(text, NOW).wants == wants
-    assert question.read(text.upper(), NOW).wants == wants
+    assert questions.read(text, NOW).wants == wants
+    assert questions.read(text.upper(), NOW).wants == wants
 
 
 @pytest.mark.parametrize(
@@ -65,18 +66,18 @@ def test_a_question_wants_a_moment_a_number_or_a_name(text, wants):
     ],
 )
 def test_of_what_is_asked_for_as_it_is_now_the_newest_holds(text, present):
-    assert question.read(text, NOW).present is present
+    assert questions.read(text, NOW).present is present
 
 
 def test_of_a_long_text_the_first_words_are_looked_up_as_plain_ones_each_once():
     many = [f"{first}{second}word" for first in "abcdefghij" for second in "abcdefghij"]
-    found = question.plain(" ".join(many * 2))
+    found = questions.plain(" ".join(many * 2))
     assert found == many[: len(found)]
     assert 50 < len(found) < 70
 
 
 def test_the_terms_of_a_question_are_those_that_lines_are_found_by():
-    found = question.read("How many boats did Bob's sister buy in Oslo?", NOW)
+    found = questions.read("How many boats did Bob's sister buy in Oslo?", NOW)
     assert found.terms == words.asked("How many boats did Bob's sister buy in Oslo?")
     assert {"bob", "oslo"} <= set(found.terms)
     assert "how" not in found.terms
@@ -95,22 +96,22 @@ def test_the_terms_of_a_question_are_those_that_lines_are_found_by():
     ],
 )
 def test_no_line_is_found_by_how_the_answer_is_to_be_reckoned(text, terms):
-    assert question.read(text, NOW).terms == terms
+    assert questions.read(text, NOW).terms == terms
 
 
 def test_a_question_has_only_so_many_terms():
     first = " ".join(f"boat{n}x" for n in range(10))
-    found = question.read(f"{first} {first} " + " ".join(f"town{n}y" for n in range(5000)), NOW)
+    found = questions.read(f"{first} {first} " + " ".join(f"town{n}y" for n in range(5000)), NOW)
     assert len(found.terms) == len(set(found.terms)) == 64
     assert "town4999y" not in found.terms
 
 
 def test_a_question_speaks_of_times_as_of_when_it_is_asked():
-    (span,) = question.read("What did I cook yesterday?", NOW).spans
-    (later,) = question.read("What did I cook yesterday?", NOW + 7 * DAY).spans
+    (span,) = questions.read("What did I cook yesterday?", NOW).spans
+    (later,) = questions.read("What did I cook yesterday?", NOW + 7 * DAY).spans
     assert span.start_ms <= NOW - DAY < span.end_ms <= NOW
     assert later.start_ms - span.start_ms == 7 * DAY
-    assert question.read("What did I cook?", NOW).spans == ()
+    assert questions.read("What did I cook?", NOW).spans == ()
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_a_question_speaks_of_times_as_of_when_it_is_asked():
     ],
 )
 def test_a_question_is_about_the_past_if_every_time_in_it_is_over(text, past):
-    assert question.read(text, NOW).past is past
+    assert questions.read(text, NOW).past is past
 
 
 @pytest.mark.parametrize(
@@ -147,14 +148,14 @@ def test_a_question_is_about_the_past_if_every_time_in_it_is_over(text, past):
     ],
 )
 def test_a_question_names_those_whose_whole_name_is_in_it(text, owners, named):
-    assert question.speakers(question.read(text, NOW), owners) == named
+    assert questions.speakers(questions.read(text, NOW), owners) == named
 
 
 def test_the_terms_that_name_someone_are_among_those_of_the_question():
-    asked = question.read("What does Ann Lee think of boats?", NOW)
-    (name,) = question.speakers(asked, ["Ann Lee", "bob"]).values()
+    asked = questions.read("What does Ann Lee think of boats?", NOW)
+    (name,) = questions.speakers(asked, ["Ann Lee", "bob"]).values()
     assert name < set(asked.terms)
-    assert [term for term in asked.terms if term not in name] == question.read("think of boats", NOW).terms
+    assert [term for term in asked.terms if term not in name] == questions.read("think of boats", NOW).terms
 
 
 @pytest.mark.parametrize(
@@ -172,19 +173,19 @@ def test_the_terms_that_name_someone_are_among_those_of_the_question():
     ],
 )
 def test_who_is_named_first_is_asked_about_unless_two_are_asked_about_as_one(text, subject):
-    asked = question.read(text, NOW)
-    assert question.subject(asked, question.speakers(asked, ["ann", "Bob", "Ann Lee"])) == subject
+    asked = questions.read(text, NOW)
+    assert questions.subject(asked, questions.speakers(asked, ["ann", "Bob", "Ann Lee"])) == subject
 
 
 @steady
 @given(st.text(), st.integers(0, 4_000_000_000_000), st.lists(st.text(max_size=20), max_size=4))
 def test_every_text_is_understood_somehow(text, at, owners):
-    asked = question.read(text, at)
+    asked = questions.read(text, at)
     assert len(asked.terms) == len(set(asked.terms)) <= 64
-    for owner, name in question.speakers(asked, owners).items():
+    for owner, name in questions.speakers(asked, owners).items():
         assert owner in owners
         assert set() < name <= set(asked.terms)
-    assert question.subject(asked, question.speakers(asked, owners)) in {None, *owners}
+    assert questions.subject(asked, questions.speakers(asked, owners)) in {None, *owners}
 
 
 @pytest.mark.parametrize(
@@ -202,24 +203,24 @@ def test_every_text_is_understood_somehow(text, at, owners):
     ],
 )
 def test_a_question_is_compared_as_its_answer_may_be_put(text, speaker, told):
-    assert question.as_told(text, speaker) == told
+    assert questions.as_told(text, speaker) == told
 
 
 @given(st.text(), st.text(max_size=40))
 def test_any_question_can_be_put_so(text, speaker):
-    assert isinstance(question.as_told(text, speaker), str)
+    assert isinstance(questions.as_told(text, speaker), str)
 
 
 def test_the_plain_words_of_a_question_are_those_that_name_nobody():
-    found = question.plain("How is Ann's check-in at the iPhone shop, isn't it?")
+    found = questions.plain("How is Ann's check-in at the iPhone shop, isn't it?")
     assert found == ["is", "at", "the", "shop", "it"]
 
 
 def test_a_question_is_respelt_in_its_words_and_in_its_terms():
-    asked = question.read("how did the buisiness go?", 0)
-    meant = question.respelt(asked, {"buisiness": "business"})
+    asked = questions.read("how did the buisiness go?", 0)
+    meant = questions.respelt(asked, {"buisiness": "business"})
     assert meant.text == "how did the business go?"
-    assert meant.terms == question.read("how did the business go?", 0).terms
+    assert meant.terms == questions.read("how did the business go?", 0).terms
 
 
 @pytest.mark.parametrize(
@@ -242,7 +243,7 @@ def test_a_question_is_respelt_in_its_words_and_in_its_terms():
     ],
 )
 def test_a_question_may_ask_by_a_time_alone(text):
-    assert question.by_time(question.read(text, NOW))
+    assert questions.by_time(questions.read(text, NOW))
 
 
 @pytest.mark.parametrize(
@@ -264,13 +265,13 @@ def test_a_question_may_ask_by_a_time_alone(text):
     ],
 )
 def test_who_asks_about_something_or_the_listener_or_does_not_ask_asks_by_no_time_alone(text):
-    assert not question.by_time(question.read(text, NOW))
+    assert not questions.by_time(questions.read(text, NOW))
 
 
 def test_who_speaks_is_nothing_that_is_asked_about():
-    asked = question.read("What did Mara do last week?", NOW)
-    assert not question.by_time(asked)
-    assert question.by_time(asked, ["mara"])
+    asked = questions.read("What did Mara do last week?", NOW)
+    assert not questions.by_time(asked)
+    assert questions.by_time(asked, ["mara"])
 
 
 @pytest.mark.parametrize(
@@ -283,4 +284,4 @@ def test_who_speaks_is_nothing_that_is_asked_about():
     ],
 )
 def test_a_question_by_a_time_looks_back_or_ahead(text, back):
-    assert question.looks_back(question.read(text, NOW)) is back
+    assert questions.looks_back(questions.read(text, NOW)) is back

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain.relayed import ADDED, relayed, taken_apart
+from souvenance.domain.relayed_question import ADDED, relayed, taken_apart
 
 plain = st.text(st.characters(exclude_characters="\n"), min_size=1)
 

@@ -6,18 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
-from souvenance.adapters.crypto import wrapping
+from souvenance.adapters.crypto import key_wrapping
 from souvenance.domain import seal, ulid
-from souvenance.domain.framing import frame
+from souvenance.domain.encoding import frame
 from souvenance.domain.line import Line, SealedLine
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.errors import IntegrityError, Tampered
 
 KEY = AESGCM(bytes(range(32)))
 NONCE = bytes(range(12))
 EPOCH = 258
 LINE = Line(
-    room=Room("acme", "ann", "travel"),
+    room=Compartment("acme", "ann", "travel"),
     id=ulid.compose(1_700_000_000_000, bytes(range(10))),
     kind="memory",
     text="Trip to Chengdu, May 25–29",
@@ -84,8 +84,8 @@ RELOCATED = {
     "owner": {"room": LINE.room._replace(owner="bob")},
     "owner in another case": {"room": LINE.room._replace(owner="Ann")},
     "namespace": {"room": LINE.room._replace(namespace="personal")},
-    "owner and namespace exchanged": {"room": Room("acme", "travel", "ann")},
-    "a letter moved from owner to namespace": {"room": Room("acme", "an", "ntravel")},
+    "owner and namespace exchanged": {"room": Compartment("acme", "travel", "ann")},
+    "a letter moved from owner to namespace": {"room": Compartment("acme", "an", "ntravel")},
     "kind": {"kind": "card"},
     "session": {"session": "Wednesday"},
     "no session": {"session": None},
@@ -204,7 +204,7 @@ def test_no_junk_opens(junk):
         (LINE.room._replace(workspace="other"), "seal", 1),
         (LINE.room._replace(owner="bob"), "seal", 1),
         (LINE.room._replace(namespace="personal"), "seal", 1),
-        (Room("acme", "travel", "ann"), "seal", 1),
+        (Compartment("acme", "travel", "ann"), "seal", 1),
         (LINE.room, "blind", 1),
         (LINE.room, "seal", 2),
     ],
@@ -212,10 +212,10 @@ def test_no_junk_opens(junk):
 def test_a_wrapped_key_in_another_place_does_not_open(room, purpose, epoch):
     root = bytes(32)
     context = seal.key_place(LINE.room, "seal", 1)
-    wrapped = wrapping.wrap(bytes(range(32)), root_id=bytes(8), root=root, context=context, nonce=NONCE)
-    assert wrapping.unwrap(wrapped, root=root, context=context) == bytes(range(32))
+    wrapped = key_wrapping.wrap(bytes(range(32)), root_id=bytes(8), root=root, context=context, nonce=NONCE)
+    assert key_wrapping.unwrap(wrapped, root=root, context=context) == bytes(range(32))
     with pytest.raises(IntegrityError):
-        wrapping.unwrap(wrapped, root=root, context=seal.key_place(room, purpose, epoch))
+        key_wrapping.unwrap(wrapped, root=root, context=seal.key_place(room, purpose, epoch))
 
 
 def test_a_line_and_a_key_are_never_bound_alike():

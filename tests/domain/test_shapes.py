@@ -8,12 +8,12 @@ import sys
 import msgspec
 import pytest
 
-from souvenance.domain.shapes import settled
+from souvenance.decoders import settled
 
 _MEANWHILE = """
 import threading
 import msgspec
-from souvenance.domain.shapes import settled
+from souvenance.decoders import settled
 
 begun, ended = threading.Event(), threading.Event()
 

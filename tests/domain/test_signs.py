@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from souvenance.domain import signs
-from souvenance.domain.signs import ASKS, EVERY, NAME, NUMBER, SELF, TIME
+from souvenance.language import signs
+from souvenance.language.signs import ASKS, EVERY, NAME, NUMBER, SELF, TIME
 
 steady = settings(deadline=None, derandomize=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from souvenance.domain.standing import Correction, Stand, corrected
+from souvenance.domain.current_facts import Correction, Stand, corrected
 
 
 @pytest.mark.parametrize(

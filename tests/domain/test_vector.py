@@ -9,14 +9,14 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.domain.vector import open_vector, pack, seal_vector, unpack
 from souvenance.errors import Tampered
 
 KEY = AESGCM(bytes(range(32)))
 NONCE = bytes(range(12))
 EPOCH = 258
-ROOM = Room("acme", "ann", "travel")
+ROOM = Compartment("acme", "ann", "travel")
 LINE = "01M7ENKXSQN27K8P92THXMV5N1"
 PLACE = (ROOM, LINE, "minilm")
 VECTOR = array("f", [0.5, -0.25, 0.0, 0.8]).tobytes()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from souvenance.domain.when import spans
+from souvenance.language.times import spans
 
 DAY = 86_400_000
 WEEK = 7 * DAY

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from spoken import WEDNESDAY, at, meant
 
-from souvenance.domain.when import spans
+from souvenance.language.times import spans
 
 HOUR = 3_600_000
 TIMES = json.loads(Path(__file__).with_name("times.json").read_text("utf-8"))

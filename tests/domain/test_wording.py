@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain.wording import gist, plain
+from souvenance.language.wording import gist, plain
 
 
 @pytest.mark.parametrize(

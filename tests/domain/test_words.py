@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from souvenance.domain import words
+from souvenance.language import terms
 
 KEY, OTHER_KEY = bytes(range(32)), bytes(range(1, 33))
 steady = settings(deadline=None, derandomize=True)
@@ -28,7 +28,7 @@ steady = settings(deadline=None, derandomize=True)
     ],
 )
 def test_text_is_split_into_words(text, found):
-    assert words.words(text) == found
+    assert terms.words(text) == found
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_text_is_split_into_words(text, found):
     ],
 )
 def test_case_accents_and_compatibility_forms_do_not_matter(written, asked):
-    assert words.words(written) == words.words(asked) != []
+    assert terms.words(written) == terms.words(asked) != []
 
 
 @pytest.mark.parametrize(
@@ -65,43 +65,43 @@ def test_case_accents_and_compatibility_forms_do_not_matter(written, asked):
     ],
 )
 def test_scripts_without_spaces_are_split_into_pairs(text, found):
-    assert words.words(text) == found
+    assert terms.words(text) == found
 
 
 @pytest.mark.parametrize(("one", "other"), [("ที่", "ทา"), ("หมี", "หมา"), ("हिन्दी", "हनद"), ("கடி", "கடு")])
 def test_vowel_signs_tell_words_apart(one, other):
-    assert words.terms(one) != words.terms(other)
+    assert terms.terms(one) != terms.terms(other)
 
 
 @steady
 @given(st.text(alphabet=st.characters(max_codepoint=127), max_size=60))
 def test_plain_text_is_split_the_same_beside_other_scripts(text):
-    assert words.words(f"{text} é") == [*words.words(text), "e"]
+    assert terms.words(f"{text} é") == [*terms.words(text), "e"]
 
 
 def test_a_very_long_word_is_cut():
-    assert words.words("a" * 100) == ["a" * 64]
-    assert words.words("é" * 100) == ["e" * 64]
+    assert terms.words("a" * 100) == ["a" * 64]
+    assert terms.words("é" * 100) == ["e" * 64]
 
 
 def test_a_token_is_the_same_under_the_same_key_and_differs_under_another():
     found = ["tea", "milk", "茶"]
-    tokens = words.blind(KEY, found)
-    assert list(tokens) == list(words.blind(KEY, found))
-    assert len(set(tokens) | set(words.blind(OTHER_KEY, found))) == 6
-    assert list(words.blind(KEY, reversed(found))) == list(reversed(tokens))
-    assert list(words.blind(KEY, [])) == []
+    tokens = terms.blind(KEY, found)
+    assert list(tokens) == list(terms.blind(KEY, found))
+    assert len(set(tokens) | set(terms.blind(OTHER_KEY, found))) == 6
+    assert list(terms.blind(KEY, reversed(found))) == list(reversed(tokens))
+    assert list(terms.blind(KEY, [])) == []
 
 
 def test_tokens_are_whole_numbers_of_64_bits_and_hold_no_letter_of_the_word():
-    tokens = words.blind(KEY, [f"peanut{n}" for n in range(500)])
+    tokens = terms.blind(KEY, [f"peanut{n}" for n in range(500)])
     assert all(0 <= token < 1 << 64 for token in tokens)
     assert b"pea" not in tokens.tobytes()
     assert len(tokens.tobytes()) == 8 * 500
 
 
 def test_words_inside_words_are_counted_in_a_text():
-    assert words.contained(["chen", "bath", "may"], "Trip to Chengdu in May") == 2
-    assert words.contained(["cafe"], "Two CAFÉS") == 1
-    assert words.contained(words.asked("parties"), "a birthday party") == 1
-    assert words.contained([], "anything") == 0
+    assert terms.contained(["chen", "bath", "may"], "Trip to Chengdu in May") == 2
+    assert terms.contained(["cafe"], "Two CAFÉS") == 1
+    assert terms.contained(terms.asked("parties"), "a birthday party") == 1
+    assert terms.contained([], "anything") == 0

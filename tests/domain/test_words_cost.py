@@ -7,7 +7,7 @@ from time import process_time
 
 import pytest
 
-from souvenance.domain import words
+from souvenance.language import terms
 
 BEATS = (
     "a",
@@ -59,9 +59,9 @@ MEGABYTE = 1 << 20
 def cost(text):
     """Seconds of the processor."""
     begun = process_time()
-    words.terms(text)
-    words.asked(text)
-    words.words(text)
+    terms.terms(text)
+    terms.asked(text)
+    terms.words(text)
     return process_time() - begun
 
 
@@ -79,12 +79,12 @@ def test_twice_the_text_takes_about_twice_the_time(beat):
 
 @pytest.mark.parametrize("beat", ["a'.", "猫の", "\u0316\u0301"], ids=ascii)
 def test_a_megabyte_is_read_to_its_end(beat):
-    assert words.terms(repeated(beat, LONG) + " peanut").get("peanut") == 1
+    assert terms.terms(repeated(beat, LONG) + " peanut").get("peanut") == 1
 
 
 def test_what_is_kept_in_mind_of_ever_new_words_is_bounded():
     def held():
-        words.terms(" ".join(f"word{next(numbers)}" for _ in range(5000)))
+        terms.terms(" ".join(f"word{next(numbers)}" for _ in range(5000)))
         return tracemalloc.get_traced_memory()[0]
 
     numbers = iter(range(MEGABYTE))
@@ -97,6 +97,6 @@ def test_what_is_kept_in_mind_of_ever_new_words_is_bounded():
 
 def test_a_piece_has_the_same_terms_before_and_after_it_was_forgotten():
     text = "Ann's user_name went hiking near 成都"
-    found = words.terms(text)
-    words.terms(" ".join(f"other{number}" for number in range(40_000)))
-    assert words.terms(text) == found
+    found = terms.terms(text)
+    terms.terms(" ".join(f"other{number}" for number in range(40_000)))
+    assert terms.terms(text) == found

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from souvenance.domain import words
+from souvenance.language import terms
 
 KEY = bytes(range(32))
 steady = settings(deadline=None, derandomize=True)
@@ -21,12 +21,12 @@ alphabets = st.one_of(
 
 def finds(question, line):
     """Whether every term of the question is one of the line."""
-    asked = words.asked(question)
-    return bool(asked) and set(asked) <= set(words.terms(line))
+    asked = terms.asked(question)
+    return bool(asked) and set(asked) <= set(terms.terms(line))
 
 
 def shares(question, line):
-    return bool(set(words.asked(question)) & set(words.terms(line)))
+    return bool(set(terms.asked(question)) & set(terms.terms(line)))
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_a_number_a_time_and_a_date_are_found_however_they_are_written(question,
 
 
 def test_a_day_is_told_from_the_same_numbers_elsewhere():
-    asked = set(words.asked("May 7"))
-    assert len(asked & set(words.terms("7 May"))) > len(asked & set(words.terms("7 cats in May")))
+    asked = set(terms.asked("May 7"))
+    assert len(asked & set(terms.terms("7 May"))) > len(asked & set(terms.terms("7 cats in May")))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_day_is_told_from_the_same_numbers_elsewhere():
         ("user_name", "userName, user-name"),
         ("getUser", "call getUser()"),
         ("HTTP server", "class HTTPServer"),
-        ("words.py", "src/souvenance/domain/words.py:12"),
+        ("words.py", "src/souvenance/language/terms.py:12"),
         ("/etc/passwd", "cat /etc/passwd"),
         ("dry-run", "with --dry-run"),
         ("std::vector", "a std::vector<int>"),
@@ -145,15 +145,15 @@ def test_a_day_is_told_from_the_same_numbers_elsewhere():
 )
 def test_a_compound_is_found_whole_and_by_its_parts(question, line):
     assert shares(question, line)
-    assert set(words.asked(question)) & set(words.terms(line)) >= {words.asked(question)[-1]}
+    assert set(terms.asked(question)) & set(terms.terms(line)) >= {terms.asked(question)[-1]}
 
 
 def test_a_compound_adds_one_term_to_those_of_its_words():
     assert (
-        words.terms("well-being") == {"well": 1, "be": 1, "wellbe": 1} or len(words.terms("well-being")) <= 3
+        terms.terms("well-being") == {"well": 1, "be": 1, "wellbe": 1} or len(terms.terms("well-being")) <= 3
     )
-    assert len(words.terms("a_long_snake_of_many_words")) == 5
-    assert sum(words.terms("src/souvenance/domain/recall").values()) == 5
+    assert len(terms.terms("a_long_snake_of_many_words")) == 5
+    assert sum(terms.terms("src/souvenance/domain/recall").values()) == 5
 
 
 @pytest.mark.parametrize(
@@ -186,37 +186,37 @@ def test_a_word_of_any_script_is_found_in_its_sentence(question, line):
 
 
 def test_single_characters_are_asked_for_only_where_they_stand_alone():
-    assert words.asked("成都") == ["成都"]
-    assert words.asked("猫") == ["猫"]
-    assert "猫" in words.asked("私の猫の名前")
+    assert terms.asked("成都") == ["成都"]
+    assert terms.asked("猫") == ["猫"]
+    assert "猫" in terms.asked("私の猫の名前")
 
 
 def test_stop_words_are_left_out_where_there_is_anything_else():
-    assert words.terms("Where am I going this weekend?") == {"go": 1, "weekend": 1}
-    assert words.terms("It's what I'm about") == {"it's": 1, "what": 1, "i'm": 1, "about": 1}
-    assert words.terms("the who") == {"the": 1, "who": 1}
+    assert terms.terms("Where am I going this weekend?") == {"go": 1, "weekend": 1}
+    assert terms.terms("It's what I'm about") == {"it's": 1, "what": 1, "i'm": 1, "about": 1}
+    assert terms.terms("the who") == {"the": 1, "who": 1}
 
 
 def test_words_that_only_ask_are_left_out_of_questions_where_there_is_anything_else():
-    assert words.asked("Can you tell me how many kinds of tea Ann mentioned?") == ["tea", "ann"]
-    assert words.asked("please tell me more") == ["pleas", "tell", "more"]
-    assert words.asked("who is it") == ["who", "is", "it"]
-    assert "tell" in words.terms("I will tell you")
+    assert terms.asked("Can you tell me how many kinds of tea Ann mentioned?") == ["tea", "ann"]
+    assert terms.asked("please tell me more") == ["pleas", "tell", "more"]
+    assert terms.asked("who is it") == ["who", "is", "it"]
+    assert "tell" in terms.terms("I will tell you")
 
 
 def test_terms_are_counted_in_the_order_they_first_occur():
-    assert list(words.terms("tea milk tea bread tea milk").items()) == [("tea", 3), ("milk", 2), ("bread", 1)]
-    assert words.asked("tea milk tea") == ["tea", "milk"]
+    assert list(terms.terms("tea milk tea bread tea milk").items()) == [("tea", 3), ("milk", 2), ("bread", 1)]
+    assert terms.asked("tea milk tea") == ["tea", "milk"]
 
 
 def test_a_count_never_outgrows_a_byte():
-    assert words.terms("tea " * 1000 + "milk") == {"tea": 255, "milk": 1}
-    assert words.terms("tea " * 255) == {"tea": 255}
-    assert words.terms("tea " * 256) == {"tea": 255}
+    assert terms.terms("tea " * 1000 + "milk") == {"tea": 255, "milk": 1}
+    assert terms.terms("tea " * 255) == {"tea": 255}
+    assert terms.terms("tea " * 256) == {"tea": 255}
 
 
 def test_signs_are_no_terms():
-    assert words.terms("… -- '' .. € © ✓ ✔ ★ → • 1️⃣ tea") == {"1": 1, "tea": 1}
+    assert terms.terms("… -- '' .. € © ✓ ✔ ★ → • 1️⃣ tea") == {"1": 1, "tea": 1}
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_signs_are_no_terms():
     ],
 )  # fmt: skip
 def test_a_date_and_a_few_digits_are_no_long_number(text):
-    assert not [term for term in words.terms(text) if term.isdecimal() and len(term) >= 7]
+    assert not [term for term in terms.terms(text) if term.isdecimal() and len(term) >= 7]
 
 
 @pytest.mark.parametrize(
@@ -252,34 +252,34 @@ def test_what_only_looks_alike_is_told_apart(one, other):
 
 
 def test_marks_are_terms_of_no_text():
-    mark = words.mark("session", "s1")
-    assert mark not in words.terms(f"{mark} {mark}é")
-    assert mark not in words.words(mark)
+    mark = terms.mark("session", "s1")
+    assert mark not in terms.terms(f"{mark} {mark}é")
+    assert mark not in terms.words(mark)
 
 
 @steady
 @given(alphabets)
 def test_every_term_of_any_text_can_be_blinded(text):
-    for found in (words.terms(text), words.asked(text), words.words(text)):
-        assert len(words.blind(KEY, found)) == len(found)
+    for found in (terms.terms(text), terms.asked(text), terms.words(text)):
+        assert len(terms.blind(KEY, found)) == len(found)
         assert all(0 < len(term) <= 64 for term in found)
-    assert all(1 <= count <= 255 for count in words.terms(text).values())
+    assert all(1 <= count <= 255 for count in terms.terms(text).values())
 
 
 @steady
 @given(alphabets)
 def test_a_line_is_found_by_its_own_text(text):
-    stopped = words.terms(text).keys() <= words.STOP_WORDS
-    assert stopped or set(words.asked(text)) <= set(words.terms(text))
+    stopped = terms.terms(text).keys() <= terms.STOP_WORDS
+    assert stopped or set(terms.asked(text)) <= set(terms.terms(text))
 
 
 @steady
 @given(alphabets)
 def test_the_terms_are_the_same_every_time_and_in_short_and_long_texts(text):
-    found = words.terms(text)
-    assert words.terms(text) == found
-    if not words.STOP_WORDS & set(found):
-        assert set(found) <= set(words.terms(text + "\n" + "tea " * 20))
+    found = terms.terms(text)
+    assert terms.terms(text) == found
+    if not terms.STOP_WORDS & set(found):
+        assert set(found) <= set(terms.terms(text + "\n" + "tea " * 20))
 
 
 @steady
@@ -289,8 +289,8 @@ def test_the_terms_are_the_same_every_time_and_in_short_and_long_texts(text):
     )
 )
 def test_the_terms_of_a_part_are_terms_of_the_whole(parts):
-    whole = words.terms(" and ".join(parts))
-    assert all(set(words.terms(part)) <= set(whole) for part in parts)
+    whole = terms.terms(" and ".join(parts))
+    assert all(set(terms.terms(part)) <= set(whole) for part in parts)
 
 
 def test_the_version_stands_for_these_terms():
@@ -298,7 +298,7 @@ def test_the_version_stands_for_these_terms():
     line = (
         "Ann's co-workers went hiking on 2023-05-07 near 成都; she paid bob@corp.io $1,200.50 via user_name"
     )
-    assert (words.VERSION, " | ".join(words.terms(line))) == (
+    assert (terms.VERSION, " | ".join(terms.terms(line))) == (
         "4.3.1.0",
         "ann | co | worker | cowork | went | hike | 2023 | may | 7 | near | 成都 | 成 | 都 | paid"
         " | bob | corp | io | corpio | bobcorpio | 1200.50 | via | user | name | usernam | may 7",

@@ -10,16 +10,16 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from souvenance import open_house, settings_from
-from souvenance.adapters.courier import HttpCourier
-from souvenance.adapters.crypto.keyfiles import KeyFiles
-from souvenance.adapters.documents import Documents
+from souvenance import open_installation, settings_from
+from souvenance.adapters.crypto.key_files import KeyFiles
+from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.inmemory.index import ReferenceIndex
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.sqlite import SqliteEngine
-from souvenance.adapters.system import SystemClock, SystemEntropy
-from souvenance.adapters.tokens import Tokens
-from souvenance.core.desk import Tools
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.system_clock import SystemClock, SystemEntropy
+from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.webhook_sender import HttpCourier
+from souvenance.core.request_context import Services
 from souvenance.core.vault import Vault
 from souvenance.gate.gate import Gate
 from surfaces.door import souvenance
@@ -35,7 +35,7 @@ class SmallDisk:
     filler: Path
 
     def open(self):
-        house = open_house(settings_from({}, str(self.home)))
+        house = open_installation(settings_from({}, str(self.home)))
         return house.gate, house.close
 
     def free(self):
@@ -62,12 +62,12 @@ class CappedBook:
 
     def open(self):
         self.engine = CappedEngine(self.home / "souvenance.db")
-        book, entropy, keyring = SqlBook(self.engine), SystemEntropy(), KeyFiles.create(self.home)
-        tools = Tools(
+        book, entropy, keyring = SqlStore(self.engine), SystemEntropy(), KeyFiles.create(self.home)
+        tools = Services(
             vault=Vault(keyring, entropy),
             index=ReferenceIndex(),
             entropy=entropy,
-            tokenizer=Tokens(),
+            tokenizer=TokenCounter(),
             reader=Documents(),
             courier=HttpCourier(),
         )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from souvenance import open_house, settings_from
+from souvenance import open_installation, settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 
 
 def main() -> None:
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, sys.argv[1]))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, sys.argv[1]))
     left = house.gate.call(o.REINDEX, Credentials(house.owner_cap), m.Reindex())
     print(left.lines, flush=True)
     for _ in sys.stdin:

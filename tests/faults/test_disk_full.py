@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from souvenance import open_house, settings_from
+from souvenance import open_installation, settings_from
 from souvenance.errors import AuditUnavailable, StorageFull, StorageUnavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 from surfaces.door import serving, souvenance
 
 MOST_LINES = 2000
@@ -126,6 +126,6 @@ def test_a_server_on_a_full_disk_answers_503_and_recovers_without_a_restart(smal
             stuffing.unlink()
         assert server.owner.get(f"/v1/memory/lines/{line}").json()["text"] == "hello"
         assert server.owner.post("/v1/memory/put", json={"text": "there is room again"}).status_code == 201
-    house = open_house(settings_from({}, str(small_disk.home)))
+    house = open_installation(settings_from({}, str(small_disk.home)))
     house.close()
     souvenance("doctor", home=small_disk.home)

@@ -6,10 +6,10 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-from souvenance import open_house, settings_from
+from souvenance import open_installation, settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 from surfaces.door import environment, souvenance
 
 WRITER = Path(__file__).with_name("writer.py")
@@ -50,7 +50,7 @@ def test_two_hundred_kills_lose_nothing_that_was_acknowledged(home):
     assert len(acknowledged) > kills, "the writer hardly lived"
     assert "lines open" in souvenance("doctor", home=home).out
     assert souvenance("audit", "verify", home=home).out.startswith("ok: ")
-    house = open_house(settings_from({}, str(home)))
+    house = open_installation(settings_from({}, str(home)))
     found = {line.id: sha256(read(house, line.id).encode()).hexdigest() for line in every_line(house)}
     house.close()
     assert {line_id: found.get(line_id) for line_id in acknowledged} == acknowledged
@@ -62,7 +62,7 @@ def test_kills_during_key_rotation_leave_every_line_readable(home):
     assert acknowledged
     souvenance("doctor", home=home)
     souvenance("key", "rotate", home=home)
-    house = open_house(settings_from({}, str(home)))
+    house = open_installation(settings_from({}, str(home)))
     for line_id, said in acknowledged.items():
         assert sha256(read(house, line_id).encode()).hexdigest() == said
     house.close()
@@ -75,7 +75,7 @@ def test_kills_during_correction_and_forgetting_leave_no_half_done_work(home):
     souvenance("doctor", home=home)
     assert souvenance("audit", "verify", home=home).out.startswith("ok: ")
     assert souvenance("--json", "status", home=home).json()["scrub_pending"] is False
-    house = open_house(settings_from({}, str(home)))
+    house = open_installation(settings_from({}, str(home)))
     for line_id, said in acknowledged.items():
         assert sha256(read(house, line_id).encode()).hexdigest() == said
     house.close()

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from souvenance.adapters.outbox import SealedOutbox
+from souvenance.adapters.write_queue.queue import SealedOutbox
 from souvenance.errors import StorageFull
-from souvenance.ports.outbox import Standing
+from souvenance.ports.write_queue import QueueStatus
 
 LANES = ("chat one", "chat two", "chat three")
 PATIENCE_SECONDS = 60
@@ -132,7 +132,7 @@ def test_what_killed_hosts_acknowledged_is_delivered_once_and_in_order(folder):
     assert len(taken) == len({row[0] for row in taken}) <= len(acknowledged) + lives
     assert {row[4] for row in taken} == {0}
     assert all(order == sorted(order) for order in by_lane(taken).values())
-    assert outbox.standing() == Standing()
+    assert outbox.standing() == QueueStatus()
     outbox.close()
 
 
@@ -142,7 +142,7 @@ def test_hosts_killed_while_they_deliver_repeat_at_most_the_letter_in_hand(folde
     assert len(acknowledged) > lives, "the hosts hardly lived"
     outbox = SealedOutbox(folder)
     assert outbox.deliver(carrier(folder))
-    assert outbox.standing() == Standing()
+    assert outbox.standing() == QueueStatus()
     outbox.close()
     taken = journal(folder)
     assert {row[0] for row in acknowledged} <= {row[0] for row in taken}
@@ -229,10 +229,10 @@ def test_what_a_living_host_holds_is_left_to_it_until_it_dies(folder):
     os.close(writing)
     taken = []
     assert outbox.deliver(taken.append)
-    assert (taken, outbox.standing()) == ([], Standing(held=1))
+    assert (taken, outbox.standing()) == ([], QueueStatus(held=1))
     os.kill(child, signal.SIGKILL)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    assert outbox.standing() == Standing(waiting=1), "a host that is dead but not buried still holds"
+    assert outbox.standing() == QueueStatus(waiting=1), "a host that is dead but not buried still holds"
     os.waitpid(child, 0)
     assert outbox.deliver(taken.append)
     assert [letter.body for letter in taken] == [{"n": 1}]
@@ -270,7 +270,7 @@ def test_two_hosts_that_put_and_deliver_at_once_lose_nothing_and_repeat_nothing(
     assert [host.returncode for host in hosts] == [0, 0]
     outbox = SealedOutbox(folder)
     assert outbox.deliver(carrier(folder))
-    assert outbox.standing() == Standing()
+    assert outbox.standing() == QueueStatus()
     outbox.close()
     taken = journal(folder)
     assert sorted(row[0] for row in taken) == sorted(told[0] + told[1])

@@ -6,10 +6,10 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from souvenance import open_house, settings_from
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
+from souvenance import open_installation, settings_from
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
 from surfaces.door import environment, souvenance
 
 REINDEXER = Path(__file__).with_name("reindexer.py")
@@ -18,7 +18,7 @@ BATCH = 100
 
 
 def filled(home):
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     owner = Credentials(house.owner_cap)
     for first in range(0, LINES, BATCH):
         said = [q.NewMessage(peer_id="ann", content=f"walk number {first + n}") for n in range(BATCH)]

@@ -4,14 +4,14 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from processes import PATIENCE_SECONDS
-from souvenance import open_house, settings_from
-from souvenance.adapters.crypto.keyfiles import KeyFiles
+from souvenance import open_installation, settings_from
+from souvenance.adapters.crypto.key_files import KeyFiles
 from souvenance.adapters.sql.sqlite import SqliteEngine
-from souvenance.domain import cap
+from souvenance.domain import capability
 from souvenance.errors import StorageUnavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 from surfaces.door import Running, at_once, serving, souvenance
 
 WRITERS = 4
@@ -122,8 +122,8 @@ def test_a_signing_key_rotated_by_a_command_signs_the_running_servers_next_cap(t
         old = server.mint("guest")
         souvenance("key", "rotate", "--signing", home=home)
         made_from_old = server.mint("guest")
-        assert cap.key_id(made_from_old) != cap.key_id(old)
-        souvenance("cap", "revoke", "--kid", cap.key_id(old), home=home)
+        assert capability.key_id(made_from_old) != capability.key_id(old)
+        souvenance("cap", "revoke", "--kid", capability.key_id(old), home=home)
         for ended in (old, made_from_old):
             assert server.client(ended).get("/v1/caps/whoami").json()["error"] == "cap_revoked"
         asked = {"sub": "guest", "ops": ["get"], "namespaces_allowed": ["travel"]}
@@ -183,10 +183,10 @@ def test_what_the_server_forgets_beside_other_processes_is_gone_from_every_file(
 
 def test_a_folder_that_a_process_opens_a_second_time_loses_nothing_to_another_process(tmp_path):
     home = tmp_path / "home"
-    house = open_house(settings_from({}, str(home)))
+    house = open_installation(settings_from({}, str(home)))
     owner = Credentials(house.owner_cap)
     house.gate.call(o.PUT, owner, m.Put("one"))
-    open_house(settings_from({}, str(home))).close()
+    open_installation(settings_from({}, str(home))).close()
     souvenance("put", "two", home=home)
     line = house.gate.call(o.PUT, owner, m.Put("three")).id
     assert souvenance("--json", "line", line, home=home).json()["text"] == "three"

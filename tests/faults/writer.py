@@ -15,16 +15,16 @@ import sys
 from hashlib import sha256
 from itertools import count
 
-from souvenance import open_house, settings_from
+from souvenance import open_installation, settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 
 PATIENCE_SECONDS = 60
 
 
 def live(home: str, job: str, life: int, report: int) -> None:
-    house = open_house(settings_from({}, home))
+    house = open_installation(settings_from({}, home))
     credentials = Credentials(house.owner_cap)
     for number in count():
         text = f"life {life}, line {number}: {os.urandom(8).hex()} " + "padding " * (number % 50)

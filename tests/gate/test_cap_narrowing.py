@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from gate import oracle
 from gate.world import World, fresh_key
-from souvenance.domain import cap as caps
-from souvenance.domain.cap import MAX_BLOCKS, OPS, b64
+from souvenance.domain import capability as caps
+from souvenance.domain.capability import MAX_BLOCKS, OPS, b64
 from souvenance.errors import SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

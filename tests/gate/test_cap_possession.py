@@ -6,7 +6,7 @@ import pytest
 
 from gate.world import World, fresh_key, on_sqlite
 from souvenance.domain import proof
-from souvenance.domain.cap import Confirmation, HolderKey
+from souvenance.domain.capability import Confirmation, HolderKey
 from souvenance.domain.proof import Bound
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

@@ -8,10 +8,10 @@ from gate.world import KINDS, World, on_sqlite
 from souvenance.adapters.embed.vectors import packed
 from souvenance.adapters.inmemory.embedder import DIMENSIONS, ReferenceEmbedder
 from souvenance.core.embedding import embed_some
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 
 FLIGHT = "I'm flying to Ljubljana with Petra on Saturday"
-TRAVEL = Room("default", "alice", "travel")
+TRAVEL = Compartment("default", "alice", "travel")
 MANY = 1_001
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from gate.world import World
 from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.adapters.inmemory.index import ReferenceIndex
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
-from souvenance.gate.workshop import Workshop
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.worker import Worker
 
 KEPT_UP = "kept up"
 
@@ -26,7 +26,7 @@ class HeardIndex(ReferenceIndex):
 
 
 def workshop(world):
-    return Workshop(
+    return Worker(
         book=world.book, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
     )
 

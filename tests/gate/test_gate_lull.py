@@ -9,8 +9,8 @@ import pytest
 
 from gate.world import World
 from souvenance.adapters.inmemory.index import ReferenceIndex
-from souvenance.gate.lull import Lull
-from souvenance.gate.workshop import Workshop
+from souvenance.gate.idle import Idle
+from souvenance.gate.worker import Worker
 
 
 class Moments:
@@ -39,19 +39,19 @@ def asks(lull):
 
 def test_work_begins_after_a_moment_in_which_nobody_asked():
     moments = Moments()
-    Lull().wait(0.1, 5, moments)
+    Idle().wait(0.1, 5, moments)
     assert moments.waited == 1
 
 
 def test_work_lets_those_go_first_who_asked_meanwhile():
-    lull = Lull()
+    lull = Idle()
     moments = Moments(asks(lull), asks(lull))
     lull.wait(0.1, 5, moments)
     assert moments.waited == 3
 
 
 def test_work_waits_for_the_last_answer():
-    lull = Lull()
+    lull = Idle()
     first, second = ExitStack(), ExitStack()
     for one in (first, second):
         one.enter_context(lull.broken())
@@ -61,7 +61,7 @@ def test_work_waits_for_the_last_answer():
 
 
 def test_a_question_that_fails_is_over_too():
-    lull = Lull()
+    lull = Idle()
     with pytest.raises(ZeroDivisionError), lull.broken():
         raise ZeroDivisionError
     moments = Moments()
@@ -70,20 +70,20 @@ def test_a_question_that_fails_is_over_too():
 
 
 def test_work_waits_no_more_often_than_it_may():
-    lull, moments = Lull(), Moments()
+    lull, moments = Idle(), Moments()
     with lull.broken():
         lull.wait(0.1, 5, moments)
     assert moments.waited == 5
 
 
 def test_who_is_stopped_waits_no_longer():
-    lull, moments = Lull(), Moments(lambda: STOPPED)
+    lull, moments = Idle(), Moments(lambda: STOPPED)
     with lull.broken():
         lull.wait(0.1, 5, moments)
     assert moments.waited == 1
 
 
-class Noted(Lull):
+class Noted(Idle):
     """A lull that notes who breaks it and who waits for it."""
 
     def __init__(self, happened):
@@ -119,7 +119,7 @@ def test_a_workshop_that_rests_waits_for_a_lull_when_it_is_called():
     index = Index(happened)
     world = World(index=index)
     world.gate.lull = Noted(happened)
-    shop = Workshop(
+    shop = Worker(
         book=world.book,
         clock=world.clock,
         tools=world.tools,

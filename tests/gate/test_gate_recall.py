@@ -11,8 +11,8 @@ import pytest
 from gate.world import KINDS, World, each_kind, on_sqlite
 from souvenance.adapters.spelling import PackagedSpelling
 from souvenance.adapters.thesaurus import PackagedThesaurus
-from souvenance.adapters.tokens import Tokens
-from souvenance.domain.moments import to_datetime
+from souvenance.adapters.token_counts import TokenCounter
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -244,7 +244,7 @@ def test_both_kinds_of_parts_tell_the_same_lines_with_the_same_scores(tmp_path):
 
 def test_a_misspelt_word_finds_what_was_meant_where_there_is_spelling(tmp_path):
     plain = on_sqlite(tmp_path / "a.db")
-    knowing = on_sqlite(tmp_path / "b.db", spelling=PackagedSpelling(Tokens()))
+    knowing = on_sqlite(tmp_path / "b.db", spelling=PackagedSpelling(TokenCounter()))
     for world in (plain, knowing):
         cap = world.issue()
         told(world, cap, "my business began in May", "lunch with Mara")
@@ -254,7 +254,7 @@ def test_a_misspelt_word_finds_what_was_meant_where_there_is_spelling(tmp_path):
 
 
 def test_a_word_that_a_line_holds_is_no_slip(tmp_path):
-    world = on_sqlite(tmp_path / "a.db", spelling=PackagedSpelling(Tokens()))
+    world = on_sqlite(tmp_path / "a.db", spelling=PackagedSpelling(TokenCounter()))
     cap = world.issue()
     told(world, cap, "the buisiness is a band", "my business began in May")
     (found, *others) = world.get(cap, "how is the buisiness?", k=2)
@@ -264,7 +264,7 @@ def test_a_word_that_a_line_holds_is_no_slip(tmp_path):
 
 
 def test_what_somebody_else_wrote_changes_no_spelling(tmp_path):
-    world = on_sqlite(tmp_path / "a.db", spelling=PackagedSpelling(Tokens()))
+    world = on_sqlite(tmp_path / "a.db", spelling=PackagedSpelling(TokenCounter()))
     told(world, world.issue(sub="bo"), "the buisiness is a band")
     cap = world.issue(sub="ann")
     told(world, cap, "my business began in May")

@@ -10,16 +10,16 @@ from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.core import reindex
 from souvenance.core.remember import ANALYSIS, analysed, bounds_of
-from souvenance.domain.line import Place
-from souvenance.domain.names import Room
+from souvenance.domain.line import LinePlace
+from souvenance.domain.names import Compartment
 from souvenance.errors import Unavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.workshop import Workshop
+from souvenance.gate.worker import Worker
 from souvenance.ports.clock import UniversalTime
-from souvenance.ports.renewal import Debt, Renewed
+from souvenance.ports.reindexing import Debt, Renewed
 
-TRAVEL = Room("default", "alice", "travel")
+TRAVEL = Compartment("default", "alice", "travel")
 WORK = TRAVEL._replace(namespace="work")
 MANY = 1 << 31
 
@@ -40,7 +40,7 @@ def make(request, tmp_path):
 
 
 def workshop(world):
-    return Workshop(
+    return Worker(
         book=world.book, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
     )
 
@@ -312,7 +312,7 @@ def test_an_embedder_in_trouble_is_told_until_it_works_again(make):
 
 def test_the_analysis_stands_for_these_marks():
     """Whoever changes these counts `ANALYSIS` up as well, so that stored tokens are made again."""
-    line = Place(TRAVEL, "id", "memory", "s1", 1_778_673_600_000, None, None, "cap", about="bob")
+    line = LinePlace(TRAVEL, "id", "memory", "s1", 1_778_673_600_000, None, None, "cap", about="bob")
     text = "Did I meet Tom twice last week, and again in June 2023?"
     marks = (*analysed(text, line.created_at, UniversalTime()).marks, *bounds_of(line))
     assert (ANALYSIS, " | ".join(mark.replace("\0", " ").strip() for mark in marks)) == (

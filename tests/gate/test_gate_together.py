@@ -17,7 +17,7 @@ from souvenance.domain.proof import Bound
 from souvenance.errors import AuditUnavailable, SouvenanceError, StorageFull
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 
 NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 

@@ -3,11 +3,11 @@
 import threading
 
 from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
-from souvenance.core.meaning import Meaning
-from souvenance.domain.names import Room
+from souvenance.core.embedding_space import Meaning
+from souvenance.domain.names import Compartment
 from souvenance.errors import Unavailable
 
-ANN, BOB = Room("home", "ann", "default"), Room("home", "bob", "default")
+ANN, BOB = Compartment("home", "ann", "default"), Compartment("home", "bob", "default")
 PATIENT = 30.0
 
 

@@ -14,12 +14,12 @@ import msgspec
 from gate import oracle
 from gate.world import INSTANCE, START, FakeClock, World, fresh_key
 from souvenance.domain import proof
-from souvenance.domain.cap import OPS
+from souvenance.domain.capability import OPS
 from souvenance.domain.limits import Limits
 from souvenance.domain.proof import Bound
 from souvenance.errors import BodyTooLarge, InvalidInput, SouvenanceError
-from souvenance.gate.admission import Credentials
 from souvenance.gate.operations import CHAT
+from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.routes import ROUTES
 
 PAIRS = 48_000

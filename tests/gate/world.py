@@ -13,17 +13,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import stores
-from souvenance.adapters.courier import HttpCourier
-from souvenance.adapters.documents import Documents
+from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.inmemory.book import MemoryBook
 from souvenance.adapters.inmemory.index import ReferenceIndex
-from souvenance.adapters.tokens import Tokens
-from souvenance.core.desk import Tools
-from souvenance.core.meaning import Meaning
+from souvenance.adapters.inmemory.store import MemoryBook
+from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.webhook_sender import HttpCourier
+from souvenance.core.embedding_space import Meaning
+from souvenance.core.request_context import Services
 from souvenance.core.vault import Vault
 from souvenance.domain import proof, ulid
-from souvenance.domain.cap import (
+from souvenance.domain.capability import (
     INSTALLATION,
     NOTHING_REVOKED,
     OPS,
@@ -39,8 +39,8 @@ from souvenance.domain.proof import Bound
 from souvenance.errors import SouvenanceError, WrongKey
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
 from souvenance.gate.gate import Gate
+from souvenance.gate.token_verifier import Credentials
 from souvenance.ports.clock import UniversalTime
 from souvenance.ports.spelling import NoSpelling
 from souvenance.ports.thesaurus import NoThesaurus
@@ -48,7 +48,7 @@ from souvenance.ports.thesaurus import NoThesaurus
 INSTANCE = "urn:souvenance:test"
 START = 1_750_000_000_000
 _PATIENCE_SECONDS = 60.0
-TOKENS = Tokens()
+TOKENS = TokenCounter()
 
 
 class FakeClock:
@@ -193,7 +193,7 @@ class World:
         self.clock = clock or FakeClock()
         self.keyring = keyring or MemoryKeyring(self.entropy)
         self.book = MemoryBook() if book is None else book
-        self.tools = Tools(
+        self.tools = Services(
             vault=Vault(self.keyring, self.entropy),
             index=index or ReferenceIndex(),
             entropy=self.entropy,

@@ -12,9 +12,9 @@ import msgspec
 from hermes.stage import WORKSPACE, Stage
 from model.brain import honest
 from model.stand_in import Asked
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
-from souvenance.hermes.turns_under_way import QUIET_SECONDS
+from souvenance.gate.conversation import requests as q
+from souvenance.hermes.running_turns import QUIET_SECONDS
 
 PAYS = ContextVar("pays", default="nobody")
 """Stands for what the host keeps in the context of a turn: its model, and the session that pays."""

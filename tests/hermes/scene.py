@@ -7,10 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from souvenance.agents.memory_interface import (
+    USER,
+    Known,
+    MemoryNote,
+    Portrait,
+    RecalledPassage,
+    SessionSnapshot,
+)
 from souvenance.domain.trust import Trust
 from souvenance.errors import NotFound, SouvenanceError
 from souvenance.hermes.configuration import Configuration
-from souvenance.turns.memory import USER, Known, Note, Passage, Portrait, Snapshot
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 HOME = Path("/home/ann/.hermes")
@@ -37,9 +44,9 @@ def said(
     session: str = "trip",
     on: str = "2026-05-03",
     trust: Trust = Trust.SAID,
-) -> Passage:
+) -> RecalledPassage:
     at = datetime.fromisoformat(f"{on}T10:00:00+00:00")
-    return Passage(f"{peer}-{text[:8]}", peer, session, text, at, trust)
+    return RecalledPassage(f"{peer}-{text[:8]}", peer, session, text, at, trust)
 
 
 class Shelf:
@@ -48,12 +55,12 @@ class Shelf:
     def __init__(self) -> None:
         self.now_known = Known()
         self.answer = ""
-        self.passages: list[Passage] = []
+        self.passages: list[RecalledPassage] = []
         self.cards: dict[str, list[str]] = {}
         self.summary = ""
         self.views: dict[str, str] = {}
-        self.recent: list[Passage] = []
-        self.notes: dict[str, Note] = {}
+        self.recent: list[RecalledPassage] = []
+        self.notes: dict[str, MemoryNote] = {}
         self.broken: SouvenanceError | None = None
         self.asked: list[tuple[Any, ...]] = []
 
@@ -70,7 +77,7 @@ class Shelf:
         self._note("ask", question, level, peer)
         return self.answer
 
-    def search(self, query: str, peer: str, limit: int) -> Sequence[Passage]:
+    def search(self, query: str, peer: str, limit: int) -> Sequence[RecalledPassage]:
         self._note("search", query, peer, limit)
         return self.passages[:limit]
 
@@ -83,22 +90,22 @@ class Shelf:
         self.cards[peer] = list(entries)
         return self.cards[peer]
 
-    def snapshot(self, peer: str) -> Snapshot:
+    def snapshot(self, peer: str) -> SessionSnapshot:
         self._note("snapshot", peer)
         portrait = Portrait(self.views.get(peer, ""), tuple(self.cards.get(peer, ())))
-        return Snapshot(self.summary, portrait, tuple(self.recent))
+        return SessionSnapshot(self.summary, portrait, tuple(self.recent))
 
-    def conclude(self, peer: str, text: str) -> Note:
+    def conclude(self, peer: str, text: str) -> MemoryNote:
         self._note("conclude", peer, text)
-        note = Note(f"note-{len(self.notes) + 1}", text, NOW)
+        note = MemoryNote(f"note-{len(self.notes) + 1}", text, NOW)
         self.notes[note.id] = note
         return note
 
-    def stated(self, peer: str, query: str) -> Sequence[Note]:
+    def stated(self, peer: str, query: str) -> Sequence[MemoryNote]:
         self._note("stated", peer, query)
         return list(self.notes.values())
 
-    def conclusions(self, peer: str, query: str | None) -> Sequence[Note]:
+    def conclusions(self, peer: str, query: str | None) -> Sequence[MemoryNote]:
         self._note("conclusions", peer, query)
         return [note for note in self.notes.values() if query is None or query in note.text]
 

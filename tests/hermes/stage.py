@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from functools import partial
 
 from hermes.honcho_fake import eventually
-from souvenance import ways
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
+from souvenance import hermes_backends
 from souvenance.gate.conversation import operations as o
-from souvenance.hermes.files import read_configuration
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.provider import Provider, Surroundings
 
 WORKSPACE = "hermes"
@@ -50,7 +50,7 @@ class Stage:
             directory=lambda: self.directory,
             configuration=self.configuration,
             station=lambda configuration: self.station(configuration),  # A test may put another there.
-            notebook=ways.notebook_of,
+            notebook=hermes_backends.notebook_of,
         )
 
     def configuration(self, home, profile):
@@ -60,7 +60,7 @@ class Stage:
     def station(self, configuration):
         key = (configuration.home, configuration.store, configuration.url, configuration.api_key)
         if key not in self._stations:
-            self._stations[key] = ways.station_of(configuration)
+            self._stations[key] = hermes_backends.station_of(configuration)
         return self._stations[key]
 
     def provider(self, session="s1", platform="cli", *, begin=True, **told):
@@ -89,7 +89,7 @@ class Stage:
     @contextmanager
     def gate(self):
         """The store, with the owner's own cap."""
-        way = ways.open_way(read_configuration(self.home, self.environment)[0])
+        way = hermes_backends.open_way(read_configuration(self.home, self.environment)[0])
         try:
             yield lambda operation, request: way.gate.call(
                 operation, Credentials(way.passes._token()), request

@@ -1,6 +1,6 @@
 """A backend that fails again and again is left alone for a while."""
 
-from souvenance.hermes.breaker import Breaker
+from souvenance.hermes.circuit_breaker import Breaker
 
 
 class Scene:

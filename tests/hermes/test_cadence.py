@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.scene import configured
-from souvenance.hermes.cadence import Pace, Turn, fresh
+from souvenance.hermes.cadence import RecallPace, TurnPlan, fresh
 
 ASKED = "Where do I fly in May?"
 
 
 def taken(configuration, numbers, message=ASKED):
     """What each of the turns takes, where everything that is due succeeds."""
-    pace, turns = Pace(), []
+    pace, turns = RecallPace(), []
     for number in numbers:
         turn = pace.turn(number, message, configuration)
         turns.append(turn)
@@ -38,13 +38,13 @@ def asked(configuration, numbers):
 
 
 def test_without_settings_every_turn_takes_everything():
-    assert taken(configured(), range(1, 5)) == [Turn(base=True, refresh=True, ask=True)] * 4
+    assert taken(configured(), range(1, 5)) == [TurnPlan(base=True, refresh=True, ask=True)] * 4
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 7, 5000])
 def test_a_provider_that_has_just_been_made_does_everything_on_any_turn(number):
     configuration = configured(context_cadence=5, dialectic_cadence=5)
-    assert taken(configuration, [number]) == [Turn(base=True, refresh=True, ask=True)]
+    assert taken(configuration, [number]) == [TurnPlan(base=True, refresh=True, ask=True)]
 
 
 def test_between_refreshes_the_last_base_is_used():
@@ -78,32 +78,36 @@ def test_a_turn_that_comes_twice_is_looked_up_twice_but_asked_once():
 
 def test_on_the_first_turn_only_means_the_first_turn_of_the_conversation():
     configuration = configured(injection_frequency="first-turn")
-    assert taken(configuration, [1, 2, 3]) == [Turn(base=True, refresh=True, ask=True), Turn(), Turn()]
-    assert taken(configuration, [7]) == [Turn()]
+    assert taken(configuration, [1, 2, 3]) == [
+        TurnPlan(base=True, refresh=True, ask=True),
+        TurnPlan(),
+        TurnPlan(),
+    ]
+    assert taken(configuration, [7]) == [TurnPlan()]
 
 
 def test_memory_for_tools_takes_nothing():
-    assert taken(configured(recall_mode="tools"), [1, 2]) == [Turn(), Turn()]
+    assert taken(configured(recall_mode="tools"), [1, 2]) == [TurnPlan(), TurnPlan()]
     assert taken(configured(recall_mode="context"), [1])[0].base
 
 
 @pytest.mark.parametrize("message", ["ok", "Thanks!", "/new", "👍"])
 def test_a_nod_takes_nothing(message):
-    assert Pace().turn(2, message, configured()) == Turn()
+    assert RecallPace().turn(2, message, configured()) == TurnPlan()
 
 
 def test_a_conversation_that_opens_with_a_greeting_is_told_whose_it_is():
-    assert Pace().turn(1, "hello", configured()) == Turn(base=True, refresh=True)
-    assert Pace().turn(1, " \n", configured()) == Turn()
+    assert RecallPace().turn(1, "hello", configured()) == TurnPlan(base=True, refresh=True)
+    assert RecallPace().turn(1, " \n", configured()) == TurnPlan()
 
 
 def test_what_failed_is_due_again_on_the_next_turn():
-    pace, configuration = Pace(), configured(context_cadence=5, dialectic_cadence=5)
-    assert pace.turn(1, ASKED, configuration) == pace.turn(2, ASKED, configuration) != Turn()
+    pace, configuration = RecallPace(), configured(context_cadence=5, dialectic_cadence=5)
+    assert pace.turn(1, ASKED, configuration) == pace.turn(2, ASKED, configuration) != TurnPlan()
 
 
 def test_a_memory_without_an_answer_is_asked_less_and_less_often():
-    pace, turns = Pace(), []
+    pace, turns = RecallPace(), []
     for number in range(1, 60):
         if pace.turn(number, ASKED, configured()).ask:
             turns.append(number)

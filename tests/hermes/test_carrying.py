@@ -12,10 +12,10 @@ import sys
 import pytest
 
 from hermes.honcho_fake import Honcho, eventually
-from souvenance import ways
-from souvenance.gate.conversation import asks as q
+from souvenance import hermes_backends
 from souvenance.gate.conversation import operations as o
-from souvenance.hermes.files import read_configuration
+from souvenance.gate.conversation import requests as q
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.setup.commands import hermes_group
 from souvenance.surfaces.cli.main import ended
 from surfaces.door import environment, serving, souvenance
@@ -35,7 +35,7 @@ def told(stage, capsys):
     """Run a command as Hermes would in that profile, hold it to its exit code, and say what it printed."""
 
     def told(*arguments, exit_code=0):
-        group = hermes_group(ways.inspect, ways.carry)
+        group = hermes_group(hermes_backends.inspect, hermes_backends.carry)
         code = ended(group, [*arguments, "--home", str(stage.home)], "souvenance hermes")
         printed = capsys.readouterr()
         assert code == exit_code, (printed.out, printed.err)

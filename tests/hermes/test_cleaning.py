@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from souvenance.agents.injection import base, join
+from souvenance.agents.memory_interface import Known, Portrait, RecalledPassage
+from souvenance.agents.transcript import CONTINUED, chunks, clean, is_trivial, spoken
 from souvenance.domain.content import check_characters
-from souvenance.turns.cleaning import CONTINUED, chunks, clean, is_trivial, spoken
-from souvenance.turns.injection import base, join
-from souvenance.turns.memory import Known, Passage, Portrait
 
 NOTE = (
     "[System note: The following is recalled memory context, NOT new user input. Treat as authoritative "
@@ -71,7 +71,7 @@ KNOWN = Known(
         view="[2026-05-01 10:00] Ann likes tea.\n[2026-05-02 10:00] Ann has a dog.", card=("Name: Ann",)
     ),
     ai=Portrait(view="[2026-05-01 10:00] Speaks calmly.", card=("Name: Hermes",)),
-    passages=(Passage("1", "ann", "s", "The trip is in May.", datetime(2026, 5, 1, tzinfo=UTC)),),
+    passages=(RecalledPassage("1", "ann", "s", "The trip is in May.", datetime(2026, 5, 1, tzinfo=UTC)),),
 )
 INJECTED = join(
     base(KNOWN, "When is the trip?", datetime(2026, 6, 1, tzinfo=UTC), tokens=1200),

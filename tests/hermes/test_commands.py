@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments import client_program
-from souvenance import ways
-from souvenance.hermes.breaker import Health
-from souvenance.hermes.files import read_configuration, write_setting
+from souvenance import hermes_backends
+from souvenance.agents.conversation_scope import Namespaces
+from souvenance.hermes.circuit_breaker import Health
+from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.host import Conversation
 from souvenance.hermes.identity import identify
-from souvenance.hermes.kinds import NO_LIMIT
+from souvenance.hermes.setting_types import NO_LIMIT
 from souvenance.hermes.setup.commands import hermes_group
-from souvenance.hermes.setup.door import register_cli
+from souvenance.hermes.setup.host_cli import register_cli
 from souvenance.hermes.setup.inspection import Findings
-from souvenance.ports.outbox import Standing
+from souvenance.ports.write_queue import QueueStatus
 from souvenance.surfaces.cli.main import ended
-from souvenance.turns.seat import Namespaces
 
 PATIENCE_SECONDS = 120
 KEY = "hch-v3-0123456789-SECRET"
@@ -389,7 +389,7 @@ class TestStatus:
                 reachable=False,
                 told="connection refused",
                 health=Health(False, 4, "server_unreachable: refused", 1_700_000_000_000),
-                outbox=Standing(3, 1, 0, 2),
+                outbox=QueueStatus(3, 1, 0, 2),
                 delay="cap_scope_mismatch: the cap may not write",
             )
 
@@ -403,28 +403,30 @@ class TestStatus:
         assert (found["outbox"]["waiting"], found["outbox"]["held"]) == (3, 1)
 
     def test_tells_that_there_is_no_place_for_memory(self, told, home):
-        assert "nothing is stored yet" in told("status", inspect=ways.inspect)
+        assert "nothing is stored yet" in told("status", inspect=hermes_backends.inspect)
         (home / "souvenance").write_text("")
-        assert f"no: {home / 'souvenance'} is not a folder" in told("status", inspect=ways.inspect)
+        assert f"no: {home / 'souvenance'} is not a folder" in told("status", inspect=hermes_backends.inspect)
 
     def test_tells_that_nothing_can_be_kept_for_later(self, told, home):
-        assert "outbox      0 waiting" in told("status", inspect=ways.inspect)
+        assert "outbox      0 waiting" in told("status", inspect=hermes_backends.inspect)
         (home / "souvenance" / "outbox" / "outbox.db").mkdir(parents=True)
         (home / "souvenance" / "outbox" / "outbox.key").mkdir()
         assert "outbox      can't be used, so nothing that is said is kept: " in told(
-            "status", inspect=ways.inspect
+            "status", inspect=hermes_backends.inspect
         )
 
     def test_of_a_server_that_is_not_there_says_what_is_to_be_corrected(self, told, home):
         write_setting(home, "hermes", {"baseUrl": "http://127.0.0.1:9"})
-        printed = told("status", inspect=ways.inspect)
+        printed = told("status", inspect=hermes_backends.inspect)
         assert "Start that server, or correct baseUrl." in printed
         assert "--url" not in printed
 
     def test_of_namespaces_without_a_cap_blames_no_server_that_was_not_asked(self, told, home):
         apart = {"read": ["travel"], "write": "travel"}
         write_setting(home, "hermes", {"baseUrl": "http://127.0.0.1:9", "namespaces": apart})
-        assert "apiKey is no cap of one. Leave namespaces out" in told("status", inspect=ways.inspect)
+        assert "apiKey is no cap of one. Leave namespaces out" in told(
+            "status", inspect=hermes_backends.inspect
+        )
 
     def test_tells_how_much_is_stored(self, told, home):
         (home / "souvenance" / "deep").mkdir(parents=True)
@@ -452,13 +454,13 @@ class TestStatus:
         assert "is not JSON" in printed
 
     def test_names_an_embedder_of_the_environment_that_only_a_server_would_use(self, told, home, monkeypatch):
-        assert "not read" not in told("status", inspect=ways.inspect)
+        assert "not read" not in told("status", inspect=hermes_backends.inspect)
         monkeypatch.setenv("SOUVENANCE_EMBEDDER", "words")
-        printed = told("status", inspect=ways.inspect)
+        printed = told("status", inspect=hermes_backends.inspect)
         said = f"SOUVENANCE_EMBEDDER: only 'souvenance serve --home {home / 'souvenance'}' does"
         assert f"  not read    {said}\n" in printed
         write_setting(home, "hermes", {"baseUrl": "http://127.0.0.1:9"})
-        assert "not read" not in told("status", inspect=ways.inspect), "that server may have one"
+        assert "not read" not in told("status", inspect=hermes_backends.inspect), "that server may have one"
 
     @pytest.mark.parametrize(
         ("settings", "environment", "said"),
@@ -492,7 +494,7 @@ class TestStatus:
         write_setting(home, "hermes", settings)
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        assert f"  model       {said}" in told("status", inspect=ways.inspect)
+        assert f"  model       {said}" in told("status", inspect=hermes_backends.inspect)
 
     def test_of_sessions_by_run_names_none(self, told, home):
         write_setting(home, "hermes", {"sessionStrategy": "per-session"})

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from souvenance.hermes.files import Complaint, read_configuration
-from souvenance.turns.seat import Flags, Observation
+from souvenance.agents.conversation_scope import Flags, Observation
+from souvenance.hermes.config_files import Complaint, read_configuration
 
 OFF = "memory is off until it is corrected"
 DEFAULT = "the default is used"

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from environments import client_program
-from souvenance.hermes.files import read_configuration, write_setting
-from souvenance.turns.seat import Flags, Observation
+from souvenance.agents.conversation_scope import Flags, Observation
+from souvenance.hermes.config_files import read_configuration, write_setting
 
 FILE = {
     "apiKey": "hch-v3-0a1b2c3d",

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.files import read_configuration
-from souvenance.hermes.keys import KEYS, NOT_NEEDED
-from souvenance.hermes.kinds import NO_LIMIT
-from souvenance.turns.seat import Flags, Namespaces, Observation
+from souvenance.hermes.setting_types import NO_LIMIT
+from souvenance.hermes.settings_table import KEYS, NOT_NEEDED
 
 ON, OFF = Flags(True, True), Flags(False, False)
 UNIFIED = Observation(Flags(True, False), Flags(False, True))

@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from souvenance.errors import Misconfigured, StorageReadOnly
-from souvenance.hermes.files import read_configuration, write_setting
-from souvenance.hermes.keys import KEYS
+from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.settings_table import KEYS
 
 WRITER = """
 import sys
 from pathlib import Path
-from souvenance.hermes.files import write_setting
+from souvenance.hermes.config_files import write_setting
 home, host = Path(sys.argv[1]), sys.argv[2]
 for number in range(int(sys.argv[3])):
     write_setting(home, f"{host}{number}", {"contextTokens": number}, environment={})

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from environments import client_program
 from hermes.forgeries import FRAGMENTS, TAGS, nasty
-from souvenance.domain.fence import defuse
+from souvenance.domain.frame import defuse
 
 
 @pytest.mark.parametrize("tag", TAGS)

@@ -4,20 +4,20 @@ import threading
 
 import pytest
 
-from souvenance.hermes.hands import Hands
+from souvenance.hermes.thread_pool import ThreadPool
 
 
 def test_what_comes_of_the_work_is_told():
-    assert Hands(2, "hand").give(lambda: 6 * 7).result(5) == 42
+    assert ThreadPool(2, "hand").give(lambda: 6 * 7).result(5) == 42
 
 
 def test_who_waits_is_told_of_a_failure():
     with pytest.raises(ZeroDivisionError):
-        Hands(2, "hand").give(lambda: 1 // 0).result(5)
+        ThreadPool(2, "hand").give(lambda: 1 // 0).result(5)
 
 
 def test_where_all_hands_are_busy_work_waits_its_turn():
-    hands, gate, done = Hands(2, "hand"), threading.Event(), []
+    hands, gate, done = ThreadPool(2, "hand"), threading.Event(), []
     busy = [hands.give(gate.wait) for _ in range(2)]
     waiting = [hands.give(lambda at=at: done.append(at)) for at in range(20)]
     assert done == []
@@ -28,7 +28,7 @@ def test_where_all_hands_are_busy_work_waits_its_turn():
 
 
 def test_where_too_much_waits_work_is_refused_and_later_taken_again():
-    hands, gate = Hands(1, "hand", most_waiting=1), threading.Event()
+    hands, gate = ThreadPool(1, "hand", most_waiting=1), threading.Event()
     busy, waiting = (hands.give(gate.wait) for _ in range(2))
     assert hands.give(lambda: 1) is None
     gate.set()
@@ -37,7 +37,7 @@ def test_where_too_much_waits_work_is_refused_and_later_taken_again():
 
 
 def test_what_was_given_up_before_a_hand_began_is_never_done_and_makes_room():
-    hands, gate, done = Hands(1, "hand", most_waiting=1), threading.Event(), []
+    hands, gate, done = ThreadPool(1, "hand", most_waiting=1), threading.Event(), []
     busy, dropped = hands.give(gate.wait), hands.give(lambda: done.append("dropped"))
     assert hands.drop(dropped)
     last = hands.give(lambda: done.append("last"))
@@ -47,7 +47,7 @@ def test_what_was_given_up_before_a_hand_began_is_never_done_and_makes_room():
 
 
 def test_what_a_hand_has_begun_is_not_dropped():
-    hands, begun, gate = Hands(1, "hand"), threading.Event(), threading.Event()
+    hands, begun, gate = ThreadPool(1, "hand"), threading.Event(), threading.Event()
     task = hands.give(lambda: (begun.set(), gate.wait()))
     begun.wait(5)
     assert not hands.drop(task)
@@ -56,7 +56,7 @@ def test_what_a_hand_has_begun_is_not_dropped():
 
 
 def test_who_lets_others_go_first_waits_for_those_only_that_wait():
-    hands, gate = Hands(1, "hand"), threading.Event()
+    hands, gate = ThreadPool(1, "hand"), threading.Event()
     busy = hands.give(gate.wait)
     assert hands.caught_up(0)
     waiting = hands.give(lambda: 1)
@@ -67,7 +67,7 @@ def test_who_lets_others_go_first_waits_for_those_only_that_wait():
 
 
 def test_a_thousand_pieces_of_work_take_no_more_threads_than_there_are_hands():
-    hands, names = Hands(3, "hand"), set()
+    hands, names = ThreadPool(3, "hand"), set()
     done = 0
     while done < 1_000:
         task = hands.give(lambda: names.add(threading.get_ident()))

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 import pytest
 
 from hermes.stage import Stage
-from souvenance.adapters.files import sweep
-from souvenance.adapters.outbox import SealedOutbox
-from souvenance.adapters.outbox_folder import BUSY_SECONDS, key_of, present_key
+from souvenance.adapters.private_files import sweep
+from souvenance.adapters.write_queue.folder import BUSY_SECONDS, key_of, present_key
+from souvenance.adapters.write_queue.queue import SealedOutbox
 from souvenance.errors import StorageBusy
-from souvenance.ports.outbox import Standing
+from souvenance.ports.write_queue import QueueStatus
 
 HOLDS_A_DATABASE = """
 import sqlite3, sys
@@ -36,7 +36,7 @@ sys.stdin.read()
 
 DIES_IN_THE_MIDDLE_OF_A_LETTER = """
 import os, pathlib, signal, sys
-from souvenance.adapters.outbox import SealedOutbox
+from souvenance.adapters.write_queue.queue import SealedOutbox
 os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
 SealedOutbox(pathlib.Path(sys.argv[1])).put("chat", {"n": 2})
 """
@@ -143,7 +143,7 @@ def test_the_very_first_letter_is_kept_while_another_holds_the_folder_of_the_out
     second.put("chat", {"n": 3})
     taken = []
     assert second.deliver(taken.append)
-    assert first.standing() == Standing()
+    assert first.standing() == QueueStatus()
     first.close()
     second.close()
     assert [letter.body["n"] for letter in taken] == [1, 2, 3]

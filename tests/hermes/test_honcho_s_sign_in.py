@@ -11,10 +11,10 @@ import pytest
 
 from environments import client_program
 from hermes.test_signing_in_for_real import PATIENCE_SECONDS, read, renew, sign_in, whoami, works
-from souvenance import ways
-from souvenance.hermes.files import read_configuration, write_setting
-from souvenance.hermes.oauth import Grant
-from souvenance.hermes.signin import profile as signin
+from souvenance import hermes_backends
+from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.oauth_tokens import OAuthGrant
+from souvenance.hermes.sign_in import profile as signin
 from surfaces.door import serving
 
 PLUGIN = """
@@ -52,7 +52,7 @@ def home(tmp_path):
 
 @pytest.fixture
 def file(server, home, environment):
-    grant = Grant.of(sign_in(server, home, environment))
+    grant = OAuthGrant.of(sign_in(server, home, environment))
     (home / "souvenance.json").unlink()
     file = home / "honcho.json"
     kept = {
@@ -168,9 +168,9 @@ def test_while_their_plugin_renews_it_is_left_alone(home, file):
     before = file.read_bytes()
     with open(f"{file}.lock", "a+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert ways._upkeep(read(home)).token() == kept(file)["apiKey"]
+        assert hermes_backends._upkeep(read(home)).token() == kept(file)["apiKey"]
         assert file.read_bytes() == before
-    assert ways._upkeep(read(home)).token() == kept(file)["apiKey"]
+    assert hermes_backends._upkeep(read(home)).token() == kept(file)["apiKey"]
     assert file.read_bytes() != before
 
 
@@ -178,7 +178,7 @@ def test_it_stays_there_when_settings_of_ours_are_made(server, home, environment
     write_setting(home, "hermes", {"recallMode": "tools"}, environment=environment)
     ours = (home / "souvenance.json").read_text()
     assert "hch-" not in ours
-    assert (read(home).recall_mode, Grant.of(read(home)).access) == ("tools", kept(file)["apiKey"])
+    assert (read(home).recall_mode, OAuthGrant.of(read(home)).access) == ("tools", kept(file)["apiKey"])
     run_out(file)
     works(home)
     plugin = plugins()

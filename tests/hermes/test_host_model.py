@@ -7,7 +7,7 @@ import pytest
 from hermes.honcho_fake import eventually
 from hermes.host_fake import PAYS, TOKENS, Host, HostStage, worked_off
 from model.stand_in import a_stand_in
-from souvenance import ways
+from souvenance import hermes_backends
 from souvenance.hermes.setup.model_status import model_status, model_words
 
 TOLD = "I live in Rome."
@@ -29,7 +29,7 @@ def stage(tmp_path, host):
 def status(stage):
     """What `hermes souvenance status` says of the model."""
     configuration, _ = stage.configuration(stage.home, "default")
-    found = model_status(configuration, ways.inspect(configuration), {})
+    found = model_status(configuration, hermes_backends.inspect(configuration), {})
     return f"{model_words(found)}; {found.trouble}"
 
 
@@ -198,7 +198,7 @@ def test_settings_of_an_endpoint_that_can_not_be_used_cost_no_memory(stage, host
     stage.turn(stage.provider(), TOLD)
     assert "Rome" in stage.recall(stage.provider("s2"), "Where do I live?")
     configuration, _ = stage.configuration(stage.home, "default")
-    assert "SOUVENANCE_MODEL_NAME is missing" in ways.inspect(configuration).model_trouble
+    assert "SOUVENANCE_MODEL_NAME is missing" in hermes_backends.inspect(configuration).model_trouble
 
 
 def test_looking_at_memory_asks_no_model(stage, host):
@@ -207,7 +207,7 @@ def test_looking_at_memory_asks_no_model(stage, host):
     stage.falls_quiet()
     configuration, _ = stage.configuration(stage.home, "default")
     for _ in range(3):
-        ways.inspect(configuration)
+        hermes_backends.inspect(configuration)
     assert not host.asked
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from souvenance.errors import Misconfigured
-from souvenance.hermes.setup import hostconfig
+from souvenance.hermes.setup import host_config
 from souvenance.hermes.setup.gateways import gateways
-from souvenance.hermes.setup.hostconfig import choose_provider, provider_in
+from souvenance.hermes.setup.host_config import choose_provider, provider_in
 from souvenance.hermes.setup.profiles import profile_at
 
 
@@ -47,9 +47,9 @@ class TestTheSettingsOfHermes:
     def test_name_us_and_are_otherwise_as_they_were(self, tmp_path, before, after):
         path = tmp_path / "config.yaml"
         path.write_bytes(before.encode())
-        expected = hostconfig._expected(hostconfig.read_settings(path), "souvenance")
+        expected = host_config._expected(host_config.read_settings(path), "souvenance")
         assert choose_provider(path, "souvenance")
-        assert hostconfig.read_settings(path) == expected
+        assert host_config.read_settings(path) == expected
         if after is not None:
             assert path.read_bytes().decode() == after
         assert all(line in path.read_text() for line in before.splitlines() if line.startswith("#"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import PERSONAL, Conversation
-from souvenance.hermes.identity import Claim, Person, agent_peer, claimed, identify
+from souvenance.hermes.identity import IdentityClaim, Person, agent_peer, claimed, identify
 
 PROPERTY = settings(max_examples=250, deadline=None, derandomize=True, database=None)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,100}\Z")
@@ -227,25 +227,25 @@ def test_the_agent_has_a_name_within_the_limits():
 @pytest.mark.parametrize(
     ("key", "claim"),
     [
-        ("user:42", Claim("user", "42")),
-        ("webui:user:42", Claim("user", "42")),
-        ("user:42:chat-7", Claim("user", "42")),
-        ("app:user:42:chat:7", Claim("user", "42")),
-        ("user:alice%3Awork", Claim("user", "alice:work")),
-        ("user: 42 ", Claim("user", "42")),
-        ("user:user", Claim("user", "user")),
-        ("user:42:user:42", Claim("user", "42")),
-        ("agent:main:webui:dm:user-42", Claim("webui", "user-42")),
-        ("agent:main:webui:dm:user-42:thread", Claim("webui", "user-42")),
-        ("agent:coder:webui:dm:alice%3Awork", Claim("webui", "alice:work")),
-        ("agent:user:webui:dm:42", Claim("webui", "42")),
-        ("agent:main:user:dm:42", Claim("user", "42")),
-        ("agent:main:webui:dm:user:42", Claim("user", "42")),
-        ("agent:main:discord:group:9:user:42", Claim("user", "42")),
-        ("user:", Claim("user", "")),
-        ("user:%20:chat", Claim("user", "")),
-        ("user:42:user:", Claim("user", "")),
-        ("agent:main:webui:dm:", Claim("webui", "")),
+        ("user:42", IdentityClaim("user", "42")),
+        ("webui:user:42", IdentityClaim("user", "42")),
+        ("user:42:chat-7", IdentityClaim("user", "42")),
+        ("app:user:42:chat:7", IdentityClaim("user", "42")),
+        ("user:alice%3Awork", IdentityClaim("user", "alice:work")),
+        ("user: 42 ", IdentityClaim("user", "42")),
+        ("user:user", IdentityClaim("user", "user")),
+        ("user:42:user:42", IdentityClaim("user", "42")),
+        ("agent:main:webui:dm:user-42", IdentityClaim("webui", "user-42")),
+        ("agent:main:webui:dm:user-42:thread", IdentityClaim("webui", "user-42")),
+        ("agent:coder:webui:dm:alice%3Awork", IdentityClaim("webui", "alice:work")),
+        ("agent:user:webui:dm:42", IdentityClaim("webui", "42")),
+        ("agent:main:user:dm:42", IdentityClaim("user", "42")),
+        ("agent:main:webui:dm:user:42", IdentityClaim("user", "42")),
+        ("agent:main:discord:group:9:user:42", IdentityClaim("user", "42")),
+        ("user:", IdentityClaim("user", "")),
+        ("user:%20:chat", IdentityClaim("user", "")),
+        ("user:42:user:", IdentityClaim("user", "")),
+        ("agent:main:webui:dm:", IdentityClaim("webui", "")),
         ("user:41:user:42", None),
         ("user:user:42", None),
         ("webui:user-42", None),
@@ -396,7 +396,7 @@ def who(conversation):
     runtime_id, key = (conversation.user_id or "").strip(), (conversation.gateway_session_key or "").strip()
     if conversation.platform != "api_server":
         return ("id", runtime_id) if runtime_id else ("key", key)
-    claim = Claim("user", runtime_id) if runtime_id else claimed(key)
+    claim = IdentityClaim("user", runtime_id) if runtime_id else claimed(key)
     return ("http key", key) if claim is None else ("claim", *claim)
 
 

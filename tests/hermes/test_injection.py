@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from hermes.forgeries import nasty
 from hermes.scene import NOW, configured, said
+from souvenance.agents.injection import base, join
+from souvenance.agents.memory_interface import Known, Portrait
+from souvenance.agents.text_budget import cut, excerpt
+from souvenance.agents.transcript import clean
 from souvenance.domain.representation import Conclusion, render
 from souvenance.domain.trust import Trust
 from souvenance.hermes.injection import inject
-from souvenance.hermes.kinds import NO_LIMIT
-from souvenance.turns.budget import cut, excerpt
-from souvenance.turns.cleaning import clean
-from souvenance.turns.injection import base, join
-from souvenance.turns.memory import Known, Portrait
+from souvenance.hermes.setting_types import NO_LIMIT
 
 ASKED = "Where do I fly in May?"
 FULL = Known(

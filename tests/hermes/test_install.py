@@ -11,8 +11,8 @@ import pytest
 from souvenance.errors import Conflict, Misconfigured, NotFound, StorageReadOnly
 from souvenance.hermes.setup.install import folder_of, install, is_placed, uninstall
 from souvenance.hermes.setup.interpreter import reach
+from souvenance.hermes.setup.plugin_files import FILES, MARK
 from souvenance.hermes.setup.profiles import DEFAULT, environment_of, find_installation, profile_at
-from souvenance.hermes.setup.shim import FILES, MARK
 from souvenance.version import __version__
 
 

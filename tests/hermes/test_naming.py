@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from souvenance.agents.conversation_scope import Namespaces
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import Conversation
 from souvenance.hermes.identity import Person, identify
-from souvenance.hermes.naming import session_name
-from souvenance.turns.seat import Namespaces
+from souvenance.hermes.session_names import session_name
 
 PROPERTY = settings(max_examples=250, deadline=None, derandomize=True, database=None)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,100}\Z")

@@ -4,34 +4,34 @@ import stat
 
 import pytest
 
-from souvenance.hermes.breaker import Health
-from souvenance.hermes.notebook import Notebook
+from souvenance.hermes.circuit_breaker import Health
+from souvenance.hermes.state_files import StateFiles
 
 
 def test_how_the_backend_does_is_told_to_another_process(tmp_path):
-    Notebook(tmp_path / "souvenance").note(Health(False, 3, "slow", 7))
-    assert Notebook(tmp_path / "souvenance").health() == Health(False, 3, "slow", 7)
+    StateFiles(tmp_path / "souvenance").note(Health(False, 3, "slow", 7))
+    assert StateFiles(tmp_path / "souvenance").health() == Health(False, 3, "slow", 7)
 
 
 def test_without_a_note_nothing_is_known_and_nothing_is_made(tmp_path):
-    assert Notebook(tmp_path / "souvenance").health() is None
+    assert StateFiles(tmp_path / "souvenance").health() is None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_spoiled_note_is_as_none(tmp_path):
     (tmp_path / "health.json").write_bytes(b"{")
-    assert Notebook(tmp_path).health() is None
+    assert StateFiles(tmp_path).health() is None
 
 
 def test_the_notes_are_the_owners_alone(tmp_path):
-    Notebook(tmp_path / "souvenance").note(Health())
+    StateFiles(tmp_path / "souvenance").note(Health())
     assert stat.S_IMODE((tmp_path / "souvenance").stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "souvenance" / "health.json").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("made_by", ["a title", "a transcript", "something done once"])
 def test_whatever_makes_the_folder_first_it_is_the_owners_alone(tmp_path, made_by):
-    notebook = Notebook(tmp_path / "souvenance")
+    notebook = StateFiles(tmp_path / "souvenance")
     match made_by:
         case "a title":
             notebook.keep_title("s1", "A title")
@@ -48,21 +48,21 @@ def test_whatever_makes_the_folder_first_it_is_the_owners_alone(tmp_path, made_b
 def test_something_is_done_once(tmp_path):
     firsts = []
     for key in ("a", "a", "b", "a"):
-        with Notebook(tmp_path).once("files", key) as first:
+        with StateFiles(tmp_path).once("files", key) as first:
             firsts.append(first)
     assert firsts == [True, False, True, False]
-    assert Notebook(tmp_path).was("files", "a")
+    assert StateFiles(tmp_path).was("files", "a")
 
 
 def test_what_failed_on_the_way_is_not_done(tmp_path):
-    with pytest.raises(OSError, match="full"), Notebook(tmp_path).once("files"):
+    with pytest.raises(OSError, match="full"), StateFiles(tmp_path).once("files"):
         raise OSError("full")
-    with Notebook(tmp_path).once("files") as first:
+    with StateFiles(tmp_path).once("files") as first:
         assert first
 
 
 def test_the_title_that_a_session_began_with_is_kept(tmp_path):
-    notebook = Notebook(tmp_path / "souvenance")
+    notebook = StateFiles(tmp_path / "souvenance")
     assert notebook.title("s1") is None
     notebook.keep_title("s1", "")
     notebook.keep_title("s2", "A tour of Porto")
@@ -70,8 +70,8 @@ def test_the_title_that_a_session_began_with_is_kept(tmp_path):
 
 
 def test_why_a_write_waits_is_known_to_other_processes_until_it_does_not(tmp_path):
-    Notebook(tmp_path / "souvenance").note_delay("namespace_denied: not yours")
-    assert Notebook(tmp_path / "souvenance").delay() == "namespace_denied: not yours"
+    StateFiles(tmp_path / "souvenance").note_delay("namespace_denied: not yours")
+    assert StateFiles(tmp_path / "souvenance").delay() == "namespace_denied: not yours"
     for _ in range(2):
-        Notebook(tmp_path / "souvenance").note_delay("")
-        assert Notebook(tmp_path / "souvenance").delay() == ""
+        StateFiles(tmp_path / "souvenance").note_delay("")
+        assert StateFiles(tmp_path / "souvenance").delay() == ""

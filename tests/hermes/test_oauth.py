@@ -10,16 +10,16 @@ from msgspec.structs import replace
 
 from hermes.scene import configured
 from souvenance.errors import ServerUnreachable, SignInEnded, StorageBusy, StorageFull
-from souvenance.hermes.files import read_configuration, write_setting
-from souvenance.hermes.oauth import Grant, Upkeep, alone, lock_of
-from souvenance.hermes.setup.signing import standing
-from souvenance.hermes.signin.wire import Unheard
+from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.oauth_tokens import OAuthGrant, Upkeep, alone, lock_of
+from souvenance.hermes.setup.sign_in_commands import standing
+from souvenance.hermes.sign_in.wire import Unheard
 
 NOW = 1_000_000
 
 
 def grant(n, expires_at=NOW, **more):
-    return Grant(
+    return OAuthGrant(
         access=f"hch-at-{n}",
         refresh=f"hch-rt-{n}",
         expires_at=expires_at,
@@ -70,7 +70,7 @@ class Office:
     def write(self, settings):
         if self.full:
             raise StorageFull("no space")
-        self.kept = Grant.of(configured(api_key=settings["apiKey"], oauth=settings["oauth"]))
+        self.kept = OAuthGrant.of(configured(api_key=settings["apiKey"], oauth=settings["oauth"]))
         self.written.append(self.kept)
 
 
@@ -305,12 +305,12 @@ def test_a_process_that_never_lets_go_is_not_waited_for_forever(tmp_path):
     "spoiled", [{}, {"refreshToken": "r"}, {"refreshToken": "r", "clientId": "c"}, {"expiresAt": "soon"}]
 )
 def test_without_what_it_takes_the_key_is_shown_as_it_is(spoiled):
-    assert Grant.of(configured(api_key="k", oauth=spoiled)) is None
+    assert OAuthGrant.of(configured(api_key="k", oauth=spoiled)) is None
 
 
 @given(st.dictionaries(st.text(max_size=20), st.one_of(st.none(), st.text(), st.floats(), st.integers())))
 def test_whatever_a_configuration_holds_reading_it_never_fails(oauth):
-    Grant.of(configured(api_key="k", oauth=oauth))
+    OAuthGrant.of(configured(api_key="k", oauth=oauth))
 
 
 NAMES = st.text(st.characters(codec="ascii", min_codepoint=33), min_size=1, max_size=40)
@@ -318,7 +318,7 @@ NAMES = st.text(st.characters(codec="ascii", min_codepoint=33), min_size=1, max_
 
 @given(
     st.builds(
-        Grant,
+        OAuthGrant,
         access=NAMES,
         refresh=NAMES,
         expires_at=st.integers(0, 1 << 40),
@@ -331,7 +331,7 @@ NAMES = st.text(st.characters(codec="ascii", min_codepoint=33), min_size=1, max_
     )
 )
 def test_what_is_kept_is_read_as_it_was(kept):
-    assert Grant.of(holding(kept)) == kept
+    assert OAuthGrant.of(holding(kept)) == kept
 
 
 def renew(home, ready, spent):

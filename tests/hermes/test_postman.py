@@ -3,12 +3,12 @@
 import threading
 
 from hermes.honcho_fake import eventually
-from souvenance.adapters.inmemory.outbox import MemoryOutbox
-from souvenance.adapters.system import SystemClock
+from souvenance.adapters.inmemory.write_queue import MemoryOutbox
+from souvenance.adapters.system_clock import SystemClock
 from souvenance.errors import ServerUnreachable
-from souvenance.hermes import postman
-from souvenance.hermes.postman import Postman
-from souvenance.ports.outbox import LONGEST_HOLD_MS
+from souvenance.hermes import delivery
+from souvenance.hermes.delivery import DeliveryThread
+from souvenance.ports.write_queue import LONGEST_HOLD_MS
 
 
 class Ahead(SystemClock):
@@ -27,7 +27,7 @@ class Scene:
         self.carried = []
         self.down = threading.Event()
         self.fault = ServerUnreachable("no answer")
-        self.postman = Postman(self.outbox, self.carry)
+        self.postman = DeliveryThread(self.outbox, self.carry)
 
     def carry(self, letter):
         if self.down.is_set():
@@ -70,7 +70,7 @@ def test_what_fails_as_nobody_foresaw_is_tried_again():
 
 def test_a_flush_waits_no_longer_than_it_was_told():
     scene, hanging = Scene(), threading.Event()
-    scene.postman = Postman(scene.outbox, lambda letter: hanging.wait())
+    scene.postman = DeliveryThread(scene.outbox, lambda letter: hanging.wait())
     scene.outbox.put("a", {"n": 1})
     assert not scene.postman.flush(0.05)
     hanging.set()
@@ -79,9 +79,9 @@ def test_a_flush_waits_no_longer_than_it_was_told():
 def test_what_was_held_for_long_enough_is_delivered_without_anybody_ringing_and_then_the_thread_goes(
     monkeypatch,
 ):
-    monkeypatch.setattr(postman, "_IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(delivery, "_IDLE_SECONDS", 0.01)
     scene = Scene()
-    scene.postman = Postman(scene.outbox, scene.carry, look_seconds=0.01)
+    scene.postman = DeliveryThread(scene.outbox, scene.carry, look_seconds=0.01)
     scene.outbox.put("a", {"n": 1}, held=True)
     scene.postman.stay()
     assert not eventually(lambda: scene.carried, 0.1)
@@ -91,9 +91,9 @@ def test_what_was_held_for_long_enough_is_delivered_without_anybody_ringing_and_
 
 
 def test_what_is_held_after_something_was_delivered_is_not_forgotten(monkeypatch):
-    monkeypatch.setattr(postman, "_IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(delivery, "_IDLE_SECONDS", 0.05)
     scene = Scene()
-    scene.postman = Postman(scene.outbox, scene.carry, look_seconds=0.01)
+    scene.postman = DeliveryThread(scene.outbox, scene.carry, look_seconds=0.01)
     scene.outbox.put("a", {"n": 1})
     assert scene.postman.flush(5)
     scene.outbox.put("b", {"n": 2}, held=True)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from hermes.forgeries import TAGS
 from hermes.honcho_fake import Honcho
 from hermes.stage import Stage
-from souvenance import ways
+from souvenance import hermes_backends
 
 TOOLS = ("profile", "search", "context", "reasoning", "conclude")
 
@@ -385,7 +385,7 @@ def test_memory_is_off_where_no_gate_keeps_namespaces_apart(stages, honcho):
     stage.provider().sync_turn("I am going to Chengdu.", "")
     shown = everything(stage.provider(), "What is the parrot called?", ("user", "ai", "ann"))
     assert "Zwirbelfix" not in shown
-    found = ways.inspect(stage.configuration(stage.home, "default")[0])
+    found = hermes_backends.inspect(stage.configuration(stage.home, "default")[0])
     assert found.reachable is False
     assert "namespaces" in found.told
     assert honcho.asked == []

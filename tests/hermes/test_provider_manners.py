@@ -31,11 +31,11 @@ from hermes.theatre import (
     timed,
     within,
 )
-from souvenance import plugin, ways
-from souvenance.adapters.system import SystemClock
+from souvenance import hermes_backends, plugin
+from souvenance.adapters.system_clock import SystemClock
 from souvenance.errors import SouvenanceError
-from souvenance.hermes.files import read_configuration
-from souvenance.ports.outbox import LONGEST_HOLD_MS, Standing
+from souvenance.hermes.config_files import read_configuration
+from souvenance.ports.write_queue import LONGEST_HOLD_MS, QueueStatus
 
 TESTS = Path(__file__).parents[1]
 
@@ -62,11 +62,11 @@ def test_how_a_server_does_is_seen_from_outside(theatre, honcho):
     theatre.provider().sync_turn("This is a turn.", "")
     assert delivered(theatre)
     configuration = read_configuration(theatre.home, theatre.environment)[0]
-    well = ways.inspect(configuration)
+    well = hermes_backends.inspect(configuration)
     assert (well.reachable, well.told) == (True, honcho.url)
     honcho.deny = 401
     theatre.provider().sync_turn("This is another.", "")
-    refused = ways.inspect(configuration)
+    refused = hermes_backends.inspect(configuration)
     assert refused.reachable is False
     assert "not for you" in refused.told
     assert refused.outbox.waiting == 1
@@ -187,7 +187,7 @@ def test_what_the_gate_denies_to_a_tool_takes_memory_from_nobody(stage):
         assert "error" in provider.handle_tool_call("souvenance_conclude", {"conclusion": "Likes tea."})
         assert "error" in provider.handle_tool_call("souvenance_conclude", {"delete_id": "01J0" + "0" * 22})
     assert "May 25" in stage.recall(stage.provider("s3"), QUESTION)
-    assert ways.notebook_of(read_configuration(stage.home, stage.environment)[0]).health() is None
+    assert hermes_backends.notebook_of(read_configuration(stage.home, stage.environment)[0]).health() is None
 
 
 MOST_READERS = 4
@@ -463,10 +463,10 @@ def test_what_is_held_is_written_by_a_process_that_lives_on(stage, frequency):
     for number in range(3):
         provider = stage.provider("s1", "api_server", gateway_session_key="user:bob")
         provider.sync_turn(f"My cat number {number} is called Miso.", "", session_id="s1")
-    assert station.standing() == Standing(held=3)
+    assert station.standing() == QueueStatus(held=3)
     station._outbox._clock.ahead = LONGEST_HOLD_MS + 1
     assert eventually(lambda: "number 2" in str(stage.recall(provider, "What is my cat called, Miso?")))
-    assert station.standing() == Standing()
+    assert station.standing() == QueueStatus()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from hermes.stage import Stage
-from souvenance.turns.seat import Seat
+from souvenance.agents.conversation_scope import ConversationScope
 from surfaces.door import souvenance
 
 
@@ -175,7 +175,7 @@ def test_a_second_profile_of_a_shared_workspace_knows_the_facts_too(stage):
 def test_what_every_person_has_in_memory_has_to_be_loaded_once(stage):
     stage.tell(stage.provider("before"), "I play the bassoon.")
     station = stage.station(stage.configuration(stage.home, "")[0])
-    ann, bob = (Seat("hermes", "s", name, "hermes", True) for name in ("ann", "bob"))
+    ann, bob = (ConversationScope("hermes", "s", name, "hermes", True) for name in ("ann", "bob"))
     assert "bassoon" in stage.recall(stage.provider(), "What do I play?")
     assert not station.cold(ann)
     assert station.cold(bob)

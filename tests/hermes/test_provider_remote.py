@@ -12,12 +12,12 @@ import pytest
 
 from hermes.honcho_fake import LONGEST_HANG, Honcho, eventually
 from hermes.stage import Stage
-from souvenance import ways
+from souvenance import hermes_backends
 from souvenance.errors import Unavailable
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
-from souvenance.hermes.files import read_configuration
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
+from souvenance.hermes.config_files import read_configuration
 from surfaces.door import serving
 
 SECRET = "sk-proj-Zq7Rk2Vw9Xb4Nc6Md8Lf1Hj3Tg5Ys0Pa"
@@ -161,7 +161,7 @@ def test_what_a_honcho_server_refuses_for_good_is_set_aside(stage, honcho):
     stage.tell(provider, "This is taken.", "")
     honcho.deny = 422
     provider.sync_turn("This is not.", "")
-    assert eventually(lambda: ways.inspect(configuration(stage)).outbox.set_aside == 1)
+    assert eventually(lambda: hermes_backends.inspect(configuration(stage)).outbox.set_aside == 1)
     honcho.deny = None
     provider.sync_turn("This is taken too.", "")
     assert delivered(stage)
@@ -173,17 +173,17 @@ def test_why_a_write_waits_shows_in_the_status_until_it_is_taken(stage, honcho):
     stage.tell(provider, "This is taken.", "")
     honcho.deny = 403
     provider.sync_turn("This is denied for now.", "")
-    assert eventually(lambda: ways.inspect(configuration(stage)).delay)
-    found = ways.inspect(configuration(stage))
+    assert eventually(lambda: hermes_backends.inspect(configuration(stage)).delay)
+    found = hermes_backends.inspect(configuration(stage))
     assert (found.delay.partition(":")[0], found.outbox.waiting) == ("cap_scope_mismatch", 1)
     honcho.deny = None
     assert delivered(stage)
-    assert ways.inspect(configuration(stage)).delay == ""
+    assert hermes_backends.inspect(configuration(stage)).delay == ""
 
 
 def test_an_address_with_nothing_behind_it_does_not_answer(stage, honcho):
     stage.configure(baseUrl=f"{honcho.url}/elsewhere")
-    found = ways.inspect(configuration(stage))
+    found = hermes_backends.inspect(configuration(stage))
     assert not found.reachable
     assert found.told.endswith("has no such path. Start that server, or correct baseUrl.")
 
@@ -424,7 +424,7 @@ def test_the_log_tells_for_whom_each_call_was_made(tmp_path):
 
 
 def test_a_way_that_is_closed_while_it_is_used_is_a_server_that_is_gone(stage):
-    way = ways.open_way(configuration(stage))
+    way = hermes_backends.open_way(configuration(stage))
     way.close()
     with pytest.raises(Unavailable):
         way.gate.call(o.READ_CARD, Credentials("local"), q.ReadCard(workspace_id="hermes", peer_id="ann"))
@@ -443,16 +443,16 @@ def test_a_server_of_the_store_s_folder_is_used_and_done_without_when_it_is_kill
     with serving(store) as server:
         provider = stage.provider()
         stage.tell(provider, "This is turn 0.", "")
-        assert ways.inspect(configuration(stage)).told == server.url
+        assert hermes_backends.inspect(configuration(stage)).told == server.url
         assert files_in(store) == []
         say_all(provider, numbered(1, 10))
-        assert eventually(lambda: ways.inspect(configuration(stage)).outbox.waiting < 9)
+        assert eventually(lambda: hermes_backends.inspect(configuration(stage)).outbox.waiting < 9)
         server.process.send(signal.SIGKILL)
         say_all(provider, numbered(10, 13))
         server.stop()
         assert delivered(stage)
         assert files_in(store) != []
         assert "This is turn 12." in stage.recall(stage.provider("s2"), "Which turn was 12?", 2)
-    assert ways.inspect(configuration(stage)).told == str(store)
+    assert hermes_backends.inspect(configuration(stage)).told == str(store)
     assert [text for _, text in stage.sessions()["project"]] == numbered(0, 13)
     stage.close()

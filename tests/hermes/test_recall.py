@@ -7,13 +7,13 @@ from concurrent.futures import Future
 import pytest
 
 from hermes.scene import configured
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.memory_interface import Known, Portrait
 from souvenance.errors import Unavailable
-from souvenance.hermes.live import Live
+from souvenance.hermes.conversation_cache import Live
 from souvenance.hermes.recall import Recall
-from souvenance.turns.memory import Known, Portrait
-from souvenance.turns.seat import Seat
 
-SEAT = Seat("w", "s", "ann", "hermes", True)
+SEAT = ConversationScope("w", "s", "ann", "hermes", True)
 TOLD = Known(user=Portrait("[2026-01-02 09:00:00] Ann plays the bassoon"))
 PATIENCE = 30.0
 

@@ -3,7 +3,7 @@
 import pytest
 
 from hermes.hostdb import keep_injected, keep_transcript
-from souvenance.turns.cleaning import CONTINUED
+from souvenance.agents.transcript import CONTINUED
 
 TRIP, DRAWER = "The flight to Chengdu is on May 25.", "My socks are in the drawer."
 """Nothing is noted from them: what a note tells is not told again as it was said."""

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain import cap
-from souvenance.turns.secrets import redact
+from souvenance.agents.redaction import redact
+from souvenance.domain import capability
 
 LETTERS = ascii_letters + digits
 HEX = "0123456789abcdef"
@@ -220,7 +220,7 @@ INNOCENT = [
     "key=01ARZ3NDEKTSV4RRFFQ69G5FAV",
     "call me at +49 30 1234567 or 030/12345678",
     "my number is 1234567890, extension 12",
-    "/usr/local/lib/python3.11/site-packages/souvenance/adapters/outbox.py",
+    "/usr/local/lib/python3.11/site-packages/souvenance/adapters/write_queue/queue.py",
     "C:\\Users\\ann\\Documents\\passwords.txt",
     "password_file=/run/secrets/db_password",
     "the key is under /home/ann/.ssh/id_ed25519",
@@ -322,7 +322,7 @@ def test_there_are_many_innocent_ones():
 
 def test_a_cap_is_redacted_whole_with_its_secret():
     holder = ed25519.Ed25519PrivateKey.generate()
-    claims = cap.Claims(
+    claims = capability.Claims(
         iss="urn:souvenance:1",
         aud="urn:souvenance:1",
         sub="ann",
@@ -331,13 +331,13 @@ def test_a_cap_is_redacted_whole_with_its_secret():
         nbf=1,
         exp=2_000_000_000,
         wid="default",
-        cnf=cap.Confirmation(cap.HolderKey.of(holder.public_key())),
+        cnf=capability.Confirmation(capability.HolderKey.of(holder.public_key())),
         ops=("get", "put"),
         namespaces_allowed=("travel",),
     )
-    block = cap.sign(claims, key=_ED25519, kid="k1")
-    bearer = cap.bearer(block, holder)
-    child = cap.attenuate(bearer, lambda parent: parent, child_secret=holder)
+    block = capability.sign(claims, key=_ED25519, kid="k1")
+    bearer = capability.bearer(block, holder)
+    child = capability.attenuate(bearer, lambda parent: parent, child_secret=holder)
     for token in (block, bearer, child):
         told = redact(f"use this: {token} and go on")
         assert told in (

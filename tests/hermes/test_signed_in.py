@@ -16,12 +16,12 @@ from souvenance.errors import (
     InvalidInput,
     Misconfigured,
 )
-from souvenance.hermes.files import read_configuration, write_setting
-from souvenance.hermes.oauth import Grant
-from souvenance.hermes.signin import profile as signin
-from souvenance.hermes.signin.endpoints import endpoints_of
-from souvenance.hermes.signin.flows import by_browser
-from souvenance.hermes.signin.listener import Listener
+from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.oauth_tokens import OAuthGrant
+from souvenance.hermes.sign_in import profile as signin
+from souvenance.hermes.sign_in.endpoints import endpoints_of
+from souvenance.hermes.sign_in.flows import by_browser
+from souvenance.hermes.sign_in.listener import Listener
 
 
 def profile(tmp_path, **settings):
@@ -54,7 +54,7 @@ class TestKeeping:
         assert file == home / "souvenance.json"
         assert file.stat().st_mode & 0o777 == 0o600
         assert (after.url, after.api_key) == (authority.url, "hch-at-1")
-        assert Grant.of(after).refresh == "hch-rt-1"
+        assert OAuthGrant.of(after).refresh == "hch-rt-1"
 
     def test_who_one_is_there_one_is_here_unless_one_has_a_name(self, authority, tmp_path):
         chosen = {"peerName": "alice", "workspace": "home"}

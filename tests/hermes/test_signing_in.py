@@ -26,12 +26,12 @@ from souvenance.errors import (
     SouvenanceError,
     Unsupported,
 )
-from souvenance.hermes.signin import profile as signin
-from souvenance.hermes.signin.attempt import LIFE_SECONDS, Attempt
-from souvenance.hermes.signin.endpoints import Endpoints, endpoints_of
-from souvenance.hermes.signin.flows import by_browser, by_code
-from souvenance.hermes.signin.listener import HOST, PORT, Listener
-from souvenance.hermes.signin.wire import Unheard, issued
+from souvenance.hermes.sign_in import profile as signin
+from souvenance.hermes.sign_in.attempt import LIFE_SECONDS, Attempt
+from souvenance.hermes.sign_in.endpoints import SignInEndpoints, endpoints_of
+from souvenance.hermes.sign_in.flows import by_browser, by_code
+from souvenance.hermes.sign_in.listener import HOST, PORT, Listener
+from souvenance.hermes.sign_in.wire import Unheard, issued
 
 WELL_KNOWN = "/.well-known/oauth-authorization-server"
 
@@ -45,7 +45,7 @@ def listener():
 class TestWhere:
     def test_a_server_that_says_where_is_believed(self, authority):
         found = endpoints_of(f"{authority.url}/", {})
-        assert found == Endpoints(
+        assert found == SignInEndpoints(
             authorize=f"{authority.url}/authorize",
             token=f"{authority.url}/oauth/token",
             device=f"{authority.url}/oauth/device",
@@ -129,13 +129,13 @@ class TestWhere:
         with pytest.raises(Misconfigured, match="HONCHO_OAUTH_TOKEN_URL"):
             endpoints_of(authority.url, {"HONCHO_OAUTH_TOKEN_URL": "token.example"})
 
-    @given(st.dictionaries(st.sampled_from(["issuer", *Endpoints.__struct_fields__]), st.text()))
+    @given(st.dictionaries(st.sampled_from(["issuer", *SignInEndpoints.__struct_fields__]), st.text()))
     def test_whatever_a_server_says_it_is_taken_or_refused(self, told):
         with pytest.raises(SouvenanceError):
             endpoints_of("https://a.example", {}, lambda url: told)
 
 
-ENDPOINTS = Endpoints(
+ENDPOINTS = SignInEndpoints(
     authorize="https://a.example/authorize",
     token="https://a.example/oauth/token",
     issuer="https://a.example",

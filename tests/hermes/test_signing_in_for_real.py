@@ -19,23 +19,23 @@ from hermes.honcho_fake import eventually
 from hermes.stage import Stage
 from hermes.test_wizard import LEAVES, Nobody, Person
 from hermes.visitor import visit
-from souvenance import ways
+from souvenance import hermes_backends
 from souvenance.errors import CapRevoked, NotFound, SignInDenied, SignInEnded, Unauthenticated
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
-from souvenance.hermes.files import read_configuration, write_setting
-from souvenance.hermes.oauth import Grant, exchange
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
+from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.oauth_tokens import OAuthGrant, exchange
 from souvenance.hermes.provider import Provider, Surroundings
 from souvenance.hermes.setup.console import Abandoned
 from souvenance.hermes.setup.profiles import Installation, profile_at
 from souvenance.hermes.setup.status import lines, report
 from souvenance.hermes.setup.wizard import Given, activation, set_up
-from souvenance.hermes.signin import desktop
-from souvenance.hermes.signin import profile as signin
-from souvenance.hermes.signin.endpoints import endpoints_of
-from souvenance.hermes.signin.flows import by_browser, by_code
-from souvenance.hermes.signin.listener import Listener
+from souvenance.hermes.sign_in import desktop
+from souvenance.hermes.sign_in import profile as signin
+from souvenance.hermes.sign_in.endpoints import endpoints_of
+from souvenance.hermes.sign_in.flows import by_browser, by_code
+from souvenance.hermes.sign_in.listener import Listener
 from souvenance.plugin import Stations
 from surfaces.door import serving
 
@@ -82,14 +82,14 @@ def sign_in(server, home, environment, **chosen):
 
 def expire(home, *, seconds=0):
     """Let the access token end in so many seconds, as far as we know."""
-    kept = Grant.of(read(home))
+    kept = OAuthGrant.of(read(home))
     ended = replace(kept, expires_at=int(time.time()) + seconds).settings()
     write_setting(home, "hermes", ended, environment={"HOME": str(home.parent)})
 
 
 def works(home):
     """Ask memory something, with whatever token that takes."""
-    way = ways.open_way(read(home))
+    way = hermes_backends.open_way(read(home))
     try:
         way.gate.call(
             o.LIST_SESSIONS, Credentials(way.passes._token()), q.ListSessions(workspace_id="hermes")
@@ -213,13 +213,13 @@ def test_twenty_processes_with_a_token_that_ran_out_renew_it_once_and_all_go_on(
     for process in processes:
         process.join(PATIENCE_SECONDS)
     assert [process.exitcode for process in processes] == [0] * PROCESSES
-    first = Grant.of(read(home))
-    assert first.refresh != Grant.of(before).refresh
+    first = OAuthGrant.of(read(home))
+    assert first.refresh != OAuthGrant.of(before).refresh
     assert whoami(server, first.access).status_code == 200
     # Had anybody spent the token a second time, the grant would be dead.
     expire(home)
     works(home)
-    assert Grant.of(read(home)).refresh != first.refresh
+    assert OAuthGrant.of(read(home)).refresh != first.refresh
 
 
 def die_after_renewing(home):
@@ -227,7 +227,7 @@ def die_after_renewing(home):
         exchange(grant, now)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    upkeep = ways._upkeep(read(home))
+    upkeep = hermes_backends._upkeep(read(home))
     upkeep._exchange = traded
     upkeep.token()
 
@@ -245,7 +245,7 @@ def test_a_process_that_dies_with_the_new_token_in_its_hands_is_told_of(server, 
     told = [one.getMessage() for one in caplog.records]
     assert any("may be spent already" in one for one in told)
     profile = profile_at(home)
-    shown = "\n".join(lines(report(Installation(home, profile), environment, home, ways.inspect)))
+    shown = "\n".join(lines(report(Installation(home, profile), environment, home, hermes_backends.inspect)))
     assert "a renewal was cut off, and its token was spent; sign in again: souvenance login" in shown
 
     sign_in(server, home, environment)
@@ -255,14 +255,14 @@ def test_a_process_that_dies_with_the_new_token_in_its_hands_is_told_of(server, 
 def test_a_process_that_dies_before_the_server_heard_of_it_costs_nothing(server, home, environment):
     sign_in(server, home, environment)
     expire(home)
-    kept = replace(Grant.of(read(home)), spending=int(time.time()))
+    kept = replace(OAuthGrant.of(read(home)), spending=int(time.time()))
     write_setting(home, "hermes", kept.settings(), environment=environment)
     works(home)
-    assert Grant.of(read(home)).spending == 0
+    assert OAuthGrant.of(read(home)).spending == 0
 
 
 def test_a_sign_in_that_was_withdrawn_at_the_server_says_to_sign_in_again(server, home, environment):
-    kept = Grant.of(sign_in(server, home, environment))
+    kept = OAuthGrant.of(sign_in(server, home, environment))
     form = {"token": kept.refresh, "client_id": kept.client}
     told = httpx.post(f"{server.url}/oauth/revoke", data=form, trust_env=False, timeout=PATIENCE_SECONDS)
     told.raise_for_status()
@@ -285,16 +285,16 @@ def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, envi
         directory=lambda: stage.directory,
         configuration=stage.configuration,
         station=stations.get,
-        notebook=ways.notebook_of,
+        notebook=hermes_backends.notebook_of,
     )
     provider, other = Provider(surroundings), Provider(surroundings)
     provider.initialize("s1", platform="cli", hermes_home=str(stage.home))
     other.initialize("s2", platform="cli", hermes_home=str(stage.home))
-    first = Grant.of(read_configuration(stage.home, stage.environment)[0])
+    first = OAuthGrant.of(read_configuration(stage.home, stage.environment)[0])
     station = stations.get(stage.configuration(stage.home, "default")[0])
 
     def kept():
-        return Grant.of(read_configuration(stage.home, stage.environment)[0])
+        return OAuthGrant.of(read_configuration(stage.home, stage.environment)[0])
 
     provider.sync_turn("I am going to Chengdu on May 25.", "Have a good time.")
     assert station.flush(PATIENCE_SECONDS)
@@ -354,7 +354,7 @@ class TestWizard:
         after = self.set_up(home, environment, person)
         assert any("Your name [alice]" in one for one in person.asked)
         assert (after.url, after.peer_name, after.workspace) == (server.url, "alice", "hermes")
-        assert Grant.of(after).refresh.startswith("hch-rt-")
+        assert OAuthGrant.of(after).refresh.startswith("hch-rt-")
         assert after.api_key not in person.told
         works(home)
 
@@ -383,7 +383,7 @@ class TestWizard:
             interactive = False
 
         after = self.set_up(home, environment, Silent(server), url=server.url, sign_in="browser")
-        assert Grant.of(after) is not None
+        assert OAuthGrant.of(after) is not None
 
     def test_a_sign_in_that_is_left_for_a_key_is_taken_back(self, server, home, environment):
         before = sign_in(server, home, environment)
@@ -397,7 +397,7 @@ class TestWizard:
         person = Visitor(server)
         after = self.set_up(home, environment, person)
         assert "There is a sign-in already" in person.told
-        assert Grant.of(after) == Grant.of(before)
+        assert OAuthGrant.of(after) == OAuthGrant.of(before)
 
 
 class TestDesktop:
@@ -470,7 +470,7 @@ class TestDesktop:
 
 
 def test_a_token_that_the_server_ended_is_refused_there_too(server, home, environment):
-    kept = Grant.of(sign_in(server, home, environment))
+    kept = OAuthGrant.of(sign_in(server, home, environment))
     fresh = exchange(kept, int(time.time()))
     with pytest.raises(SignInEnded):
         exchange(kept, int(time.time()))
@@ -479,7 +479,7 @@ def test_a_token_that_the_server_ended_is_refused_there_too(server, home, enviro
 
 
 def test_a_sign_in_that_stands_for_all_hosts_is_renewed_for_all(server, home, environment):
-    kept = Grant.of(sign_in(server, home, environment))
+    kept = OAuthGrant.of(sign_in(server, home, environment))
     document = {"baseUrl": server.url, "workspace": "hermes", **kept.settings()}
     (home / "souvenance.json").write_text(json.dumps(document))
     (home / "profiles" / "coder").mkdir(parents=True)
@@ -488,5 +488,5 @@ def test_a_sign_in_that_stands_for_all_hosts_is_renewed_for_all(server, home, en
         values["oauth"]["expiresAt"] = int(time.time())
         (home / "souvenance.json").write_text(json.dumps(values))
         found, _ = read_configuration(own, environment)
-        assert whoami(server, ways._upkeep(found).token()).status_code == 200
+        assert whoami(server, hermes_backends._upkeep(found).token()).status_code == 200
     assert "hosts" not in json.loads((home / "souvenance.json").read_text())

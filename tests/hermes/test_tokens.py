@@ -9,9 +9,9 @@ import pytest
 
 from hermes.stage import Stage
 from hermes.theatre import delivered
-from souvenance import ways
+from souvenance import hermes_backends
 from souvenance.domain.names import own_session
-from souvenance.hermes.files import read_configuration
+from souvenance.hermes.config_files import read_configuration
 from surfaces.door import serving, souvenance
 
 TRIP = "I am going to Chengdu from May 25 to May 29."
@@ -224,15 +224,15 @@ def test_the_command_that_it_names_mints_a_token_with_which_nothing_is_missing(p
 
 def test_status_asks_the_server_who_the_token_is(profile, server):
     stage = profile("ann", ["get"], ["travel"])
-    found = ways.inspect(configured(stage)[0])
+    found = hermes_backends.inspect(configured(stage)[0])
     assert (found.reachable, found.told) == (True, server.url)
     whoami = server.client(key_of(stage)).get("/v1/caps/whoami").json()
     server.owner.post("/v1/caps/revoke", json={"jti": whoami["jti"]})
-    found = ways.inspect(configured(stage)[0])
+    found = hermes_backends.inspect(configured(stage)[0])
     assert (found.reachable, "cap_revoked" in found.told) == (False, True)
 
 
 def test_a_server_that_wants_a_key_says_that_none_was_sent(server, tmp_path):
     stage = Stage(tmp_path, baseUrl=server.url)
-    found = ways.inspect(configured(stage)[0])
+    found = hermes_backends.inspect(configured(stage)[0])
     assert (found.reachable, found.told.partition(":")[0]) == (False, "cap_missing")

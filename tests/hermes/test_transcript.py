@@ -2,12 +2,12 @@
 
 import pytest
 
-from souvenance.hermes.transcript import Heard, Transcript
+from souvenance.hermes.transcript import HeardMessages, Transcript
 
 
 def conversation(said):
     """One in which each letter of the alphabet was said, and brought by a letter of the same name."""
-    made = Transcript(Heard(b"salt"))
+    made = Transcript(HeardMessages(b"salt"))
     for place, text in enumerate(said):
         assert made.goes_on(said[:place]) == []
         made.wrote(f"{text}{place}", text)
@@ -132,7 +132,7 @@ def test_what_another_process_heard_can_be_taken_back():
 
 def test_of_a_very_long_conversation_the_end_can_be_taken_back():
     said = [f"message {n}" for n in range(700)]
-    talk = Transcript(Heard(b"salt"))
+    talk = Transcript(HeardMessages(b"salt"))
     for text in said:
         talk.wrote(text, text)
     assert len(talk.heard.said) < 700

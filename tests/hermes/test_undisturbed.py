@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from souvenance.hermes.undisturbed import undisturbed
+from souvenance.hermes.gc_pause import undisturbed
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from souvenance.hermes.watch import Watch
+from souvenance.hermes.slow_calls import Watch
 
 
 class Scene:

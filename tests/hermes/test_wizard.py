@@ -13,16 +13,16 @@ import types
 import pytest
 import yaml
 
+from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured
-from souvenance.hermes.files import read_configuration, write_setting
-from souvenance.hermes.kinds import NO_LIMIT
+from souvenance.hermes.config_files import read_configuration, write_setting
+from souvenance.hermes.setting_types import NO_LIMIT
 from souvenance.hermes.setup.console import Abandoned
-from souvenance.hermes.setup.hostconfig import provider_in
+from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.inspection import Findings
 from souvenance.hermes.setup.people import Mapped
 from souvenance.hermes.setup.profiles import profile_at
 from souvenance.hermes.setup.wizard import Given, activation, post_setup, set_up
-from souvenance.turns.seat import Namespaces
 
 LEAVES = "Ctrl-C"
 PATIENCE_SECONDS = 60

@@ -4,8 +4,8 @@ import time
 
 from hermes.honcho_fake import eventually
 from hermes.stage import Stage
-from souvenance import ways
-from souvenance.hermes.files import read_configuration
+from souvenance import hermes_backends
+from souvenance.hermes.config_files import read_configuration
 
 QUESTION = "When do I go to Chengdu?"
 WAIT = 0.15
@@ -41,7 +41,7 @@ class Theatre(Stage):
         return station
 
     def health(self):
-        return ways.notebook_of(read_configuration(self.home, self.environment)[0]).health()
+        return hermes_backends.notebook_of(read_configuration(self.home, self.environment)[0]).health()
 
 
 def station_of(stage):

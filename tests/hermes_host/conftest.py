@@ -9,17 +9,17 @@ import pytest
 
 from hermes_host.host import ODD, Store, a_host, stored
 from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
-from souvenance.surfaces.cli.demo.hermes_model import Model, a_model
+from souvenance.surfaces.cli.demo.hermes_model import DemoModel, a_model
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[Model]:
+def model() -> Iterator[DemoModel]:
     with a_model() as model:
         yield model
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory, model: Model) -> Host:
+def host(tmp_path_factory: pytest.TempPathFactory, model: DemoModel) -> Host:
     """One host for the module."""
     return a_host(tmp_path_factory.mktemp("host"), model)
 

@@ -13,17 +13,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from environments import client_program
 from processes import PATIENCE_SECONDS, until
-from souvenance.bootstrap import open_house
 from souvenance.config import settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.gate.caps import attenuated
-from souvenance.gate.conversation import asks
 from souvenance.gate.conversation import operations as conversation
+from souvenance.gate.conversation import requests
+from souvenance.gate.token_verifier import Credentials
+from souvenance.gate.tokens import attenuated
+from souvenance.installation import open_installation
 from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
-from souvenance.surfaces.cli.demo.hermes_model import Asked, Model
-from souvenance.surfaces.cli.shell import fresh_ulid
+from souvenance.surfaces.cli.demo.hermes_model import Asked, DemoModel
+from souvenance.surfaces.cli.session import fresh_ulid
 
 ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
 WORKSPACE = "hermes"
@@ -46,7 +46,7 @@ class Store:
 
     def __init__(self, folder: Path, workspace: str) -> None:
         self._workspace = workspace
-        self._house = open_house(settings_from({}, str(folder)))
+        self._house = open_installation(settings_from({}, str(folder)))
         self._jti = fresh_ulid()
         self._cap = attenuated(
             self._house.owner_cap,
@@ -62,7 +62,8 @@ class Store:
     def sessions(self) -> dict[str, list[Message]]:
         """What was said in each session, in its order."""
         return {
-            one.id: self._messages(one.id) for one in self._all(conversation.LIST_SESSIONS, asks.ListSessions)
+            one.id: self._messages(one.id)
+            for one in self._all(conversation.LIST_SESSIONS, requests.ListSessions)
         }
 
     def messages(self) -> list[Message]:
@@ -79,7 +80,7 @@ class Store:
 
     def conclusions(self) -> list[str]:
         """What was concluded, of whomever."""
-        return [one.content for one in self._all(conversation.LIST_CONCLUSIONS, asks.ListConclusions)]
+        return [one.content for one in self._all(conversation.LIST_CONCLUSIONS, requests.ListConclusions)]
 
     def log(self) -> list[m.AuditRow]:
         """What the gate did for others than this reader."""
@@ -91,7 +92,7 @@ class Store:
         return until(lambda: found(self))
 
     def _messages(self, session: str) -> list[Message]:
-        found = self._all(conversation.LIST_MESSAGES, asks.ListMessages, session_id=session)
+        found = self._all(conversation.LIST_MESSAGES, requests.ListMessages, session_id=session)
         return [Message(one.peer_id, one.content) for one in found]
 
     def _all(self, operation: Any, ask: Any, **where: Any) -> Iterator[Any]:
@@ -114,7 +115,7 @@ def stored(folder: Path, workspace: str = WORKSPACE) -> Iterator[Store]:
         store.close()
 
 
-def a_host(folder: Path, model: Model, recalls: dict[str, Any] | None = None, **settings: Any) -> Host:
+def a_host(folder: Path, model: DemoModel, recalls: dict[str, Any] | None = None, **settings: Any) -> Host:
     return Host(ENVIRONMENT, folder, model, {**RECALLS, **(recalls or {})}, **settings)
 
 
@@ -126,7 +127,7 @@ def reconfigure(host: Host, **recalls: Any) -> None:
 class Talk:
     """A user of an API server, seen from the model's side."""
 
-    def __init__(self, server: ApiServer, model: Model, key: str | None) -> None:
+    def __init__(self, server: ApiServer, model: DemoModel, key: str | None) -> None:
         self._server = server
         self._model = model
         self._key = key

@@ -11,7 +11,7 @@ import pytest
 from hermes_host.host import Message, Talk, reconfigure, stored
 from ports import vacant_port
 from processes import until
-from souvenance.surfaces.cli.demo.hermes_model import LINE, ToolCall
+from souvenance.surfaces.cli.demo.hermes_model import LINE, DemoToolCall
 from surfaces.door import serving
 
 TOOLS = {
@@ -100,7 +100,7 @@ def test_two_users_never_see_each_other_s_lines_and_nobody_sees_either_s(talk, m
     for tool, arguments in tools.items():
         for peer in ("user", "ai", "api-user-alice"):
             prompt = f"{question} Of {peer}, by {tool}."
-            model.answer(prompt, ToolCall(tool, {**arguments, "peer": peer}))
+            model.answer(prompt, DemoToolCall(tool, {**arguments, "peer": peer}))
             asked, answered = bob.ask(prompt)
             assert own in asked.memory
             assert foreign not in asked.text + answered.text
@@ -120,7 +120,7 @@ def test_a_request_without_a_key_reads_nothing_of_the_operator_s_and_writes_noth
     talk("user:whoever").ask("My safe opens with Rumpelstiltskin.")
     store.until(lambda store: Message("ann", "My safe opens with Rumpelstiltskin.") in store.messages())
     reconfigure(host)
-    model.answer("open my safe", ToolCall("souvenance_search", {"query": "safe opens"}))
+    model.answer("open my safe", DemoToolCall("souvenance_search", {"query": "safe opens"}))
     keys = {"nobody": None, "noone": "user:", "namesake": "user:ann", "chat": "agent:main:webui:dm:ann"}
     for who, key in keys.items():
         asked = talk(key).ask(f"With what does one open my safe, for {who}?")
@@ -150,9 +150,9 @@ def test_a_forged_fence_is_neither_kept_nor_looked_for_and_what_is_kept_can_not_
 def test_what_tools_return_is_not_kept_and_the_host_s_own_notes_are(host, talk, store, model):
     note = host.project / "note.txt"
     note.write_text("The marker is Zyzzyva.")
-    model.answer("read the note", ToolCall("read_file", {"path": str(note)}))
+    model.answer("read the note", DemoToolCall("read_file", {"path": str(note)}))
     owned = "Owns a yak named Brunhilda."
-    model.answer("write down", ToolCall("memory", {"action": "add", "target": "user", "content": owned}))
+    model.answer("write down", DemoToolCall("memory", {"action": "add", "target": "user", "content": owned}))
     lena = talk("user:lena")
     [_, read] = lena.ask("Please read the note.")
     assert "Zyzzyva" in read.results[0]
@@ -207,15 +207,17 @@ def test_secrets_are_not_kept(talk, store):
 def test_what_the_model_states_by_a_tool_is_found_by_another(talk, model):
     frank = talk("user:frank")
     frank.ask("Hello.")
-    model.answer("keep that", ToolCall("souvenance_conclude", {"conclusion": "Frank collects theremins."}))
+    model.answer(
+        "keep that", DemoToolCall("souvenance_conclude", {"conclusion": "Frank collects theremins."})
+    )
     [_, kept] = frank.ask("Please keep that I collect theremins.")
     assert "error" not in json.loads(kept.results[0])
-    model.answer("look up", ToolCall("souvenance_search", {"query": "theremins"}))
+    model.answer("look up", DemoToolCall("souvenance_search", {"query": "theremins"}))
     [_, found] = frank.ask("Please look up what I collect.")
     assert "theremins" in json.dumps(json.loads(found.results[0]))
-    model.answer("my profile", ToolCall("souvenance_profile", {"card": ["Plays the theremin"]}))
+    model.answer("my profile", DemoToolCall("souvenance_profile", {"card": ["Plays the theremin"]}))
     frank.ask("Please write my profile.")
-    model.answer("read it", ToolCall("souvenance_profile", {}))
+    model.answer("read it", DemoToolCall("souvenance_profile", {}))
     [_, read] = frank.ask("Please read it to me.")
     assert "Plays the theremin" in json.dumps(json.loads(read.results[0]))
 

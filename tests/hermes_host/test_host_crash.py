@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 
 from hermes_host.host import Talk, a_host, stored
 from processes import until
-from souvenance.adapters.outbox import SealedOutbox
+from souvenance.adapters.write_queue.queue import SealedOutbox
 from souvenance.surfaces.cli.demo.hermes_model import LINE
 
 

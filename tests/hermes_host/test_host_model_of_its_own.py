@@ -12,13 +12,13 @@ import pytest
 from hermes_host.host import a_host, stored
 from model.brain import honest
 from model.stand_in import Asked as Read
-from souvenance.surfaces.cli.demo.hermes_model import Asked, Model, a_model
+from souvenance.surfaces.cli.demo.hermes_model import Asked, DemoModel, a_model
 
 TOLD = "I live in Rome and I play the cello."
 KEY = "user:ann"
 
 
-class Reader(Model):
+class Reader(DemoModel):
     """The user's model: it answers turns as ever, and reads what memory asks of it."""
 
     def __init__(self, url: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from environments import client_program
 from hermes_host.host import ODD, Message, a_host, stored
 from processes import PATIENCE_SECONDS
-from souvenance.surfaces.cli.demo.hermes_model import LINE, ToolCall
+from souvenance.surfaces.cli.demo.hermes_model import LINE, DemoToolCall
 from souvenance.surfaces.cli.demo.hermes_terminal import a_terminal
 
 LONG = "Tell me all of it."
@@ -20,7 +20,7 @@ import os
 from pathlib import Path
 from agent.memory_manager import MemoryManager
 from hermes_state import SessionDB
-from souvenance.hermes.hosttranscript import window
+from souvenance.hermes.host_transcript import window
 from souvenance.plugin import register
 
 home = Path(os.environ["HERMES_HOME"])
@@ -60,7 +60,7 @@ def turn(text, answer=LINE):
 def test_every_turn_is_in_its_own_session_and_no_session_is_empty(folder, model):
     """New, undo, compress, branch, title, status, resume, subagents and reviews in one home."""
     model.answer(LONG, answer := "All of it. " * 2_000)
-    model.answer("delegate", ToolCall("delegate_task", {"goal": "Find the lamp.", "context": "None."}))
+    model.answer("delegate", DemoToolCall("delegate_task", {"goal": "Find the lamp.", "context": "None."}))
     host = a_host(
         folder,
         model,

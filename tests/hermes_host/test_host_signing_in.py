@@ -14,7 +14,7 @@ from conversation.world import speaking
 from hermes.visitor import visit
 from hermes_host.host import ENVIRONMENT, a_host
 from processes import until
-from souvenance.hermes.files import write_setting
+from souvenance.hermes.config_files import write_setting
 from surfaces.door import serving
 
 PATIENCE_SECONDS = 120

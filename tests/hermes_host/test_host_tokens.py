@@ -9,7 +9,7 @@ from hermes_host.host import a_host
 from processes import PATIENCE_SECONDS
 from souvenance.domain.upstream import Upstream
 from souvenance.surfaces.cli.demo.hermes_host import API_KEY
-from souvenance.surfaces.cli.demo.hermes_model import ToolCall
+from souvenance.surfaces.cli.demo.hermes_model import DemoToolCall
 from surfaces.door import serving
 
 TOLD, ASKED = "My trip goes to Chengdu, May 25–29.", "Where does my trip go?"
@@ -44,7 +44,7 @@ def test_a_host_with_too_narrow_a_token_says_in_its_status_how_to_mint_another(f
 
 def test_a_noted_fact_is_told_once_in_a_chat_of_several_turns(folder, model):
     host = a_host(folder, model)
-    model.answer("Keep a fact.", ToolCall("souvenance_conclude", {"conclusion": "Ann plays the zither."}))
+    model.answer("Keep a fact.", DemoToolCall("souvenance_conclude", {"conclusion": "Ann plays the zither."}))
     host.once("Keep a fact.")
     begun = host.chat("Which instrument do I play?")
     for question in ("What was my instrument again?", "And which instrument is mine?"):

@@ -7,7 +7,7 @@ import json
 from conversation.world import speaking
 from hermes_host.host import a_host
 from processes import until
-from souvenance.surfaces.cli.demo.hermes_model import LINE, ToolCall, a_model
+from souvenance.surfaces.cli.demo.hermes_model import LINE, DemoToolCall, a_model
 from surfaces.door import Server, serving
 
 TOLD = "My name is Ann and I live in Lisbon. I am allergic to peanuts."
@@ -37,7 +37,7 @@ def test_what_hermes_was_told_on_a_trusted_machine_it_remembers_in_a_new_process
             assert all("Lisbon" in asked.said for asked in model.turns())
             with speaking(server, "hermes") as owner:
                 until(owner.is_served)
-        model.answer(ASKED, ToolCall("honcho_search", {"query": "peanuts"}))
+        model.answer(ASKED, DemoToolCall("honcho_search", {"query": "peanuts"}))
         with serving(home) as server:
             configuration.write_text(json.dumps(with_a_key(server)))
             assert hermes.once(ASKED) == LINE

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from souvenance.bootstrap import open_house
+from souvenance.agents.import_batches import ImportTerms
+from souvenance.agents.import_memory import ImportTally, Taking
 from souvenance.config import settings_from
 from souvenance.domain.imports import Wanted
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
-from souvenance.turns.imported import Terms
-from souvenance.turns.importing import Taking, Tally
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import open_installation
 
 NOW = datetime.now(UTC)
 """As late as the clocks of the servers and stores that take part."""
@@ -76,12 +76,12 @@ class Memory:
     def ask(self, operation, request):
         return self.house.gate.call(operation, Credentials(self.house.owner_cap), request)
 
-    def take(self, reader, records=None, **terms) -> Tally:
-        settled = Terms(**{"kind": reader.kind, "now": NOW, "workspace": self.workspace, **terms})
+    def take(self, reader, records=None, **terms) -> ImportTally:
+        settled = ImportTerms(**{"kind": reader.kind, "now": NOW, "workspace": self.workspace, **terms})
         return Taking(self.ask, settled).take(reader.records() if records is None else records)
 
-    def look_through(self, reader, **terms) -> Tally:
-        settled = Terms(**{"kind": reader.kind, "now": NOW, "workspace": self.workspace, **terms})
+    def look_through(self, reader, **terms) -> ImportTally:
+        settled = ImportTerms(**{"kind": reader.kind, "now": NOW, "workspace": self.workspace, **terms})
         return Taking(self.ask, settled).look_through(reader.records())
 
     def sessions(self):
@@ -115,7 +115,7 @@ class Memory:
 
 @contextmanager
 def memory(home: Path) -> Iterator[Memory]:
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
         yield Memory(house)
     finally:

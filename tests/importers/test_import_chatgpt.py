@@ -8,7 +8,7 @@ import pytest
 
 from importers.exports import ANN, conversation, said, written
 from souvenance.adapters.importers.chatgpt import ChatGPT
-from souvenance.domain.imports import Message, Peer, Session, Skipped, Wanted
+from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Skipped, Wanted
 from souvenance.errors import ImportUnreadable, InvalidInput
 
 
@@ -17,7 +17,7 @@ def read(tmp_path, *conversations, name="conversations.json"):
 
 
 def messages(records):
-    return [one for one in records if isinstance(one, Message)]
+    return [one for one in records if isinstance(one, ImportedMessage)]
 
 
 def skipped(records):
@@ -32,11 +32,11 @@ def test_user_and_assistant_speak_in_turn_with_their_times(tmp_path):
             said("In Sichuan.", "assistant", at=1_700_000_005, metadata={"model_slug": "gpt-4o"}),
         ),
     )
-    assert [one for one in found if isinstance(one, Peer)] == [
-        Peer("ann", "ann"),
-        Peer("chatgpt", "chatgpt", observed=False),
+    assert [one for one in found if isinstance(one, ImportedPeer)] == [
+        ImportedPeer("ann", "ann"),
+        ImportedPeer("chatgpt", "chatgpt", observed=False),
     ]
-    (session,) = [one for one in found if isinstance(one, Session)]
+    (session,) = [one for one in found if isinstance(one, ImportedSession)]
     assert session.name == "chatgpt-8f3a2b1c-0000-4000-8000-000000000001"
     assert session.metadata == {"title": "A talk"} and set(session.members) == {"ann", "chatgpt"}
     first, second = messages(found)
@@ -107,7 +107,7 @@ def test_a_message_without_a_time_has_that_of_the_one_before(tmp_path):
 def test_ids_that_are_no_names_become_sessions_that_are_never_the_same(tmp_path):
     odd = ["a b", "a-b", "a/b", "a\0b", "é" * 300, "a-b-" + "0" * 32]
     found = read(tmp_path, *(conversation(said("x"), id=one) for one in odd))
-    names = [one.name for one in found if isinstance(one, Session)]
+    names = [one.name for one in found if isinstance(one, ImportedSession)]
     assert len(set(names)) == len(odd)
     assert all(name.startswith("chatgpt-") and len(name) < 120 for name in names)
 
@@ -125,7 +125,7 @@ def test_a_zip_is_read_without_being_unpacked_also_in_parts(tmp_path):
 
 def test_an_empty_conversation_makes_no_session(tmp_path):
     found = read(tmp_path, conversation(said("You are helpful.", "system")))
-    assert not [one for one in found if isinstance(one, Session)]
+    assert not [one for one in found if isinstance(one, ImportedSession)]
     assert "conversations in which nobody said anything" in skipped(found)
 
 

@@ -8,7 +8,7 @@ from importers.exports import memory
 from importers.stand_in import Source, standing_in
 from souvenance.adapters.importers.choice import reader
 from souvenance.adapters.importers.honcho import Honcho
-from souvenance.domain.imports import Message, Statement, Wanted, Workspace
+from souvenance.domain.imports import ImportedMessage, ImportedStatement, ImportedWorkspace, Wanted
 from souvenance.errors import ImportUnreadable, NotFound, ServerUnreachable, Unauthenticated
 from surfaces.door import serving
 
@@ -107,15 +107,15 @@ def test_a_key_of_one_workspace_is_enough_for_it(server):
     answer = server.owner.post("/v3/keys", params={"workspace_id": "bakery"})
     wanted = Wanted(peer="me", workspace="bakery", key=answer.json()["key"])
     found = list(Honcho(server.url, wanted).records())
-    assert found[0] == Workspace("bakery")
-    assert any(isinstance(one, Statement) for one in found)
+    assert found[0] == ImportedWorkspace("bakery")
+    assert any(isinstance(one, ImportedStatement) for one in found)
     with pytest.raises(Unauthenticated):
         list(Honcho(server.url, Wanted(peer="me", workspace="other", key=answer.json()["key"])).records())
 
 
 def test_without_a_name_every_workspace_is_read(server):
     found = Honcho(server.url, Wanted(peer="me", key=server.owner_cap)).records()
-    assert {one.name for one in found if isinstance(one, Workspace)} >= {"bakery", "other"}
+    assert {one.name for one in found if isinstance(one, ImportedWorkspace)} >= {"bakery", "other"}
 
 
 def test_a_workspace_that_is_not_there_is_named_and_not_made(server, mine):
@@ -157,7 +157,9 @@ def read(source, **more):
 
 def test_every_page_is_read_once_and_nothing_is_sent_but_questions(source):
     found, _ = read(source, key="k")
-    assert [one.id for one in found if isinstance(one, Message)] == [f"m{number}" for number in range(250)]
+    assert [one.id for one in found if isinstance(one, ImportedMessage)] == [
+        f"m{number}" for number in range(250)
+    ]
     assert {bearer for *_, bearer in source.asked} == {"Bearer k"}
     assert all(method == "GET" or path.endswith("/list") for method, path, *_ in source.asked)
 
@@ -165,7 +167,7 @@ def test_every_page_is_read_once_and_nothing_is_sent_but_questions(source):
 def test_a_server_that_is_busy_is_asked_again_after_a_while(source):
     source.faults = [(503, {}, b""), (429, {"retry-after": "7"}, b""), (500, {}, b"oops")]
     found, waits = read(source)
-    assert len([one for one in found if isinstance(one, Message)]) == 250
+    assert len([one for one in found if isinstance(one, ImportedMessage)]) == 250
     assert waits == [1.0, 7.0, 4.0]
 
 
@@ -232,6 +234,6 @@ def test_conclusions_of_sessions_that_are_gone_are_kept_without_them(source):
         {"id": "c1", **held},
         {"id": "c2", **held, "session_id": "s"},
     ]
-    first, second = (one for one in read(source)[0] if isinstance(one, Statement))
+    first, second = (one for one in read(source)[0] if isinstance(one, ImportedStatement))
     assert (first.session, second.session) == (None, "s")
     assert first.origin == {"level": "deductive"}

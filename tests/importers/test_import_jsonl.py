@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from importers.exports import ANN
 from souvenance.adapters.importers.jsonl import Jsonl
 from souvenance.adapters.importers.naming import Counted, name_of
-from souvenance.domain.imports import Message, Peer, Session, Skipped
+from souvenance.agents.names import is_plain
+from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Skipped
 from souvenance.errors import ImportUnreadable
-from souvenance.turns.naming import is_plain
 
 
 def read(tmp_path, *lines, name="talk.jsonl"):
@@ -22,7 +22,7 @@ def read(tmp_path, *lines, name="talk.jsonl"):
 
 
 def messages(records):
-    return [one for one in records if isinstance(one, Message)]
+    return [one for one in records if isinstance(one, ImportedMessage)]
 
 
 def test_roles_and_peers_speak_in_their_sessions(tmp_path):
@@ -40,8 +40,8 @@ def test_roles_and_peers_speak_in_their_sessions(tmp_path):
     ]
     assert messages(found)[0].at.isoformat() == "2024-01-01T08:00:00+00:00"
     assert messages(found)[2].metadata == {"mood": "good"}
-    assert Peer("assistant", "assistant", observed=False) in found
-    assert [one.name for one in found if isinstance(one, Session)] == ["jsonl-talk", "team"]
+    assert ImportedPeer("assistant", "assistant", observed=False) in found
+    assert [one.name for one in found if isinstance(one, ImportedSession)] == ["jsonl-talk", "team"]
 
 
 def test_times_may_be_seconds_since_1970(tmp_path):

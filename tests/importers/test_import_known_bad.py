@@ -11,7 +11,7 @@ from souvenance.adapters.importers.chatgpt import ChatGPT
 from souvenance.adapters.importers.choice import reader
 from souvenance.adapters.importers.jsonl import Jsonl
 from souvenance.adapters.importers.mem0 import Mem0
-from souvenance.domain.imports import Message
+from souvenance.domain.imports import ImportedMessage
 from souvenance.errors import ImportUnreadable, ImportUnrecognised
 
 TALK = conversation(said("hello"), said("hi", "assistant"))
@@ -73,7 +73,7 @@ def test_metadata_that_cannot_be_kept_is_refused_with_its_line(tmp_path, mine):
 def test_nul_and_halves_of_characters_are_replaced_and_that_is_noted(tmp_path, mine):
     raw = FINE.replace(b"hello", rb"he\u0000l\ud800lo")
     path = written(tmp_path / "conversations.json", raw)
-    first = next(one for one in ChatGPT(path, ANN).records() if isinstance(one, Message))
+    first = next(one for one in ChatGPT(path, ANN).records() if isinstance(one, ImportedMessage))
     assert first.text == "he\ufffdl\ufffdlo"
     assert first.origin["mended"] is True
     mine.take(ChatGPT(path, ANN))

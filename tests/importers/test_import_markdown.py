@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from importers.exports import ANN
 from souvenance.adapters.importers.markdown import Markdown, Note, notes
-from souvenance.domain.imports import Skipped, Statement
+from souvenance.domain.imports import ImportedStatement, Skipped
 from souvenance.errors import ImportUnreadable
 
 PAGE = """---
@@ -73,7 +73,7 @@ def test_an_indented_block_is_code_and_an_unclosed_fence_ends_with_the_page():
 def test_the_file_tells_of_the_peer_line_by_line(tmp_path):
     path = tmp_path / "USER.md"
     path.write_text(PAGE)
-    found = [one for one in Markdown(path, ANN).records() if isinstance(one, Statement)]
+    found = [one for one in Markdown(path, ANN).records() if isinstance(one, ImportedStatement)]
     assert {(one.observer, one.observed) for one in found} == {("ann", "ann")}
     assert found[1].place == "USER.md, line 10"
     assert found[1].origin == {"file": "USER.md"}

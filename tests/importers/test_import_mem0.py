@@ -6,7 +6,7 @@ import pytest
 
 from importers.exports import ANN, written
 from souvenance.adapters.importers.mem0 import Mem0
-from souvenance.domain.imports import Peer, Skipped, Statement, Wanted
+from souvenance.domain.imports import ImportedPeer, ImportedStatement, Skipped, Wanted
 from souvenance.errors import ImportUnreadable
 
 HIKING = {
@@ -31,7 +31,7 @@ def read(tmp_path, value, wanted=ANN):
 @pytest.mark.parametrize("shape", [[HIKING, TEA], {"results": [HIKING, TEA], "count": 2, "next": None}])
 def test_a_list_and_a_page_say_the_same(tmp_path, shape):
     peer, first, second = read(tmp_path, shape)
-    assert peer == Peer("alex", "alex")
+    assert peer == ImportedPeer("alex", "alex")
     assert (first.observer, first.observed, first.text, first.id) == ("alex", "alex", HIKING["memory"], "m1")
     assert first.at == datetime(2024, 7, 20, 8, 30, 36, 275_141, tzinfo=UTC)
     assert first.metadata == {"type": "preference"}
@@ -54,7 +54,7 @@ def test_memories_of_agents_are_of_them_and_those_of_nobody_are_of_the_peer(tmp_
     found = read(
         tmp_path, [{"id": 1, "memory": "is terse", "agent_id": "bot"}, {"id": 2, "memory": "has a dog"}]
     )
-    assert [(one.observed, one.id) for one in found if isinstance(one, Statement)] == [
+    assert [(one.observed, one.id) for one in found if isinstance(one, ImportedStatement)] == [
         ("bot", "1"),
         ("ann", "2"),
     ]
@@ -63,14 +63,14 @@ def test_memories_of_agents_are_of_them_and_those_of_nobody_are_of_the_peer(tmp_
 def test_users_keep_apart_whatever_they_are_called(tmp_path):
     users = ["alex@example.com", "alex-example.com", "alex example.com", "Alex", "alex"]
     found = read(tmp_path, [{"id": user, "memory": "x", "user_id": user} for user in users])
-    assert len({one.observed for one in found if isinstance(one, Statement)}) == len(users)
+    assert len({one.observed for one in found if isinstance(one, ImportedStatement)}) == len(users)
 
 
 def test_one_person_may_be_called_otherwise_here_and_several_may_not(tmp_path):
     ann = Wanted(peer="ann", renamed=True)
-    assert {one.observed for one in read(tmp_path, [HIKING, TEA], ann) if isinstance(one, Statement)} == {
-        "ann"
-    }
+    assert {
+        one.observed for one in read(tmp_path, [HIKING, TEA], ann) if isinstance(one, ImportedStatement)
+    } == {"ann"}
     with pytest.raises(ImportUnreadable, match="memory 2"):
         read(tmp_path, [HIKING, {**TEA, "user_id": "bob"}], ann)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain.standing import LABELS
+from souvenance.domain.current_facts import LABELS
 from souvenance.language.facts import card_lines
 from souvenance.language.lexicon import lexicons
 from souvenance.language.statements import MOST_STATEMENTS, begins_play, plain_statements

@@ -14,13 +14,13 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from running import running
-from souvenance.bootstrap import House, open_house
 from souvenance.config import settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import Installation, open_installation
 from souvenance.surfaces.http.app import make_app
-from souvenance.surfaces.http.signin.door import SignInDoor
+from souvenance.surfaces.http.oauth.door import SignInDoor
 from souvenance.surfaces.mcp.door import McpDoor
 
 EVERY_OP = ("put", "get", "list", "snapshot", "invalidate", "forget")
@@ -30,7 +30,7 @@ PATIENCE_SECONDS = 60
 class Hosted:
     """A house, and the address that its doors are at."""
 
-    def __init__(self, house: House, url: str) -> None:
+    def __init__(self, house: Installation, url: str) -> None:
         self.house = house
         self.url = url
         self.mcp = f"{url}/mcp"
@@ -94,7 +94,7 @@ class Hosted:
 @contextmanager
 def hosted(home: Path, wrapped: Callable[[Any], Any] = lambda app: app) -> Iterator[Hosted]:
     """The house behind a server of this process, on a free port."""
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     app = wrapped(make_app(house.gate, doors=[SignInDoor(house.reception), McpDoor()]))
     with house.working(), running(app) as url:
         yield Hosted(house, url)

@@ -5,8 +5,8 @@ import anyio
 from mcp_door.served import run
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as c
+from souvenance.gate.conversation import requests as q
 
 READING = (
     ("recall", {"question": "secret bassoon", "limit": 20}),

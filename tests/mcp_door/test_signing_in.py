@@ -17,8 +17,8 @@ from mcp.shared.auth import OAuthClientMetadata
 
 from mcp_door.served import PATIENCE_SECONDS, run
 from signin.browser import Flow, answered, refreshing
-from souvenance.domain.cap import SIGNED_IN
-from souvenance.domain.signin import ACCESS_SECONDS
+from souvenance.domain.capability import SIGNED_IN
+from souvenance.domain.sign_ins import ACCESS_SECONDS
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 

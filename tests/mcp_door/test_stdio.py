@@ -17,13 +17,13 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 import stores
 from mcp_door.served import PATIENCE_SECONDS, hosted, run
 from quick_souvenance import quick_souvenance
-from souvenance.bootstrap import open_house
 from souvenance.config import settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as c
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import open_installation
 from surfaces.door import souvenance
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -97,7 +97,7 @@ def quick():
 def home(tmp_path_factory):
     """A data folder with the caps of its owner, and what two people said in it."""
     folder = tmp_path_factory.mktemp("stdio") / "home"
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder)))
     owner = Credentials(house.owner_cap)
     for person, text in (("anna", "Anna's bassoon is blue."), ("ben", "Ben's bassoon is red.")):
         said = q.AddMessages(

@@ -7,8 +7,8 @@ from mcp_door.served import run
 from souvenance.domain import ulid
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as c
+from souvenance.gate.conversation import requests as q
 from souvenance.surfaces.mcp.arguments import MOST_STATEMENT_CHARS
 from souvenance.surfaces.mcp.tools import TOOLS
 

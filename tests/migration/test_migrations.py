@@ -5,15 +5,15 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.migrations import migrate, shipped
 from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.audit import Event
-from souvenance.domain.feed import Saying, TermsChange
-from souvenance.domain.register import SESSION, Entry
-from souvenance.domain.tasks import DERIVE, Errand, Tally
+from souvenance.domain.change_feed import Saying, TermsChange
+from souvenance.domain.directory import SESSION, Entry
+from souvenance.domain.jobs import DERIVE, Errand, Tally
 from souvenance.errors import Misconfigured, StorageFull
-from souvenance.ports.book import Vector
+from souvenance.ports.store import Vector
 from souvenance.testing.book_scenes import IDS, ROOM, TRAVEL, sealed_line
 
 KNOWN = shipped()
@@ -77,7 +77,7 @@ def schema(path):
 
 
 def opened(path):
-    book = SqlBook(SqliteEngine(path))
+    book = SqlStore(SqliteEngine(path))
     book.close()
     return schema(path)
 
@@ -125,11 +125,11 @@ def test_migrating_again_changes_nothing(path):
 
 
 def test_migrating_keeps_what_is_stored(path):
-    book = SqlBook(SqliteEngine(path))
+    book = SqlStore(SqliteEngine(path))
     with book.write() as tx:
         row = tx.audit.append("acme", Event(1, "ann", "cap", "put", "ok"))
     book.close()
-    book = SqlBook(SqliteEngine(path))
+    book = SqlStore(SqliteEngine(path))
     with book.read() as tx:
         assert tx.audit.rows("acme", 0, 9) == [row]
     book.close()
@@ -143,7 +143,7 @@ def test_a_line_from_before_conversations_is_read_and_written_beside_new_ones(pa
             (*ROOM, IDS[0], "memory", "s", 1, 2, None, "cap", "{}", 3, b"sealed"),
         )
     old = sealed_line(session="s", occurred_at=2, epoch=3, sealed=b"sealed")
-    book = SqlBook(SqliteEngine(path))
+    book = SqlStore(SqliteEngine(path))
     with book.write() as tx:
         assert tx.lines.get(ROOM, IDS[0]) == old
         assert (old.turn, old.about, old.tokens, old.likeness, old.times) == (None, None, None, None, 1)
@@ -169,7 +169,7 @@ def test_a_conversation_from_before_namespaces_lies_in_the_common_one(path):
             connection.execute(
                 "INSERT INTO worked VALUES (?, ?, ?, ?, ?)", ("acme", session, "ann", DERIVE, units)
             )
-    book = SqlBook(SqliteEngine(path))
+    book = SqlStore(SqliteEngine(path))
     with book.write() as tx:
         entry = Entry("acme", SESSION, "s", IDS[0], 1, '{"a":1}', '{"b":2}', "default")
         assert tx.register.entry("acme", SESSION, "s") == entry
@@ -214,7 +214,7 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
                     VALUES (?, ?, ?, ?, ?, ?, ?)""",
                 (*room, seq, line_id, tokens, b"" if tokens is None else b"\x01"),
             )
-    book = SqlBook(SqliteEngine(path))
+    book = SqlStore(SqliteEngine(path))
     with book.write() as tx:
         assert list(tx.terms.since(ROOM, 0)) == [
             TermsChange(1, IDS[0], b"tokens 1", b"\x01", Saying("s", 1, 5)),
@@ -249,7 +249,7 @@ def test_work_from_before_there_was_an_agenda_is_claimed_when_it_is_due_or_no_lo
                     VALUES (?, ?, 's', 'ann', 1, 1, 1, '', 0, ?, ?, ?, ?)""",
                 (workspace, DERIVE, due, holder, until, blocked),
             )
-    book = SqlBook(SqliteEngine(path))
+    book = SqlStore(SqliteEngine(path))
     with book.write() as tx:
         assert tx.work.next_due() == 40
         assert not tx.work.is_due(39)
@@ -260,7 +260,7 @@ def test_work_from_before_there_was_an_agenda_is_claimed_when_it_is_due_or_no_lo
 
 
 def test_two_books_may_be_opened_on_a_new_store_at_once(path):
-    books = [SqlBook(SqliteEngine(path)) for _ in range(2)]
+    books = [SqlStore(SqliteEngine(path)) for _ in range(2)]
     for book in books:
         book.close()
     assert len(schema(path)[2]) == len(KNOWN)
@@ -274,7 +274,7 @@ def test_a_store_made_by_an_altered_migration_is_refused_and_left_alone(path, nu
     before = schema(path)
     engine = SqliteEngine(path)
     with pytest.raises(Misconfigured, match=f"{number:04}_"):
-        SqlBook(engine)
+        SqlStore(engine)
     engine.close()
     assert schema(path) == before
 
@@ -289,7 +289,7 @@ def test_a_store_of_a_newer_version_is_refused_and_left_alone(path):
     before = schema(path)
     engine = SqliteEngine(path)
     with pytest.raises(Misconfigured, match="9999_later") as refused:
-        SqlBook(engine)
+        SqlStore(engine)
     engine.close()
     assert "Upgrade" in refused.value.hint
     assert schema(path) == before

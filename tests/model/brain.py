@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from model.stand_in import Asked
-from souvenance.domain.words import terms
+from souvenance.language.terms import terms
 
 _QUESTION = re.compile(r"The question: \"(.*)\"$", re.MULTILINE)
 

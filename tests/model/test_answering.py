@@ -12,7 +12,7 @@ from model.stand_in import Fails, Says, Sends
 from model.world import NOON, Thinker, inquiry, whole
 from souvenance.core.conversation.chat import LEVELS
 from souvenance.errors import ModelUnavailable, ModelUnusable, NotFound
-from souvenance.ports.model import Effort, Entry, Statement
+from souvenance.ports.model import CardEntry, Effort, SourceStatement
 
 LISBON = "ann lives in Lisbon"
 DOG = "ann has a dog"
@@ -29,7 +29,9 @@ def test_an_answer_names_what_it_rests_on(thinker, endpoint):
 
 def test_statements_are_given_with_their_day_and_who_said_them(thinker, endpoint):
     endpoint.plays("NOTHING KNOWN")
-    thinker.told("Where?", Statement("m", "I moved!", NOON - 86_400_000, "ann"), card=[Entry("Name: Ann")])
+    thinker.told(
+        "Where?", SourceStatement("m", "I moved!", NOON - 86_400_000, "ann"), card=[CardEntry("Name: Ann")]
+    )
     [rows] = endpoint.asked[0].quoted
     assert rows == [
         {"id": "c1", "text": "Name: Ann"},
@@ -42,8 +44,8 @@ def test_what_is_nobodys_own_word_and_what_is_no_longer_so_is_marked(thinker, en
     endpoint.plays("NOTHING KNOWN")
     thinker.told(
         "Where?",
-        Statement("m", "ann lives in Oslo, says the file", NOON, "ann", carried=True),
-        Statement("c", "ann lives in Porto", NOON, outdated_by="d"),
+        SourceStatement("m", "ann lives in Oslo, says the file", NOON, "ann", carried=True),
+        SourceStatement("c", "ann lives in Porto", NOON, outdated_by="d"),
     )
     [[carried, outdated]] = endpoint.asked[0].quoted
     assert (carried["carried_by"], "said_by" in carried) == ("ann", False)
@@ -53,7 +55,7 @@ def test_what_is_nobodys_own_word_and_what_is_no_longer_so_is_marked(thinker, en
 @pytest.mark.parametrize("source", [None, "known7"], ids=["by hand", "concluded"])
 def test_an_answer_from_the_card_alone_rests_on_what_that_comes_from(thinker, endpoint, source):
     endpoint.plays("Her name is Ann [c1].")
-    _, told = thinker.told("What is her name?", DOG, card=[Entry("Name: Ann", source)])
+    _, told = thinker.told("What is her name?", DOG, card=[CardEntry("Name: Ann", source)])
     cited = () if source is None else (source,)
     assert (told.text, told.cited, told.lacking) == ("Her name is Ann.", cited, "")
 
@@ -153,7 +155,7 @@ class TestSearching:
 
         def search(words):
             asked.append(words)
-            return [Statement(f"more{at}", text, NOON) for at, text in enumerate(texts)]
+            return [SourceStatement(f"more{at}", text, NOON) for at, text in enumerate(texts)]
 
         return asked, search
 
@@ -343,6 +345,6 @@ class TestHolding:
     def test_what_is_no_longer_so_may_be_denied(self, thinker, endpoint):
         endpoint.plays("No, she does not live in Porto [s1].")
         _, told = thinker.told(
-            "Does ann live in Porto?", Statement("c", "ann lives in Porto", NOON, outdated_by="d")
+            "Does ann live in Porto?", SourceStatement("c", "ann lives in Porto", NOON, outdated_by="d")
         )
         assert told.by == thinker.model.name

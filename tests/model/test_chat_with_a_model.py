@@ -9,7 +9,7 @@ import pytest
 from model.brain import honest
 from model.stand_in import Fails, Says
 from model.world import fact, facts
-from souvenance.domain.spending import Allowance
+from souvenance.domain.model_budget import Allowance
 
 CHAT = "/peers/alice/chat"
 

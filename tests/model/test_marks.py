@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from souvenance.adapters.model.marks import Marks
+from souvenance.adapters.model.citations import CitationMarks
 
 TOLD = st.lists(
     st.sampled_from(
@@ -30,7 +30,7 @@ TOLD = st.lists(
 
 
 def read(*pieces):
-    marks = Marks()
+    marks = CitationMarks()
     told = "".join([*(marks.add(piece) for piece in pieces), marks.end()])
     return told, list(marks.labels)
 
@@ -67,7 +67,7 @@ def test_words_are_told_without_their_marks(said, told, labels):
 
 
 def test_words_are_told_as_soon_as_they_can_be():
-    marks = Marks()
+    marks = CitationMarks()
     assert marks.add("Ann lives in a small house ") == "Ann lives in a small house"
     assert marks.add("[s") == ""
     assert marks.add("1] by the sea") == " by the sea"

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from souvenance.config import VARIABLES, ModelEndpoint, settings_from
-from souvenance.domain.spending import Allowance
+from souvenance.domain.model_budget import Allowance
 from souvenance.errors import Misconfigured
 
 URL = "http://127.0.0.1:9/v1"
@@ -88,8 +88,8 @@ def test_every_setting_of_a_model_is_known():
 
 OPEN = """
 import sys
-from souvenance import open_house, settings_from
-house = open_house(settings_from(eval(sys.argv[2]), sys.argv[1]))
+from souvenance import open_installation, settings_from
+house = open_installation(settings_from(eval(sys.argv[2]), sys.argv[1]))
 print(house.gate.reasoner, "httpx" in sys.modules, "souvenance.adapters.model" in sys.modules)
 house.close()
 """

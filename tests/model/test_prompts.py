@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.world import facts
-from souvenance.adapters.model.prompting import fenced, prompt, quote
-from souvenance.ports.model import Entry
+from souvenance.adapters.model.prompt_files import fenced, prompt, quote
+from souvenance.ports.model import CardEntry
 
 FOLDER = resources.files("souvenance.adapters.model").joinpath("prompts")
 FILES = sorted(file.name.removesuffix(".md") for file in FOLDER.iterdir() if file.name.endswith(".md"))
@@ -95,6 +95,6 @@ def test_what_somebody_says_reaches_a_model_only_as_data(thinker, endpoint, forg
     thinker.summary(f"My aunt sews. {forged}", earlier=forged)
     assert "Obey" not in endpoint.asked[-1].system
     endpoint.plays("NOTHING KNOWN")
-    thinker.told(forged, f"My aunt sews. {forged}", about=forged, card=[Entry(forged)])
+    thinker.told(forged, f"My aunt sews. {forged}", about=forged, card=[CardEntry(forged)])
     assert "\n\nObey" not in endpoint.asked[-1].text
     assert "</data-0" not in endpoint.asked[-1].text.replace("\\u003c/data-0", "")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from gate.world import FakeClock
 from model.stand_in import Fails, Says
 from model.world import NOON, Thinker, fact, facts, inquiry
-from souvenance.adapters.model.purse import Purse
-from souvenance.domain.spending import Allowance, Spent, seconds_left
+from souvenance.adapters.model.budget import Purse
+from souvenance.domain.model_budget import Allowance, Spent, seconds_left
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable
 
 HOUR = 3_600_000
@@ -91,8 +91,8 @@ def test_two_processes_share_one_budget(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from souvenance.adapters.model.purse import Purse
-from souvenance.domain.spending import Allowance
+from souvenance.adapters.model.budget import Purse
+from souvenance.domain.model_budget import Allowance
 from souvenance.errors import ModelBudgetSpent
 most = Allowance(calls_per_day=50)
 purse = Purse(Path(sys.argv[1]), whole=most, each=most, now=lambda: int(sys.argv[2]))

@@ -15,8 +15,8 @@ import pytest
 
 from environments import client_program
 from model.world import NOON, Thinker
-from souvenance.adapters.model.grounding import Ground, Source
-from souvenance.gate.workshop import MOST_UNUSABLE
+from souvenance.adapters.model.grounding import Ground, GroundingSource
+from souvenance.gate.worker import MOST_UNUSABLE
 
 SERVER = Path(__file__).with_name("llama_server.py")
 SAID = "I live in Lisbon and I work as a nurse."
@@ -77,7 +77,7 @@ def test_what_a_real_model_derives_is_true(thinker, stage, owner, spent):
     assert thinker.endpoint.dialect.json == "schema"
     for one in owner.conclusions():
         assert one["source_ids"] == [said["id"]]
-        assert Ground([Source(SAID, NOON)], "alice").bears(one["content"]), one
+        assert Ground([GroundingSource(SAID, NOON)], "alice").bears(one["content"]), one
 
 
 def test_what_a_real_model_summarises_was_said(stage, owner, spent):

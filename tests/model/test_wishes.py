@@ -8,7 +8,7 @@ from gate.world import TOKENS
 from model.stand_in import Says
 from model.test_prompts import FORGED
 from model.world import Thinker, fact, facts
-from souvenance.domain.habits import Habits, Reasoning, wishes
+from souvenance.domain.reasoning_settings import Habits, Reasoning, wishes
 
 SAID = "Evenings mean sewing, quilts mostly."
 WISH = "Note what alice makes by hand, and nothing about her health."

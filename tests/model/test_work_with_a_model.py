@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from model.brain import honest
 from model.stand_in import Fails, Says, Sends
 from model.world import fact, facts
-from souvenance.domain.spending import Allowance
-from souvenance.gate.workshop import LEASE_MS, MODEL_LEASE_MS
+from souvenance.domain.model_budget import Allowance
+from souvenance.gate.worker import LEASE_MS, MODEL_LEASE_MS
 
 SAID = "Evenings mean sewing, quilts mostly."
 GOOD = facts(fact("alice sews quilts", "t1"))

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from gate.world import TOKENS, FakeClock
 from model.stand_in import NAME
+from souvenance.adapters.model.budget import Purse
 from souvenance.adapters.model.endpoint import Endpoint
-from souvenance.adapters.model.purse import Purse
 from souvenance.adapters.model.reasoner import ModelReasoner
-from souvenance.domain.spending import Allowance
-from souvenance.ports.model import TASKS, Effort, Inquiry, Known, Person, Reading, Statement, Turn
+from souvenance.domain.model_budget import Allowance
+from souvenance.ports.model import (
+    TASKS,
+    Effort,
+    KnownFacts,
+    ModelPerson,
+    ModelQuestion,
+    ModelReading,
+    SourceStatement,
+    Turn,
+)
 
 NOON = 1_794_744_000_000
 """2026-11-15T12:00:00Z, a Sunday."""
@@ -57,10 +66,10 @@ class Thinker:
 
     def revisions(self, *said, about="ann", before=(), wishes="", known=(), card=()):
         lines = turns(*said)
-        kept = [Known(f"known{at}", text, NOON - DAY) for at, text in enumerate(known, 1)]
+        kept = [KnownFacts(f"known{at}", text, NOON - DAY) for at, text in enumerate(known, 1)]
         fresh = frozenset(line.id for line in lines if line.peer == about)
-        reading = Reading(
-            [Person(about, card, kept)],
+        reading = ModelReading(
+            [ModelPerson(about, card, kept)],
             lines,
             turns(*before, start=100),
             fresh,
@@ -83,10 +92,10 @@ def turns(*said, start=1):
 
 def inquiry(question, *known, about="ann", effort=None, **more):
     statements = [
-        one if isinstance(one, Statement) else Statement(f"known{at}", one, NOON)
+        one if isinstance(one, SourceStatement) else SourceStatement(f"known{at}", one, NOON)
         for at, one in enumerate(known, 1)
     ]
-    return Inquiry(question, statements, about, NOON, effort=effort or Effort(), **more)
+    return ModelQuestion(question, statements, about, NOON, effort=effort or Effort(), **more)
 
 
 def whole(telling):

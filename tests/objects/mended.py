@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from souvenance.adapters.sql.book import SqlBook
-from souvenance.adapters.system import SystemClock, SystemEntropy
-from souvenance.core.desk import Tools
-from souvenance.gate.carrier import Carrier
-from souvenance.gate.mending import Mender
-from souvenance.ports.objects import Objects
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.system_clock import SystemClock, SystemEntropy
+from souvenance.core.request_context import Services
+from souvenance.gate.replication.repair import Mender
+from souvenance.gate.replication.worker import ReplicationWorker
+from souvenance.ports.object_store import Objects
 
 
 @contextmanager
-def mending(book: SqlBook, objects: Objects, tools: Tools) -> Iterator[Mender]:
+def mending(book: SqlStore, objects: Objects, tools: Services) -> Iterator[Mender]:
     """The book is one that does not note its changes; it is closed at the end."""
     clock, entropy = SystemClock(), SystemEntropy()
-    carrier = Carrier(
+    carrier = ReplicationWorker(
         book=book,
         vault=tools.vault,
         entropy=entropy,

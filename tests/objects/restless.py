@@ -14,16 +14,16 @@ import signal
 import sys
 from itertools import count
 
-from souvenance import open_house, settings_from
+from souvenance import open_installation, settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 
 PATIENCE_SECONDS = 20
 
 
 def live(home: str, life: str, report: int) -> None:
-    house = open_house(settings_from(os.environ, home))
+    house = open_installation(settings_from(os.environ, home))
     credentials = Credentials(house.owner_cap)
 
     def call(operation, request):

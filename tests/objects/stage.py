@@ -7,11 +7,11 @@ from contextlib import contextmanager
 import httpx
 
 from conversation.world import HERE, InProcess, Speaker
-from souvenance import open_house, settings_from
+from souvenance import open_installation, settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.ports.objects import Objects
+from souvenance.gate.token_verifier import Credentials
+from souvenance.ports.object_store import Objects
 from souvenance.surfaces.http.app import make_app
 
 PATIENCE_SECONDS = 30.0
@@ -23,7 +23,7 @@ class Kept:
     def __init__(self, home, url, *, store=None, **options):
         named = {"SOUVENANCE_OBJECTS": url, "SOUVENANCE_STORE": store}
         known = {"SOUVENANCE_EMBEDDER": "none", **{name: told for name, told in named.items() if told}}
-        self.house = open_house(settings_from(known, str(home)), **options)
+        self.house = open_installation(settings_from(known, str(home)), **options)
 
     def call(self, operation, request):
         return self.house.gate.call(operation, Credentials(self.house.owner_cap), request)

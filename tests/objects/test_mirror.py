@@ -11,7 +11,7 @@ from objects.stage import every_key, kept
 from souvenance.errors import Conflict, Misconfigured, StorageUnavailable, WrongKey
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.upkeep import forgotten
+from souvenance.gate.maintenance import forgotten
 from surfaces.door import souvenance
 
 RARE = "quagga marmalade"
@@ -234,9 +234,9 @@ def test_the_log_never_tells_a_line_that_is_there_for_forgotten(home, url):
 
 
 def _all(room):
-    from souvenance.ports.book import Span
+    from souvenance.ports.store import TurnSpan
 
-    return Span(room.workspace, room.owner, (room.namespace,), history=True, limit=1000)
+    return TurnSpan(room.workspace, room.owner, (room.namespace,), history=True, limit=1000)
 
 
 def test_what_the_bucket_lost_is_carried_again(home, url, objects):

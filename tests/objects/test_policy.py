@@ -10,7 +10,7 @@ import pytest
 
 from objects.seaweed import BUCKET, ROOT
 from souvenance.adapters.objects.s3 import S3Objects
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.domain.objects import line_key
 from souvenance.errors import StorageUnavailable
 
@@ -39,17 +39,17 @@ def confined(seaweed, prefix, workspace, name):
     """The owner does everything in its own folder, and nothing beside it."""
     root = S3Objects(BUCKET, prefix, endpoint=seaweed.url, credentials=ROOT)
     own = store(seaweed, prefix, name)
-    mine = line_key(Room(workspace, name, "personal"), ID)
+    mine = line_key(Compartment(workspace, name, "personal"), ID)
     assert own.put_if_absent(mine, b"mine")
     assert own.put_if_absent(mine, b"again") is False
     assert own.get(mine) == b"mine"
     assert own.keys(f"{workspace}/{name}/") == [mine]
     others = [
-        Room(workspace, "carl", "personal"),
-        Room(workspace, f"{name}a", "personal"),
-        Room(workspace, name[:-1], "personal"),
-        Room(workspace, name.capitalize(), "personal"),
-        Room("other", name, "personal"),
+        Compartment(workspace, "carl", "personal"),
+        Compartment(workspace, f"{name}a", "personal"),
+        Compartment(workspace, name[:-1], "personal"),
+        Compartment(workspace, name.capitalize(), "personal"),
+        Compartment("other", name, "personal"),
     ]
     for room in others:
         key = line_key(room, ID)
@@ -80,7 +80,7 @@ def test_the_documented_bucket_policy_gives_an_owner_its_own_prefix_alone(seawee
 def test_without_the_policy_the_owner_reaches_nothing(seaweed):
     own = store(seaweed, "prefix", "ann")
     with pytest.raises(StorageUnavailable, match="refuses"):
-        own.get(line_key(Room("default", "ann", "personal"), ID))
+        own.get(line_key(Compartment("default", "ann", "personal"), ID))
 
 
 def test_a_static_identity_of_seaweedfs_with_a_prefix_is_confined_too(seaweed):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import stores
-from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.adapters.inmemory.store import MemoryBook
 from souvenance.adapters.objects.folder import FolderObjects
-from souvenance.adapters.system import SystemEntropy
-from souvenance.core.mirroring import mirrored
-from souvenance.core.noting import MirroredBook
+from souvenance.adapters.system_clock import SystemEntropy
+from souvenance.core.replication.change_notes import MirroredBook
+from souvenance.core.replication.status import mirrored
 from souvenance.errors import Misconfigured
-from souvenance.ports.book import WrappedKey
-from souvenance.ports.shipments import KEY, LINE, REPLACED, ROOM
+from souvenance.ports.replication import KEY, LINE, REPLACED, ROOM
+from souvenance.ports.store import WrappedKey
 from souvenance.testing.book_contract import BookContract
 from souvenance.testing.book_scenes import IDS, sealed_line
 from souvenance.testing.book_scenes import ROOM as HERE
@@ -99,7 +99,7 @@ def test_every_change_is_noted_with_it(book, change):
 
 def test_every_method_that_changes_lines_or_keys_is_among_these():
     """A method that is added to the book must be thought of here."""
-    from souvenance.ports.book import Keys, Lines
+    from souvenance.ports.store import Keys, Lines
 
     reading = {
         "get", "get_all", "walk", "ids", "count", "namespaces", "rooms", "turns", "last_turn", "count_turns",

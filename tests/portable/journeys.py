@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from souvenance.domain.portable import count_name, encode
-from souvenance.gate import portable as p
+from souvenance.domain.archive_records import count_name, encode
+from souvenance.gate import archive as p
 
 DIGEST = "ab" * 32
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from souvenance import open_house, settings_from
-from souvenance.domain.portable import LineRecord, SessionRecord
+from souvenance import open_installation, settings_from
+from souvenance.domain.archive_records import LineRecord, SessionRecord
+from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate import portable as p
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as co
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
 
 
 class Mine:
     """An open house, and what its owner does there."""
 
     def __init__(self, home, **settings):
-        self.house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none", **settings}, str(home)))
+        self.house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none", **settings}, str(home)))
         self.owner = Credentials(self.house.owner_cap)
 
     def call(self, operation, request):

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from souvenance.adapters.archive import archive as a
 from souvenance.adapters.archive.archive import Archives
-from souvenance.domain.portable import FORMAT, Manifest
+from souvenance.domain.archive_records import FORMAT, Manifest
 from souvenance.errors import ArchiveDamaged, Conflict, FileTooLarge, InvalidInput, SouvenanceError
 
 MANIFEST = Manifest(format=FORMAT, kind="memory", made_at="2026-01-01T00:00:00+00:00", made_by="a test")
@@ -198,7 +198,7 @@ def test_no_more_is_unpacked_than_is_allowed(tmp_path):
     path = written(tmp_path / "bomb", {"a.jsonl": b"\0" * 3_000_000})
     assert path.stat().st_size < 10_000
     with pytest.raises(FileTooLarge):
-        a.Reader(path, None, most_bytes=1_000_000)
+        a.ArchiveReader(path, None, most_bytes=1_000_000)
 
 
 def test_a_manifest_without_end_is_refused(tmp_path):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from gate.world import World
 from portable.journeys import given, manager
-from souvenance.domain.portable import LineRecord, SessionRecord, Stay, WebhookRecord, decode, encode
+from souvenance.domain.archive_records import LineRecord, SessionRecord, Stay, WebhookRecord, decode, encode
 from souvenance.errors import SouvenanceError
-from souvenance.gate import portable as p
+from souvenance.gate import archive as p
 from souvenance.gate.messages import checked
 
 ID = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"

@@ -14,9 +14,9 @@ import pyrage
 import pytest
 
 from conversation.world import speaking
-from souvenance.adapters.archive import keeping
+from souvenance.adapters.archive import backup
 from souvenance.adapters.archive.archive import Archives
-from souvenance.domain.portable import decode
+from souvenance.domain.archive_records import decode
 from souvenance.errors import ArchiveDamaged, InvalidInput, Misconfigured
 from surfaces.door import serving, souvenance
 
@@ -40,7 +40,7 @@ def filled(template, home):
 
 
 def backed_up(home, target, **how):
-    return keeping.back_up(str(home), home, target, **how)
+    return backup.back_up(str(home), home, target, **how)
 
 
 def names(folder):
@@ -125,7 +125,7 @@ def test_keys_that_are_rotated_meanwhile_still_open_the_backup(filled, tmp_path)
         backed_up(filled, made[-1])
     rotating.join()
     for number in {0, len(made) // 2, len(made) - 1}:
-        keeping.restore(made[number], tmp_path / f"restored{number}")
+        backup.restore(made[number], tmp_path / f"restored{number}")
         assert souvenance("doctor", home=tmp_path / f"restored{number}").exit_code == 0
 
 
@@ -169,7 +169,7 @@ def test_an_empty_folder_is_restored_into(filled, tmp_path):
     backed_up(filled, tmp_path / "b")
     (tmp_path / "elsewhere").mkdir()
     place = (tmp_path / "elsewhere").stat().st_ino
-    keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
+    backup.restore(tmp_path / "b", tmp_path / "elsewhere")
     assert (tmp_path / "elsewhere").stat().st_ino == place
     assert stat.S_IMODE((tmp_path / "elsewhere").stat().st_mode) == 0o700
     kept = ["souvenance.db", "owner.cap", "root.key", "signing.key", "store.json"]
@@ -191,7 +191,7 @@ def test_a_damaged_backup_leaves_nothing(filled, tmp_path, damage):
     backed_up(filled, tmp_path / "b")
     (tmp_path / "b").write_bytes(damage((tmp_path / "b").read_bytes()))
     with pytest.raises(ArchiveDamaged):
-        keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
+        backup.restore(tmp_path / "b", tmp_path / "elsewhere")
     assert names(tmp_path) == ["b", "home"]
 
 
@@ -199,7 +199,7 @@ def forged(path, members, **about):
     with Archives().writing(path) as archive:
         for name, held in members.items():
             archive.add(name, held)
-        archive.close(keeping.Manifest(format=1, kind="backup", made_at="now", made_by="a test", about=about))
+        archive.close(backup.Manifest(format=1, kind="backup", made_at="now", made_by="a test", about=about))
 
 
 def test_a_backup_that_holds_something_else_leaves_nothing(filled, tmp_path):
@@ -209,7 +209,7 @@ def test_a_backup_that_holds_something_else_leaves_nothing(filled, tmp_path):
     forged(tmp_path / "keyless", {"book.db": book}, keys=True)
     for name, kind in (("more", ArchiveDamaged), ("less", ArchiveDamaged), ("keyless", Misconfigured)):
         with pytest.raises(kind):
-            keeping.restore(tmp_path / name, tmp_path / "elsewhere")
+            backup.restore(tmp_path / name, tmp_path / "elsewhere")
     assert names(tmp_path) == ["home", "keyless", "less", "more"]
 
 
@@ -220,7 +220,7 @@ def test_a_backup_of_a_newer_version_is_refused(filled, tmp_path):
     book = (filled / "souvenance.db").read_bytes()
     forged(tmp_path / "b", {"book.db": book}, keys=False)
     with pytest.raises(Misconfigured, match="9000_future"):
-        keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
+        backup.restore(tmp_path / "b", tmp_path / "elsewhere")
     assert names(tmp_path) == ["b", "home"]
 
 
@@ -228,7 +228,7 @@ def test_an_export_is_no_backup_and_a_backup_no_export(filled, tmp_path):
     souvenance("export", str(tmp_path / "e"), home=filled)
     backed_up(filled, tmp_path / "b")
     with pytest.raises(InvalidInput, match="no backup"):
-        keeping.restore(tmp_path / "e", tmp_path / "elsewhere")
+        backup.restore(tmp_path / "e", tmp_path / "elsewhere")
     assert "restore" in souvenance("import", str(tmp_path / "b"), home=filled, exit_code=3).err
 
 
@@ -250,7 +250,7 @@ def test_nothing_that_was_forgotten_is_in_a_backup(filled, tmp_path):
     backed_up(filled, tmp_path / "whole")
     souvenance("forget", "--owner", "owner", "--yes", home=filled)
     backed_up(filled, tmp_path / "b", allow_empty=True)
-    keeping.restore(tmp_path / "b", tmp_path / "elsewhere")
+    backup.restore(tmp_path / "b", tmp_path / "elsewhere")
     with sqlite3.connect(tmp_path / "elsewhere" / "souvenance.db") as database:
         assert database.execute("SELECT COUNT(*) FROM lines").fetchone() == (0,)
         assert database.execute("SELECT COUNT(*) FROM room_keys").fetchone() == (0,)

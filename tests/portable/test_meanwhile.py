@@ -6,10 +6,10 @@ import pytest
 
 from gate.world import World
 from portable.journeys import given, manager, taken
-from souvenance.domain.names import Room
-from souvenance.domain.portable import LineRecord, PeerRecord
-from souvenance.domain.register import PEER
-from souvenance.gate import portable as p
+from souvenance.domain.archive_records import LineRecord, PeerRecord
+from souvenance.domain.directory import PEER
+from souvenance.domain.names import Compartment
+from souvenance.gate import archive as p
 
 PEERS = 700
 
@@ -72,7 +72,7 @@ def test_peers_that_come_are_told_once_or_not_at_all(crowd):
 
 def test_lines_that_come_and_go_hide_no_others():
     world = World()
-    ann, room = manager(world, sub="ann"), Room("w", "ann", "travel")
+    ann, room = manager(world, sub="ann"), Compartment("w", "ann", "travel")
     ids = sorted(world.put(ann, f"Line {number}.") for number in range(60))
     going, gone = iter(ids[::-3] + ids[::3]), set()
 

@@ -10,10 +10,10 @@ import pytest
 
 from conversation.test_doctor import Life
 from conversation.world import staged
-from souvenance.adapters.archive import keeping
-from souvenance.adapters.sql.book import SqlBook
-from souvenance.adapters.sql.copying import PAGE, copy_store
+from souvenance.adapters.archive import backup
+from souvenance.adapters.sql.copy_store import PAGE, copy_store
 from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.errors import Conflict, InvalidInput, Misconfigured
 from surfaces.door import souvenance
 
@@ -79,7 +79,7 @@ def interrupting(after):
 def is_open(path):
     engine = SqliteEngine(path)
     try:
-        SqlBook(engine)
+        SqlStore(engine)
     except Misconfigured:
         return False
     finally:
@@ -191,6 +191,6 @@ def test_a_book_moves_by_url(home, tmp_path):
 @pytest.mark.parametrize("place", ["nowhere", "sqlite:///nowhere.db", "mysql://host/db"])
 def test_a_place_without_a_store_is_told_of(tmp_path, place):
     with pytest.raises(InvalidInput):
-        keeping.move(
+        backup.move(
             place if "://" in place else str(tmp_path / place), str(tmp_path / "to"), report=lambda step: None
         )

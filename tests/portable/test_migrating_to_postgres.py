@@ -9,12 +9,12 @@ from conversation.world import staged
 from portable.journeys import manager
 from portable.test_migrating import Interrupted, interrupting, moved, tables
 from postgres.server import Server
-from souvenance.adapters.archive import keeping
-from souvenance.adapters.sql.book import SqlBook
-from souvenance.adapters.sql.copying import copy_store
+from souvenance.adapters.archive import backup
+from souvenance.adapters.sql.copy_store import copy_store
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
-from souvenance.domain.tasks import DERIVE, Errand
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.domain.jobs import DERIVE, Errand
 from souvenance.errors import Conflict, Misconfigured
 
 pytestmark = pytest.mark.embedded("it moves the file")
@@ -62,16 +62,16 @@ def without_vectors(found):
 
 
 def test_there_and_back_again_nothing_is_lost(book, url, tmp_path):
-    counts = keeping.move(f"sqlite:///{book}", url, report=lambda step: None)
+    counts = backup.move(f"sqlite:///{book}", url, report=lambda step: None)
     assert counts["lines"] > 50
     assert counts["work"] > 0
-    keeping.move(url, f"sqlite:///{tmp_path / 'back.db'}", report=lambda step: None)
+    backup.move(url, f"sqlite:///{tmp_path / 'back.db'}", report=lambda step: None)
     assert without_vectors(tables(tmp_path / "back.db")) == without_vectors(tables(book))
 
 
 def test_the_log_is_the_same_and_goes_on(book, url):
     to_postgres(book, url)
-    here, there = SqlBook(SqliteEngine(book)), SqlBook(PostgresEngine(url))
+    here, there = SqlStore(SqliteEngine(book)), SqlStore(PostgresEngine(url))
     try:
         with here.read() as one, there.read() as other:
             assert other.audit.tree("w").root() == one.audit.tree("w").root()
@@ -86,7 +86,7 @@ def test_the_log_is_the_same_and_goes_on(book, url):
 
 def test_new_work_gets_a_number_of_its_own(book, url):
     to_postgres(book, url)
-    there = SqlBook(PostgresEngine(url))
+    there = SqlStore(PostgresEngine(url))
     try:
         with there.write("w") as tx:
             tx.work.add(Errand("w", DERIVE, session="new", peer="ann"), 0)
@@ -100,10 +100,10 @@ def test_an_interrupted_copy_is_no_store_and_is_gone_on_with(book, url, tmp_path
         to_postgres(book, url, interrupting(after))
     engine = PostgresEngine(url)
     with pytest.raises(Misconfigured):
-        SqlBook(engine)
+        SqlStore(engine)
     engine.close()
     to_postgres(book, url)
-    keeping.move(url, f"sqlite:///{tmp_path / 'back.db'}", report=lambda step: None)
+    backup.move(url, f"sqlite:///{tmp_path / 'back.db'}", report=lambda step: None)
     assert without_vectors(tables(tmp_path / "back.db")) == without_vectors(tables(book))
 
 
@@ -115,8 +115,8 @@ def test_another_store_is_not_written_over(book, url, tmp_path):
 
 def test_a_store_in_postgres_is_backed_up_as_a_file(book, url, tmp_path):
     to_postgres(book, url)
-    keeping.back_up(url, tmp_path, tmp_path / "b", with_keys=False)
-    keeping.restore(tmp_path / "b", tmp_path / "restored")
+    backup.back_up(url, tmp_path, tmp_path / "b", with_keys=False)
+    backup.restore(tmp_path / "b", tmp_path / "restored")
     found = tables(tmp_path / "restored" / "souvenance.db")
     assert without_vectors(found) == without_vectors(tables(book))
     moved(tmp_path / "restored" / "souvenance.db", tmp_path / "again.db")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from portable.moments import check_one_moment, mine
-from souvenance import open_house, settings_from
+from souvenance import open_installation, settings_from
 from souvenance.adapters.archive.archive import Archives
-from souvenance.domain.portable import LineRecord, decode
+from souvenance.domain.archive_records import LineRecord, decode
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.exporting import export_archive
-from souvenance.surfaces.cli.shell import Shell
+from souvenance.surfaces.cli.export import export_archive
+from souvenance.surfaces.cli.session import Shell
 from stores import settings_of
 
 MANY = 250
@@ -47,7 +47,7 @@ def test_the_command_takes_one_moment_along(home, tmp_path, capsys):
     with mine(home, **settings) as me:
         before = {me.call(o.PUT, m.Put(f"Line {number}.")).id for number in range(MANY)}
         me.say("I am Ann.")
-        shell = Shell(open_house, lambda environment, home: settings_from(settings, home), str(home))
+        shell = Shell(open_installation, lambda environment, home: settings_from(settings, home), str(home))
         try:
             export_archive(
                 shell,

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from conversation.world import staged
 from portable.journeys import DIGEST, counts, given, manager, taken
 from portable.moments import mine
-from souvenance.core.portable.owing import PORTABLE
-from souvenance.domain.portable import Owed, Particulars, decode_owed, encode
+from souvenance.core.archive.pending_jobs import PORTABLE
+from souvenance.domain.archive_records import Owed, Particulars, decode_owed, encode
 from souvenance.errors import InvalidInput, NamespaceDenied, NotFound
-from souvenance.gate import portable as p
+from souvenance.gate import archive as p
 from stores import settings_of
 from surfaces.door import souvenance
 

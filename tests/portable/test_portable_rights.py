@@ -7,8 +7,8 @@ import pytest
 from conversation.world import staged
 from gate.world import World
 from portable.journeys import DIGEST, given, manager, taken
-from souvenance.domain.portable import LineRecord, PeerRecord, SessionRecord, WebhookRecord
-from souvenance.gate import portable as p
+from souvenance.domain.archive_records import LineRecord, PeerRecord, SessionRecord, WebhookRecord
+from souvenance.gate import archive as p
 
 REQUESTS = [
     (p.EXPORT, p.Export()),

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from conversation.test_doctor import Life
 from conversation.world import staged
 from portable.journeys import DIGEST, counts, exported, given, manager, taken
-from souvenance.domain.portable import LineRecord, SessionRecord, WorkspaceRecord
-from souvenance.domain.register import MEMBER
+from souvenance.domain.archive_records import LineRecord, SessionRecord, WorkspaceRecord
+from souvenance.domain.directory import MEMBER
+from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate import portable as p
 
 
 def lived(stage, seed, steps=40):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from postgres.server import Server
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.store import SqlStore
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def server(tmp_path_factory):
 def migrated(server):
     """A database with a book, whichever test it was used by last."""
     name = server.create()
-    SqlBook(PostgresEngine(server.url(name))).close()
+    SqlStore(PostgresEngine(server.url(name))).close()
     return name
 
 

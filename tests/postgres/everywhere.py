@@ -24,21 +24,21 @@ import stores
 from objects.mended import mending
 from objects.seaweed import BUCKET, ROOT, Seaweed
 from postgres.server import Server
-from souvenance import bootstrap
-from souvenance.adapters.crypto.keyfiles import KeyFiles
+from souvenance import installation
+from souvenance.adapters.crypto.key_files import KeyFiles
 from souvenance.adapters.objects.choice import open_objects
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
-from souvenance.adapters.system import SystemEntropy
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.system_clock import SystemEntropy
 from souvenance.config import Settings
-from souvenance.core.desk import Tools
-from souvenance.core.mirroring import mirrored
+from souvenance.core.replication.status import mirrored
+from souvenance.core.request_context import Services
 from souvenance.domain.embedding import AUTO
 from souvenance.errors import Misconfigured, Tampered, WrongKey
-from souvenance.gate.mended import Mended
-from souvenance.ports.book import Book
+from souvenance.gate.replication.report import Mended
+from souvenance.ports.store import Store
 
-OPEN_HOUSE = bootstrap.open_house
+OPEN_HOUSE = installation.open_installation
 
 
 class Place(NamedTuple):
@@ -57,7 +57,7 @@ class Everywhere:
         self._scratch = tempfile.TemporaryDirectory(prefix="souvenance-everywhere-")
         self._places: dict[Path, Place] = {}
         self._spare: list[str] = []
-        self._attended: list[tuple[Path, Tools]] = []
+        self._attended: list[tuple[Path, Services]] = []
 
     @cached_property
     def _server(self) -> Server:
@@ -66,7 +66,7 @@ class Everywhere:
     @cached_property
     def _template(self) -> str:
         name = self._server.create()
-        SqlBook(PostgresEngine(self._server.url(name), vectors=AUTO)).close()
+        SqlStore(PostgresEngine(self._server.url(name), vectors=AUTO)).close()
         return name
 
     @cached_property
@@ -92,17 +92,17 @@ class Everywhere:
         objects = {} if place.objects is None else {"SOUVENANCE_OBJECTS": place.objects}
         return {"SOUVENANCE_STORE": place.store, **objects}
 
-    def book(self, path: Path) -> Book:
+    def book(self, path: Path) -> Store:
         place = self.place(path)
-        book = SqlBook(PostgresEngine(place.store))
+        book = SqlStore(PostgresEngine(place.store))
         objects = None if place.objects is None else open_objects(place.objects)
         return mirrored(book, SystemEntropy(), objects)
 
-    def attend(self, path: Path, tools: Tools) -> None:
+    def attend(self, path: Path, tools: Services) -> None:
         if self._on_s3:
             self._attended.append((path, tools))
 
-    def open_house(self, settings: Settings, **options: Any) -> bootstrap.House:
+    def open_installation(self, settings: Settings, **options: Any) -> installation.Installation:
         """The house of a data folder that names no database has its own."""
         return OPEN_HOUSE(self._moved(settings), **options)
 
@@ -137,7 +137,7 @@ class Everywhere:
                 yield path, self._mended_house(path)
 
     def _mended_house(self, home: Path) -> Mended:
-        house = self.open_house(Settings(home))
+        house = self.open_installation(Settings(home))
         try:
             return house.repair()
         finally:
@@ -163,15 +163,15 @@ def _can_be_opened(home: Path) -> bool:
     return not (cap.exists() and cap.stat().st_mode & 0o077)
 
 
-def _mended_book(place: Place, tools: Tools) -> Mended:
+def _mended_book(place: Place, tools: Services) -> Mended:
     """By one connection for all of it: each that is new learns of every table first."""
     assert place.objects is not None
-    book = SqlBook(PostgresEngine(place.store))
+    book = SqlStore(PostgresEngine(place.store))
     with mending(book, open_objects(place.objects), tools) as mender:
         return mender.repair() if _has_its_keys(book, tools) else Mended()
 
 
-def _has_its_keys(book: Book, tools: Tools) -> bool:
+def _has_its_keys(book: Store, tools: Services) -> bool:
     """Whether every key opens: of a room that a test left without one nothing can be told to a bucket."""
     try:
         with book.read() as tx:
@@ -188,7 +188,7 @@ class Plugin:
     def __init__(self, kind: str) -> None:
         self._all = Everywhere(kind)
         stores.elsewhere = self._all
-        bootstrap.open_house = self._all.open_house
+        installation.open_installation = self._all.open_installation
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from postgres.server import Server
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.errors import StorageUnavailable
 from souvenance.testing.book_scenes import GiveUp
 from souvenance.testing.work_contract import NOW, add, errand
@@ -29,7 +29,7 @@ class Ear:
 
 @pytest.fixture
 def books(url):
-    books = [SqlBook(PostgresEngine(url)) for _ in range(2)]
+    books = [SqlStore(PostgresEngine(url)) for _ in range(2)]
     yield books
     for book in books:
         book.close()
@@ -59,7 +59,7 @@ def test_nothing_is_heard_any_more_by_whoever_left(books):
 
 def test_a_server_that_was_away_is_listened_to_again(tmp_path_factory):
     server = Server(tmp_path_factory.getbasetemp().parent)
-    book = SqlBook(PostgresEngine(server.url(server.create())))
+    book = SqlStore(PostgresEngine(server.url(server.create())))
     ear = Ear()
     try:
         with book.listening(ear):

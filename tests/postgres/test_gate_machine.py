@@ -24,19 +24,19 @@ from gate.world import SeededEntropy, World
 from objects.mended import mending
 from objects.seaweed import BUCKET
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.inmemory.book import MemoryBook
 from souvenance.adapters.inmemory.index import ReferenceIndex
+from souvenance.adapters.inmemory.store import MemoryBook
 from souvenance.adapters.objects.choice import open_objects
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
-from souvenance.adapters.system import SystemEntropy
-from souvenance.core.mirroring import mirrored
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.system_clock import SystemEntropy
+from souvenance.core.replication.status import mirrored
 from souvenance.domain import audit
 from souvenance.errors import SouvenanceError
 from souvenance.gate import operations as o
 from souvenance.gate.conversation import operations as co
-from souvenance.gate.mended import Mended
+from souvenance.gate.replication.report import Mended
 
 WORKSPACES = ("default", "w")
 TEXTS = ("The wombat is mine.", "The quoll is tame.", "I live in Bonn.", "I live in Berlin now.")
@@ -167,8 +167,8 @@ class Gates(RuleBasedStateMachine):
         memory = MemoryBook()
         self.all = {
             "memory": Kept(lambda: memory, ReferenceIndex),
-            "sqlite": Kept(lambda: SqlBook(SqliteEngine(folder / "book.db")), RankedIndex),
-            "postgres": Kept(lambda: SqlBook(PostgresEngine(self.server.url(databases[0]))), RankedIndex),
+            "sqlite": Kept(lambda: SqlStore(SqliteEngine(folder / "book.db")), RankedIndex),
+            "postgres": Kept(lambda: SqlStore(PostgresEngine(self.server.url(databases[0]))), RankedIndex),
             "postgres+s3": Kept(self.opened_twice, RankedIndex),
         }
         self.ids = [IDS[-1]]
@@ -177,7 +177,7 @@ class Gates(RuleBasedStateMachine):
         self.work(1)
 
     def opened_twice(self):
-        return mirrored(SqlBook(PostgresEngine(self.url)), SystemEntropy(), self.bucket)
+        return mirrored(SqlStore(PostgresEngine(self.url)), SystemEntropy(), self.bucket)
 
     def same(self, ask):
         """What all say."""
@@ -229,7 +229,7 @@ class Gates(RuleBasedStateMachine):
             self.same(lambda one, workspace=workspace: one.logged(workspace))
 
     def mending(self):
-        book, tools = SqlBook(PostgresEngine(self.url)), self.all["postgres+s3"].world.tools
+        book, tools = SqlStore(PostgresEngine(self.url)), self.all["postgres+s3"].world.tools
         return mending(book, self.bucket, tools)
 
     def teardown(self):

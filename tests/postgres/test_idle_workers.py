@@ -12,10 +12,10 @@ import psycopg
 import pytest
 
 from processes import PATIENCE_SECONDS, until
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
-from souvenance.core.conversation.hooks import Delivery
-from souvenance.domain.tasks import DELIVER, Errand
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.core.conversation.webhooks import Delivery
+from souvenance.domain.jobs import DELIVER, Errand
 from surfaces.door import environment, ordinary_signals, souvenance
 
 SILENCE_SECONDS = 4
@@ -54,7 +54,7 @@ def watching(url):
 def do_one(url, due):
     """Give the worker something to do, and wait until it is done."""
     payload = msgspec.json.encode(Delivery(endpoint="gone", body="")).decode()
-    book = SqlBook(PostgresEngine(url))
+    book = SqlStore(PostgresEngine(url))
 
     def is_done():
         with book.read() as tx:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.embedding import PGVECTOR
 from souvenance.testing.book_scenes import ROOM, fill
 
@@ -29,7 +29,7 @@ def not_by_workspace(indexes):
 
 
 def test_in_postgresql_all_but_sign_ins_and_the_index_of_nearness_begin_with_the_workspace(server, bare):
-    book = SqlBook(PostgresEngine(server.url(bare), vectors=PGVECTOR))
+    book = SqlStore(PostgresEngine(server.url(bare), vectors=PGVECTOR))
     with book.write() as tx:
         fill(tx, ROOM)
     book.close()
@@ -43,7 +43,7 @@ def test_in_postgresql_all_but_sign_ins_and_the_index_of_nearness_begin_with_the
 
 
 def test_in_sqlite_all_but_sign_ins_begin_with_the_workspace(tmp_path):
-    SqlBook(SqliteEngine(tmp_path / "book.db")).close()
+    SqlStore(SqliteEngine(tmp_path / "book.db")).close()
     with closing(sqlite3.connect(tmp_path / "book.db")) as book:
         tables = book.execute(
             """SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c

@@ -11,9 +11,9 @@ from psycopg import errors
 
 from postgres.server import Server
 from processes import until
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.postgres_errors import translation
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain import audit
 from souvenance.errors import (
     IntegrityError,
@@ -49,7 +49,7 @@ def mortal_url(mortal):
 
 @pytest.fixture
 def book(mortal_url):
-    book = SqlBook(PostgresEngine(mortal_url))
+    book = SqlStore(PostgresEngine(mortal_url))
     yield book
     book.close()
 
@@ -117,7 +117,7 @@ def test_kills_under_load_lose_nothing_acknowledged_and_double_nothing(mortal, m
         finally:
             over.set()
 
-    book = SqlBook(PostgresEngine(mortal_url))
+    book = SqlStore(PostgresEngine(mortal_url))
     in_many_threads(
         [book] * (WRITERS + 1), lambda book, thread: (kill if thread == WRITERS else write)(book, thread)
     )
@@ -150,8 +150,8 @@ def test_a_server_says_that_its_database_is_gone_and_recovers_when_it_returns(mo
 
 
 def test_writers_of_one_workspace_take_turns_and_those_of_another_do_not_wait(url):
-    book = SqlBook(PostgresEngine(url))
-    impatient, another = (SqlBook(PostgresEngine(url, patience=0.2)) for _ in range(2))
+    book = SqlStore(PostgresEngine(url))
+    impatient, another = (SqlStore(PostgresEngine(url, patience=0.2)) for _ in range(2))
     with book.write(WORKSPACE) as tx:
         tx.audit.append(WORKSPACE, event("first"))
         with impatient.write("other") as other:
@@ -171,7 +171,7 @@ def test_writers_of_one_workspace_take_turns_and_those_of_another_do_not_wait(ur
 
 
 def test_a_scrub_that_another_process_prevents_stays_pending(server, database, url):
-    book = SqlBook(PostgresEngine(url, patience=0.2))
+    book = SqlStore(PostgresEngine(url, patience=0.2))
     append(book, sealed_line())
     with book.write(WORKSPACE) as tx:
         tx.lines.delete_room(ROOM)
@@ -186,7 +186,7 @@ def test_a_scrub_that_another_process_prevents_stays_pending(server, database, u
 
 
 def test_whoever_finds_all_connections_in_use_waits_for_one_and_is_told(url):
-    book = SqlBook(PostgresEngine(url, most=1, patience=0.2))
+    book = SqlStore(PostgresEngine(url, most=1, patience=0.2))
     with book.read(), pytest.raises(StorageBusy), book.read():
         pass
     with book.read() as tx:

@@ -9,13 +9,13 @@ import pytest
 
 from portable.moments import mine
 from processes import PATIENCE_SECONDS, until
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.errors import CapRevoked, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as co
+from souvenance.gate.conversation import requests as q
 
 _WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
@@ -30,7 +30,7 @@ def me(home, url):
 @pytest.fixture
 def other(url):
     """Another process's connections."""
-    book = SqlBook(PostgresEngine(url))
+    book = SqlStore(PostgresEngine(url))
     yield book
     book.close()
 

@@ -19,22 +19,22 @@ from souvenance.adapters.embed.packaged import installed
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.adapters.inmemory.index import ReferenceIndex
-from souvenance.adapters.sql.book import SqlBook
-from souvenance.adapters.sql.copying import copy_store
+from souvenance.adapters.sql.copy_store import copy_store
 from souvenance.adapters.sql.pgvector import PlainVectors
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.config import settings_from
+from souvenance.domain.change_feed import Saying
 from souvenance.domain.embedding import PGVECTOR, SEALED
-from souvenance.domain.feed import Saying
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.domain.relevance import MEANING
 from souvenance.domain.vector import pack, unpack
 from souvenance.errors import Misconfigured
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.ports.book import Vector
-from souvenance.ports.index import Asked
+from souvenance.ports.index import IndexQuery
+from souvenance.ports.store import Vector
 from souvenance.testing.book_scenes import ROOM, SPACE, fill
 from souvenance.testing.index_agreement import BATCHES, Agreement
 from souvenance.testing.index_bounds_contract import BoundsContract
@@ -44,8 +44,8 @@ from souvenance.testing.threads import in_many_threads
 from surfaces.door import souvenance
 
 SIZE = 12
-CROWD = [Room("w", f"owner{number:02}", "x") for number in range(30)]
-FEW = Room("w", "few", "x")
+CROWD = [Compartment("w", f"owner{number:02}", "x") for number in range(30)]
+FEW = Compartment("w", "few", "x")
 ELSEWHERE = FEW._replace(workspace="elsewhere")
 EACH = 300
 MARK = 6
@@ -55,7 +55,7 @@ MARK = 6
 def comparing(server):
     """The name of a database whose vectors are in pgvector, whichever test it was used by last."""
     name = server.create()
-    SqlBook(PostgresEngine(server.url(name), vectors=PGVECTOR)).close()
+    SqlStore(PostgresEngine(server.url(name), vectors=PGVECTOR)).close()
     return name
 
 
@@ -72,7 +72,7 @@ def opened(emptied):
     with ExitStack() as books:
 
         def open_book(form=PGVECTOR):
-            book = SqlBook(PostgresEngine(emptied, vectors=form))
+            book = SqlStore(PostgresEngine(emptied, vectors=form))
             books.callback(book.close)
             return book
 
@@ -143,14 +143,14 @@ def directions(count, seed):
 
 class Crowded(NamedTuple):
     name: str
-    book: SqlBook
+    book: SqlStore
 
 
 @pytest.fixture(scope="module")
 def crowded(server):
     """A database in which many owners have many vectors each and one has few, in two workspaces."""
     name = server.create()
-    book = SqlBook(PostgresEngine(server.url(name), vectors=PGVECTOR))
+    book = SqlStore(PostgresEngine(server.url(name), vectors=PGVECTOR))
     columns = "workspace, owner, namespace, space, seq, id, sealed, place"
     with (
         server.connected(name) as connection,
@@ -288,7 +288,7 @@ def test_processes_that_keep_the_first_vectors_of_a_size_at_once_make_one_index(
     books = [opened() for _ in range(4)]
 
     def keep(book, number):
-        room = Room(f"w{number}", "few", "x")
+        room = Compartment(f"w{number}", "few", "x")
         with book.write(room.workspace) as tx:
             tx.terms.add(room, named(1), b"", b"")
             tx.terms.lie(room, SPACE, [(named(1), pack(directions(1, number)[0].tobytes()))])
@@ -301,7 +301,7 @@ BOUNDS = [
     {"within": IDS[1:4]},
     {"sessions": ["s"]},
     {"said": True},
-    {"rooms": [Asked(WORK, [TEA], [MARK])]},
+    {"rooms": [IndexQuery(WORK, [TEA], [MARK])]},
 ]
 
 
@@ -362,7 +362,7 @@ def test_vectors_are_made_anew_in_the_other_form_and_back_and_answers_stay_the_s
     for (_, one), (_, other) in zip(told(clear, cap), answers, strict=True):
         assert one.score == pytest.approx(other.score, abs=1e-5)
     assert begin(sealed).vectors == 3
-    sealed.tools.meaning.touch([Room("default", "alice", "travel")])
+    sealed.tools.meaning.touch([Compartment("default", "alice", "travel")])
     tidy(sealed)
     assert forms(sealed.book) == (3, 0)
     assert told(sealed, cap) == answers
@@ -415,7 +415,7 @@ def test_a_store_moves_without_the_vectors_that_are_in_the_clear(opened, emptied
     source, target = PostgresEngine(emptied), SqliteEngine(tmp_path / "book.db")
     assert "vectors" not in copy_store(source, target)
     source.close()
-    book = SqlBook(target)
+    book = SqlStore(target)
     with book.read() as tx:
         assert tx.terms.spaces() == {}
         assert tx.renewal.lacking(SPACE) == 1
@@ -437,13 +437,13 @@ def test_a_database_without_pgvector_is_refused_where_it_can_not_be_made(server,
         connection.execute("GRANT CREATE ON SCHEMA public TO guest")
     url = server.url(bare, "guest")
     with pytest.raises(Misconfigured, match="no pgvector") as refused:
-        SqlBook(PostgresEngine(url, vectors=PGVECTOR))
+        SqlStore(PostgresEngine(url, vectors=PGVECTOR))
     assert "CREATE EXTENSION vector" in refused.value.hint
     assert "SOUVENANCE_VECTORS=sealed" in refused.value.hint
-    SqlBook(PostgresEngine(url)).close()
+    SqlStore(PostgresEngine(url)).close()
     with server.connected(bare) as connection:
         connection.execute("CREATE EXTENSION vector SCHEMA pg_catalog")
-    SqlBook(PostgresEngine(url, vectors=PGVECTOR)).close()
+    SqlStore(PostgresEngine(url, vectors=PGVECTOR)).close()
 
 
 @pytest.mark.skipif(not installed(), reason="no embedder is installed")

@@ -6,14 +6,14 @@ import multiprocessing
 
 import pytest
 
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.testing.stored_book_contract import StoredBookContract
 from souvenance.testing.work_contract import add, errand, expect_each_once, work_off
 
 
 def work_off_in_a_process(url, holder):
-    book = SqlBook(PostgresEngine(url))
+    book = SqlStore(PostgresEngine(url))
     try:
         return work_off(book, holder)
     finally:
@@ -23,7 +23,7 @@ def work_off_in_a_process(url, holder):
 class TestPostgresBook(StoredBookContract):
     @pytest.fixture
     def open_book(self, url):
-        return lambda: SqlBook(PostgresEngine(url))
+        return lambda: SqlStore(PostgresEngine(url))
 
     def test_processes_never_claim_the_same_and_leave_nothing(self, url, book):
         add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))

@@ -6,8 +6,8 @@ import pytest
 
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.inmemory.index import ReferenceIndex
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.testing.index_contract import IndexContract
 
 
@@ -22,6 +22,6 @@ class TestRankedIndexOverPostgres(IndexContract):
 
     @pytest.fixture
     def book(self, url):
-        book = SqlBook(PostgresEngine(url))
+        book = SqlStore(PostgresEngine(url))
         yield book
         book.close()

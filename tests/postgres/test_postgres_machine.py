@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, Phase, settings
 from msgspec.structs import replace
 
 from property.test_book_machine import Books
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
-from souvenance.domain.tasks import Task
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.domain.jobs import Task
 
 
 def without_numbers(found):
@@ -26,7 +26,7 @@ class InPostgres(Books):
     database = ""
 
     def opened(self):
-        return SqlBook(PostgresEngine(self.server.url(self.database)))
+        return SqlStore(PostgresEngine(self.server.url(self.database)))
 
     def compare(self, found, expected):
         super().compare(without_numbers(found), without_numbers(expected))

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.migrations import shipped
 from souvenance.adapters.sql.postgres import PostgresEngine
-from souvenance.bootstrap import open_house
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.config import settings_from
 from souvenance.errors import Misconfigured
+from souvenance.installation import open_installation
 from souvenance.testing.book_scenes import append, log, sealed_line
 from souvenance.testing.threads import in_many_threads
 
@@ -27,24 +27,24 @@ def applied(server, database):
 
 def test_processes_that_open_an_empty_database_at_once_migrate_it_once(server, bare):
     def open_it(url, thread):
-        book = SqlBook(PostgresEngine(url))
+        book = SqlStore(PostgresEngine(url))
         append(book, sealed_line(f"line {thread}"))
         book.close()
 
     in_many_threads([server.url(bare)] * 4, open_it)
     assert applied(server, bare) == KNOWN
-    book = SqlBook(PostgresEngine(server.url(bare)))
+    book = SqlStore(PostgresEngine(server.url(bare)))
     with book.read() as tx:
         assert len(tx.lines.rooms()) == 1
     book.close()
 
 
 def test_a_database_of_a_newer_version_is_refused_and_left_alone(server, bare):
-    SqlBook(PostgresEngine(server.url(bare))).close()
+    SqlStore(PostgresEngine(server.url(bare))).close()
     with server.connected(bare) as connection:
         connection.execute("INSERT INTO migrations VALUES (99, '0099_from_tomorrow.sql', 'hash')")
     with pytest.raises(Misconfigured, match="0099_from_tomorrow"):
-        SqlBook(PostgresEngine(server.url(bare)))
+        SqlStore(PostgresEngine(server.url(bare)))
     assert applied(server, bare) == [*KNOWN, "0099_from_tomorrow.sql"]
 
 
@@ -52,14 +52,14 @@ def test_a_migration_that_fails_leaves_nothing_behind(server, bare):
     with server.connected(bare) as connection:
         connection.execute("CREATE TABLE vectors (somebody_elses TEXT)")
     with pytest.raises(Exception, match="vectors"):
-        SqlBook(PostgresEngine(server.url(bare)))
+        SqlStore(PostgresEngine(server.url(bare)))
     with server.connected(bare) as connection:
         assert server.tables(connection) == {"vectors"}
 
 
 def test_a_store_keeps_what_it_has_when_it_is_opened_again(url):
     for n in range(2):
-        book = SqlBook(PostgresEngine(url))
+        book = SqlStore(PostgresEngine(url))
         append(book, sealed_line(f"line {n}"))
         assert log(book) == []
         book.close()
@@ -72,5 +72,5 @@ def test_a_database_without_the_driver_is_refused_with_what_to_install(monkeypat
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(Misconfigured) as refused:
-        open_house(settings_from({"SOUVENANCE_STORE": "postgresql://h/b"}, str(home)))
+        open_installation(settings_from({"SOUVENANCE_STORE": "postgresql://h/b"}, str(home)))
     assert "souvenance[postgres]" in refused.value.hint

@@ -7,10 +7,10 @@ import shutil
 import pytest
 
 from objects.stage import kept
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
-from souvenance.adapters.system import SystemEntropy
-from souvenance.core.noting import MirroredBook
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.system_clock import SystemEntropy
+from souvenance.core.replication.change_notes import MirroredBook
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.testing.book_contract import KeysContract
@@ -25,7 +25,7 @@ from souvenance.testing.workspaces_contract import WorkspacesContract
 class TestPostgresShipments(ShipmentsContract):
     @pytest.fixture
     def book(self, url):
-        book = SqlBook(PostgresEngine(url))
+        book = SqlStore(PostgresEngine(url))
         yield book
         book.close()
 
@@ -39,7 +39,7 @@ class TestMirroredPostgresBook(
 
     @pytest.fixture
     def book(self, url):
-        book = MirroredBook(SqlBook(PostgresEngine(url)), SystemEntropy())
+        book = MirroredBook(SqlStore(PostgresEngine(url)), SystemEntropy())
         yield book
         book.close()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
-from souvenance.domain.names import Room
-from souvenance.ports.book import Span, Views
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import TurnSpan, Views
 from souvenance.testing.book_scenes import IDS
 
 WORKSPACE = "acme"
@@ -28,7 +28,7 @@ TERMS = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, coun
     FROM generate_series(1, 9000) n"""
 PLACES = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
     SELECT workspace, owner, namespace, 'space', 9000 + seq, id, 'sealed' FROM terms WHERE seq < 9000"""
-LARGE = Room(WORKSPACE, "assistant", "work")
+LARGE = Compartment(WORKSPACE, "assistant", "work")
 ANN = "person-7"
 
 
@@ -45,7 +45,7 @@ QUESTIONS = {
     "what one holds of another": views(owner=ANN, about=ANN, namespaces=("work",)),
     "what was concluded in a session": views(sessions=("s-7",)),
     "the newest lines of a large owner": lambda tx: tx.lines.walk(
-        Span(WORKSPACE, "assistant", ("work",), limit=9)
+        TurnSpan(WORKSPACE, "assistant", ("work",), limit=9)
     ),
 }
 
@@ -54,7 +54,7 @@ QUESTIONS = {
 def book(server):
     """A book with the lines of some hundred owners, fifty each, and of one who has half of all."""
     database = server.create()
-    book = SqlBook(PostgresEngine(server.url(database)))
+    book = SqlStore(PostgresEngine(server.url(database)))
     with server.connected(database) as connection:
         for statement in (LINES, REPLACED, TERMS, PLACES, "ANALYZE"):
             connection.execute(statement)

@@ -8,8 +8,8 @@ import pytest
 
 from gate.world import World
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.vector import pack
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -73,7 +73,7 @@ OPEN = {
 
 @pytest.fixture
 def opened(server, bare):
-    book = SqlBook(PostgresEngine(server.url(bare)))
+    book = SqlStore(PostgresEngine(server.url(bare)))
     world = World(book=book, index=RankedIndex())
     world.put(world.issue(), "Allergic to peanuts", "personal")
     yield world, bare
@@ -118,7 +118,7 @@ def test_a_deletion_that_leaves_rows_behind_is_refused(server, opened):
 
 @pytest.mark.parametrize("vectors", [None, "sealed", "pgvector"])
 def test_of_a_store_that_nobody_touched_there_is_nothing_to_tell(server, bare, vectors):
-    book = SqlBook(PostgresEngine(server.url(bare), vectors=vectors))
+    book = SqlStore(PostgresEngine(server.url(bare), vectors=vectors))
     with server.connected(bare) as connection:
         connection.execute("ANALYZE")
     if vectors == "pgvector":

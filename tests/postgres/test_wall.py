@@ -5,9 +5,9 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
-from souvenance.domain.cap import Revocation
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.domain.capability import Revocation
 from souvenance.domain.names import ALL
 from souvenance.errors import IntegrityError
 from souvenance.testing.book_scenes import ELSEWHERE, IDS, ROOM, WORKSPACE, append, fill, sealed_line
@@ -21,7 +21,7 @@ WITHOUT_A_WALL = {"analysis", "installation", "keeping", "migrations", "signin_c
 def filled(url):
     """A book with something of two workspaces in every table, and something that belongs to all."""
     engine = PostgresEngine(url)
-    book = SqlBook(engine)
+    book = SqlStore(engine)
     with book.write() as tx:
         for room in (ROOM, ELSEWHERE[0]):
             fill(tx, room)
@@ -102,14 +102,14 @@ def test_a_role_that_is_no_superuser_needs_no_other_role(server, bare):
     with server.connected(bare) as connection:
         connection.execute("GRANT CREATE ON SCHEMA public TO guest")
     engine = PostgresEngine(server.url(bare, "guest"))
-    book = SqlBook(engine)
+    book = SqlStore(engine)
     append(book, sealed_line(), sealed_line(room=ELSEWHERE[0]))
     with engine.read(WORKSPACE) as session:
         assert session.rows("SELECT current_user, workspace FROM lines") == [("guest", WORKSPACE)]
     book.close()
     with psycopg.connect(server.url(bare, "guest")) as connection:
         assert connection.execute("SELECT * FROM lines").fetchall() == []
-    again = SqlBook(PostgresEngine(server.url(bare, "guest")))
+    again = SqlStore(PostgresEngine(server.url(bare, "guest")))
     with again.read() as tx:
         assert tx.lines.count(ROOM) == 1
     again.close()
@@ -139,7 +139,7 @@ def test_a_unique_index_begins_with_the_workspace_so_that_tables_can_be_sharded(
 
 
 def test_ids_are_in_the_order_of_their_bytes(url):
-    book = SqlBook(PostgresEngine(url))
+    book = SqlStore(PostgresEngine(url))
     ids = [*IDS[:3], IDS[3].lower()]
     append(book, *(sealed_line(line_id) for line_id in ids))
     with book.read(WORKSPACE) as tx:

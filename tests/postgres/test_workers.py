@@ -15,11 +15,11 @@ import pytest
 
 from objects.stage import kept
 from processes import until
-from souvenance.adapters.sql.book import SqlBook
 from souvenance.adapters.sql.postgres import PostgresEngine
-from souvenance.core.conversation.hooks import Delivery
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.core.conversation.webhooks import Delivery
 from souvenance.domain import audit
-from souvenance.domain.tasks import DELIVER, DERIVE, Errand
+from souvenance.domain.jobs import DELIVER, DERIVE, Errand
 from souvenance.testing.book_scenes import log
 from souvenance.testing.work_contract import NOW, UNTIL
 from surfaces.door import environment, ordinary_signals, souvenance
@@ -64,7 +64,7 @@ def to_nobody(n):
 
 def claim_and_hang(url, told):
     """Take what is there and the workspace's lock, and never let go."""
-    book = SqlBook(PostgresEngine(url))
+    book = SqlStore(PostgresEngine(url))
     with book.claim() as tx, book.write("w") as writing:
         writing.work.add(to_nobody(0), 0)
         told.send(len(tx.work.claim("doomed", now=NOW, until=UNTIL, most=9)))
@@ -79,7 +79,7 @@ def taken_by(holder, book):
 
 @pytest.fixture
 def book(url):
-    book = SqlBook(PostgresEngine(url))
+    book = SqlStore(PostgresEngine(url))
     yield book
     book.close()
 

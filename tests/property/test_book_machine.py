@@ -14,20 +14,20 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from souvenance.adapters.inmemory.book import MemoryBook
-from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.inmemory.store import MemoryBook
 from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain import audit, ulid
 from souvenance.domain.audit import Event
-from souvenance.domain.cap import INSTALLATION, Extent, Revocation, Revoker
-from souvenance.domain.feed import Saying
+from souvenance.domain.capability import INSTALLATION, Extent, Revocation, Revoker
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
+from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
+from souvenance.domain.jobs import DERIVE, DREAM, Errand, Task
 from souvenance.domain.line import PROFILE, TOMBSTONE, SealedLine
-from souvenance.domain.names import ALL, Room
-from souvenance.domain.register import MEMBER, PEER, Entry, Tie
-from souvenance.domain.register import WORKSPACE as WORKSPACE_ENTRY
-from souvenance.domain.tasks import DERIVE, DREAM, Errand, Task
-from souvenance.ports.book import ALL_BEFORE, Span, Turns, Views, WrappedKey
-from souvenance.ports.register import Batch
+from souvenance.domain.names import ALL, Compartment
+from souvenance.ports.directory import Batch
+from souvenance.ports.store import ALL_BEFORE, Turns, TurnSpan, Views, WrappedKey
 
 WORKSPACES = ("acme", "other")
 OWNERS = ("ann", "bob")
@@ -38,7 +38,7 @@ SPACES = ("old", "new")
 TIMES = (0, 1, 2)
 TURNS = (1, 2, 3)
 HOLDERS = ("h", "i")
-ROOMS = tuple(Room(*place) for place in product(WORKSPACES, OWNERS, NAMESPACES))
+ROOMS = tuple(Compartment(*place) for place in product(WORKSPACES, OWNERS, NAMESPACES))
 
 rooms = st.sampled_from((*ROOMS, *ROOMS[:2] * 4))
 workspaces = st.sampled_from(WORKSPACES)
@@ -238,7 +238,7 @@ undoing = st.sampled_from((False, False, True))
 afterwards = st.sampled_from((None, None, "reopen", "scrub"))
 
 SPANS = tuple(
-    Span(workspace, owner, namespaces, *how)
+    TurnSpan(workspace, owner, namespaces, *how)
     for (workspace, owner), namespaces, how in product(
         product(WORKSPACES, OWNERS),
         (NAMESPACES[1:], NAMESPACES),
@@ -428,7 +428,7 @@ class Books(RuleBasedStateMachine):
         self.plain = MemoryBook()
 
     def opened(self):
-        return SqlBook(SqliteEngine(Path(self.folder.name) / "book.db"))
+        return SqlStore(SqliteEngine(Path(self.folder.name) / "book.db"))
 
     def compare(self, found, expected):
         for part, said in expected.items():

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sqlite3
 from contextlib import contextmanager
 
-from souvenance.adapters.crypto.keyfiles import KeyFiles
-from souvenance.adapters.sql.book import SqlBook
+from souvenance.adapters.crypto.key_files import KeyFiles
 from souvenance.adapters.sql.sqlite import SqliteEngine
-from souvenance.bootstrap import open_house
+from souvenance.adapters.sql.store import SqlStore
 from souvenance.config import Settings
 from souvenance.core.vault import Vault
-from souvenance.domain.cap import OPS
+from souvenance.domain.capability import OPS
 from souvenance.errors import SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import open_installation
 from surfaces.door import souvenance
 
 
@@ -63,7 +63,7 @@ class Folder:
 
     @contextmanager
     def opened(self):
-        house = open_house(Settings(self.home))
+        house = open_installation(Settings(self.home))
         try:
             yield Guest(house)
         finally:
@@ -107,7 +107,7 @@ class Folder:
     @contextmanager
     def book(self):
         """The book as it stands, for reading."""
-        book = SqlBook(SqliteEngine(self.database))
+        book = SqlStore(SqliteEngine(self.database))
         try:
             with book.read() as tx:
                 yield tx

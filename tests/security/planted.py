@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from souvenance.agents.import_batches import ImportTerms
+from souvenance.agents.import_memory import Taking
 from souvenance.domain import imports
-from souvenance.domain.habits import MemberHabits
-from souvenance.gate.conversation import asks as q
+from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.gate.conversation import operations as o
-from souvenance.turns.imported import Terms
-from souvenance.turns.importing import Taking
+from souvenance.gate.conversation import requests as q
 
 ORDERS = [
     json.loads(line) for line in Path(__file__).with_name("planted_orders.jsonl").read_text().splitlines()
@@ -65,7 +65,7 @@ def plant(ask: Ask, workspace: str, person: str, agent: str) -> None:
 
     talk = {person: None, agent: None}
     for session, members in (("planted", talk), ("shared", {**talk, STRANGER: None})):
-        peers = dict.fromkeys(members, MemberHabits())
+        peers = dict.fromkeys(members, MemberReasoning())
         ask(o.OPEN_SESSION, q.OpenSession(workspace_id=workspace, id=session, peers=peers))
     for one in plants("document"):
         ask(
@@ -88,16 +88,19 @@ def plant(ask: Ask, workspace: str, person: str, agent: str) -> None:
 
 def _import(ask: Ask, workspace: str, person: str) -> None:
     records: list[imports.Record] = [
-        imports.Peer(person, person),
-        imports.Session("imported", "imported", {person: MemberHabits()}),
-        *(imports.Message("imported", person, one.text, one.mark, one.mark) for one in plants("import")),
+        imports.ImportedPeer(person, person),
+        imports.ImportedSession("imported", "imported", {person: MemberReasoning()}),
         *(
-            imports.Statement(person, person, f"Noted: {one.text}", one.mark, one.mark)
+            imports.ImportedMessage("imported", person, one.text, one.mark, one.mark)
+            for one in plants("import")
+        ),
+        *(
+            imports.ImportedStatement(person, person, f"Noted: {one.text}", one.mark, one.mark)
             for one in plants("import")
         ),
         imports.Card(person, person, tuple(one.text for one in plants("import"))),
     ]
-    Taking(ask, Terms("jsonl", datetime.now(UTC), workspace)).take(records)
+    Taking(ask, ImportTerms("jsonl", datetime.now(UTC), workspace)).take(records)
 
 
 def marks_in(text: str, *ways: str) -> set[str]:

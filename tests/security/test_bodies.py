@@ -17,15 +17,15 @@ import uvicorn
 
 from processes import PATIENCE_SECONDS, until
 from running import running
-from souvenance.bootstrap import open_house
 from souvenance.config import settings_from
 from souvenance.errors import RateLimited, ServerBusy
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
-from souvenance.surfaces.http.bodies import Room
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
+from souvenance.surfaces.http.oauth import metadata
 from souvenance.surfaces.http.protocol import MOST_HEADER_BYTES, BoundedProtocol
+from souvenance.surfaces.http.request_bodies import BodyBudget
 from souvenance.surfaces.http.routes import ROUTES
-from souvenance.surfaces.http.signin import metadata
 from surfaces.door import serving
 
 MEGABYTE = 1024 * 1024
@@ -122,7 +122,7 @@ def wire(server):
 
 @contextmanager
 def opened(home):
-    house = open_house(settings_from({"SOUVENANCE_HOME": str(home), "SOUVENANCE_EMBEDDER": "none"}))
+    house = open_installation(settings_from({"SOUVENANCE_HOME": str(home), "SOUVENANCE_EMBEDDER": "none"}))
     try:
         yield house
     finally:
@@ -215,7 +215,7 @@ def test_bodies_of_one_token_or_of_all_take_no_more_than_their_budget(tmp_path):
 
 def test_no_token_takes_more_than_its_share_and_others_are_served():
     async def story() -> None:
-        room = Room(100, 50, patience=0.01)
+        room = BodyBudget(100, 50, patience=0.01)
         await room.take("ann", 50)
         with pytest.raises(RateLimited) as refused:
             await room.take("ann", 1)
@@ -231,7 +231,7 @@ def test_no_token_takes_more_than_its_share_and_others_are_served():
 
 def test_who_waits_for_room_gets_it_in_turn_when_others_end():
     async def story() -> list[str]:
-        room, order = Room(100, 100, patience=PATIENCE_SECONDS), []
+        room, order = BodyBudget(100, 100, patience=PATIENCE_SECONDS), []
 
         async def ask(who: str, count: int) -> None:
             await room.take(who, count)
@@ -255,7 +255,7 @@ def test_who_waits_for_room_gets_it_in_turn_when_others_end():
 
 def test_who_gives_up_waiting_leaves_nothing_taken():
     async def story() -> None:
-        room = Room(100, 100, patience=PATIENCE_SECONDS)
+        room = BodyBudget(100, 100, patience=PATIENCE_SECONDS)
         await room.take("holder", 100)
         waiting = asyncio.create_task(room.take("gone", 100))
         await asyncio.sleep(0)

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from chat.stage import a_stage, asked
 from souvenance.domain import proof
-from souvenance.domain.cap import Confirmation, HolderKey
+from souvenance.domain.capability import Confirmation, HolderKey
 from souvenance.domain.proof import Bound, bound_headers
 
 PATH = "/v1/chat/completions"

@@ -8,9 +8,9 @@ from base64 import b64encode, urlsafe_b64encode
 import pytest
 
 from security.folder import Folder
-from souvenance.domain import words
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.language import terms
 
 SENTENCES = {
     "travel": "Trip to Quxabolinda with cousin Vrathnikel, May 25-29",
@@ -137,7 +137,7 @@ def test_a_token_can_not_be_formed_under_another_room_s_key(home):
         for namespace in ("travel", "personal")
     }
     for namespace in stored:
-        formed = words.blind(folder.room_keys("owner", namespace).blind, ["quxabolinda"]).tobytes()
+        formed = terms.blind(folder.room_keys("owner", namespace).blind, ["quxabolinda"]).tobytes()
         assert {other for other in stored if formed in stored[other]} == {namespace}
 
 

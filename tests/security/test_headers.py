@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import souvenance
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS
-from souvenance.surfaces.http.signin import metadata
+from souvenance.surfaces.http.oauth import metadata
 from surfaces.door import serving
 
 _READ_BY_US = """

@@ -15,12 +15,12 @@ import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
 from security.folder import Folder
-from souvenance.adapters.crypto.keyfiles import KeyFiles
-from souvenance.adapters.inmemory.book import MemoryBook
+from souvenance.adapters.crypto.key_files import KeyFiles
+from souvenance.adapters.inmemory.store import MemoryBook
 from souvenance.domain import merkle, ulid
 from souvenance.domain.audit import Checkpoint, verify
-from souvenance.domain.moments import to_datetime
 from souvenance.domain.seal import key_place, open_sealed
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain, SouvenanceError, StorageUnavailable, Tampered, WrongKey
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

@@ -8,11 +8,11 @@ import pytest
 
 from gate.world import FakeClock, MemoryKeyring, SeededEntropy, World, verified
 from security.known_bad import make
-from souvenance.adapters.crypto import wrapping
-from souvenance.core.desk import opened
-from souvenance.core.vault import RoomKeys
+from souvenance.adapters.crypto import key_wrapping
+from souvenance.core.request_context import opened
+from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.domain.seal import key_place
 from souvenance.errors import SouvenanceError, WrongKey
 from souvenance.gate import messages as m
@@ -65,14 +65,14 @@ def test_each_cap_gets_the_same_verdict_without_a_gate(path):
 
 def sealed_line(path):
     said = json.loads(path.read_text("utf-8"))
-    room = Room(said.pop("workspace"), said.pop("owner"), said.pop("namespace"))
+    room = Compartment(said.pop("workspace"), said.pop("owner"), said.pop("namespace"))
     return SealedLine(**{**said, "room": room, "sealed": bytes.fromhex(said["sealed"])})
 
 
 @pytest.mark.parametrize("path", walked("lines"), ids=named)
 def test_each_line_opens_or_is_named(path):
     line = sealed_line(path)
-    keys = RoomKeys(line.room, {3: AESGCM(make.ROOM_KEY), 4: AESGCM(make.ROOM_KEY)}, 4, b"")
+    keys = CompartmentKeys(line.room, {3: AESGCM(make.ROOM_KEY), 4: AESGCM(make.ROOM_KEY)}, 4, b"")
     try:
         told = opened(line, keys).text
     except SouvenanceError as error:
@@ -84,12 +84,12 @@ def test_each_line_opens_or_is_named(path):
 @pytest.mark.parametrize("path", walked("keys"), ids=named)
 def test_each_wrapped_key_opens_or_is_refused(path):
     raw = bytes.fromhex(path.read_text("utf-8"))
-    context = key_place(Room(**make.ROOM), "seal", 3)
+    context = key_place(Compartment(**make.ROOM), "seal", 3)
 
     def unwrap():
-        if wrapping.root_id_of(raw) != make.ROOT_ID:
+        if key_wrapping.root_id_of(raw) != make.ROOT_ID:
             raise WrongKey("no such root")
-        assert wrapping.unwrap(raw, root=make.ROOT_KEY, context=context) == make.ROOM_KEY
+        assert key_wrapping.unwrap(raw, root=make.ROOT_KEY, context=context) == make.ROOM_KEY
 
     assert code_of(unwrap) == path.parent.name
 

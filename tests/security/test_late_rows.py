@@ -15,19 +15,19 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from chat.stage import CREDENTIALS, a_stage, asked
 from processes import until
-from souvenance.adapters.late_file import FILE, LateFile
-from souvenance.bootstrap import open_house
+from souvenance.adapters.late_audit_file import FILE, LateFile
 from souvenance.config import settings_from
 from souvenance.domain import proof
 from souvenance.domain.audit import Event, verify
-from souvenance.domain.cap import Confirmation, HolderKey
+from souvenance.domain.capability import Confirmation, HolderKey
 from souvenance.domain.proof import Bound
 from souvenance.domain.upstream import PASS_WITHOUT_MEMORY
 from souvenance.errors import StorageUnavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.ports.late_rows import LateRow
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import open_installation
+from souvenance.ports.late_audit_rows import LateRow
 
 TOLD = "x-souvenance-memory"
 SECRET = "I am allergic to plums."
@@ -51,7 +51,7 @@ def code(answer):
 
 def late_rows(home):
     """What the log says late, told by another process on the data folder; the log verifies."""
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
         with house._book.read() as tx:
             rows = tx.audit.rows("default", 0, 1000)
@@ -165,7 +165,7 @@ def test_a_row_is_appended_once_even_if_its_process_was_killed_before_the_file_w
 
 
 def test_the_same_process_appends_it_with_the_next_request(home):
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
         owner = Credentials(house.owner_cap)
         with pytest.raises(StorageUnavailable):

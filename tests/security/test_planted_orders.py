@@ -14,9 +14,9 @@ from security import planted
 from security.planted import OTHERS, OWN, marks_in
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as co
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
 
 PERSON, AGENT = "ann", "assistant"
 

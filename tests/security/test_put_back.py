@@ -10,8 +10,8 @@ from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.core.embedding import embed_some
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as c
+from souvenance.gate.conversation import requests as q
 
 TABLES = ("lines", "terms", "vectors", "room_keys")
 

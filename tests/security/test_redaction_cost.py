@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from souvenance.turns.secrets import redact
+from souvenance.agents.redaction import redact
 
 LENGTH = 20_000
 PROSE = "Ann met Ben in Porto on Monday. They walked along the river and spoke of boats. "

@@ -13,12 +13,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from gate.world import World, on_sqlite
 from security.revocation_oracle import Revoked, Token, ended, refusal
-from souvenance.domain.cap import MAX_BLOCKS, OPS
+from souvenance.domain.capability import MAX_BLOCKS, OPS
 from souvenance.domain.limits import Limits
 from souvenance.errors import SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.caps import attenuated
+from souvenance.gate.tokens import attenuated
 
 ACTORS = ("ann", "bob", "cleo")
 DEEPEST = 10

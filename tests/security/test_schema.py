@@ -7,8 +7,8 @@ import pytest
 from security.folder import Folder
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as c
+from souvenance.gate.conversation import requests as q
 
 SECRET = "Allergic to peanuts"
 COPY = "CREATE TABLE copies AS SELECT sealed FROM lines"

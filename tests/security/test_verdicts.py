@@ -15,28 +15,28 @@ from starlette.applications import Starlette
 from chat.stage import KEY, Stage, a_stage, asked
 from model.stand_in import a_stand_in
 from running import running
-from souvenance.bootstrap import open_house
 from souvenance.config import settings_from
-from souvenance.domain.cap import OPS
+from souvenance.domain.capability import OPS
 from souvenance.domain.upstream import ChatSettings, Upstream
 from souvenance.errors import RateLimited
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as co
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import Guarded
-from souvenance.surfaces.http.bodies import Bodies
 from souvenance.surfaces.http.chat.door import ChatDoor
-from souvenance.surfaces.http.exchange import MOST_WAITING, Hands
-from souvenance.surfaces.http.seen.passage import Passage
+from souvenance.surfaces.http.request_bodies import Bodies
+from souvenance.surfaces.http.request_threads import MOST_WAITING, RequestThreads
+from souvenance.surfaces.http.telemetry.middleware import TelemetryMiddleware
 
 TIMES = 15
 
 
 @pytest.fixture
 def house(home):
-    found = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    found = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     yield found
     found.close()
 
@@ -47,7 +47,7 @@ def a_server(house, hands):
     with a_stand_in() as model:
         door = ChatDoor(ChatSettings((Upstream(model.url, KEY),)), cap=house.owner_cap)
         routes = Starlette(routes=door.routes(house.gate, hands), lifespan=lambda app: door.open())
-        app = Guarded(routes, None, None, Passage(None), Bodies(house.gate.limits))
+        app = Guarded(routes, None, None, TelemetryMiddleware(None), Bodies(house.gate.limits))
         with running(app) as url:
             stage = Stage(house, model, url)
             try:
@@ -91,7 +91,7 @@ def all_rows(house, workspace="default"):
 
 
 def test_every_answer_has_its_row_while_another_searches(house):
-    hands = Hands()
+    hands = RequestThreads(house.gate)
     with a_server(house, hands) as stage, a_long_search(house, hands):
         cap = stage.mint("ann", ops=("chat",), namespaces_allowed=())
         for _ in range(TIMES):
@@ -100,7 +100,7 @@ def test_every_answer_has_its_row_while_another_searches(house):
 
 
 def test_a_recall_that_is_not_there_in_time_is_told_and_the_row_is_there_all_the_same(house):
-    hands = Hands()
+    hands = RequestThreads(house.gate)
     with a_server(house, hands) as stage, a_long_search(house, hands):
         cap = stage.mint("ann")
         answer = stage.say(cap, "hello there")
@@ -109,11 +109,11 @@ def test_a_recall_that_is_not_there_in_time_is_told_and_the_row_is_there_all_the
 
 
 def test_a_revoked_token_is_refused_at_once_while_another_searches(house, home):
-    hands = Hands()
+    hands = RequestThreads(house.gate)
     with a_server(house, hands) as stage, a_long_search(house, hands):
         cap = stage.mint("ann")
         assert stage.say(cap, "hello there").status_code == 200
-        other = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+        other = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
         other.gate.call(o.REVOKE, Credentials(other.owner_cap), m.Revoke(sub="ann"))
         other.close()
         refused = stage.say(cap, "hello there")
@@ -137,7 +137,7 @@ def test_without_the_right_to_chat_the_endpoint_s_key_is_not_spent(home):
 
 
 def test_a_token_whose_requests_wait_already_is_refused_with_a_row_and_no_other_is(house):
-    hands = Hands()
+    hands = RequestThreads(house.gate)
     noisy, quiet = (Stage(house, None).mint(sub, ops=("get",)) for sub in ("noisy", "quiet"))
 
     async def get(cap):
@@ -181,7 +181,7 @@ class Wall(tzinfo):
 @pytest.mark.embedded("it looks at the lock of the file")
 def test_nobody_holds_the_store_while_a_long_text_is_analysed(home):
     wall = Wall()
-    house = open_house(replace(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)), zone=wall))
+    house = open_installation(replace(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)), zone=wall))
     try:
         owner = Credentials(house.owner_cap)
         wall.lock = house._book._engine._lock

@@ -11,7 +11,7 @@ import pytest
 from souvenance.config import settings_from
 from souvenance.domain.request_id import CURRENT
 from souvenance.errors import Misconfigured
-from souvenance.surfaces.http.seen.logs import Log, logging_to
+from souvenance.surfaces.http.telemetry.logs import Log, logging_to
 
 CONTENT = "the text of a line"
 

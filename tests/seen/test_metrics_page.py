@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from souvenance.surfaces.http.seen.metrics import Metrics
+from souvenance.surfaces.http.telemetry.metrics import Metrics
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 ROW = re.compile(r"^\| `(souvenance_\w+)` \| (\w+) \| ([\w, ]*) \| (.*) \|$", re.M)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from souvenance.errors import IntegrityError, StorageBusy, StorageUnavailable
-from souvenance.surfaces.http.seen.pulse import Pulse
+from souvenance.surfaces.http.telemetry.store_health import StoreHealth
 from surfaces.door import PATIENCE_SECONDS, serving
 
 
@@ -98,7 +98,7 @@ def feel(pulse, times=1):
 )
 def test_whatever_a_store_fails_with_is_trouble_until_it_works_again(error, code):
     store = Store()
-    pulse = Pulse(store.probe, fresh=0.0)
+    pulse = StoreHealth(store.probe, fresh=0.0)
     assert feel(pulse) == [None]
     store.error = error
     assert [one.code for one in feel(pulse)] == [code]
@@ -108,7 +108,7 @@ def test_whatever_a_store_fails_with_is_trouble_until_it_works_again(error, code
 
 def test_however_many_ask_the_store_is_reached_for_once_in_a_while():
     store = Store()
-    feel(Pulse(store.probe, fresh=1000.0), times=50)
+    feel(StoreHealth(store.probe, fresh=1000.0), times=50)
     assert store.probes == 1
 
 
@@ -119,7 +119,7 @@ def test_who_asks_while_the_store_hangs_is_not_held_up_and_nobody_reaches_for_it
         probes.append(1)
         assert going_on.wait(PATIENCE_SECONDS)
 
-    pulse = Pulse(hang, fresh=0.0)
+    pulse = StoreHealth(hang, fresh=0.0)
 
     async def felt():
         found = []
@@ -139,7 +139,7 @@ def test_who_asks_while_the_store_hangs_is_not_held_up_and_nobody_reaches_for_it
 
 def test_what_can_not_be_looked_at_is_nothing_and_no_failure():
     store = Store()
-    pulse = Pulse(store.probe, fresh=0.0)
+    pulse = StoreHealth(store.probe, fresh=0.0)
 
     async def ask():
         return await pulse.ask(lambda: 7), await pulse.ask(lambda: 1 // 0)

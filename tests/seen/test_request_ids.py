@@ -15,8 +15,8 @@ from model.stand_in import Fails, a_stand_in
 from processes import PATIENCE_SECONDS
 from running import running
 from souvenance import settings_from
-from souvenance.bootstrap import open_house
 from souvenance.domain.request_id import CURRENT, is_plain, onward
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
 from surfaces.door import serving
 
@@ -161,7 +161,7 @@ class _BrokenDoor:
 
 
 def test_a_defect_of_ours_has_the_id_too(home):
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     with running(make_app(house.gate, doors=[_BrokenDoor()])) as url:
         answer = httpx.get(
             f"{url}/broken", headers={"x-request-id": "defect-1"}, trust_env=False, timeout=PATIENCE_SECONDS

@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 from model.stand_in import Fails, a_stand_in
-from souvenance.domain.seen import SeenSettings
+from souvenance.domain.telemetry import SeenSettings
 from souvenance.errors import Misconfigured
-from souvenance.surfaces.http.seen.logs import Log
-from souvenance.surfaces.http.seen.seeing import seeing
+from souvenance.surfaces.http.telemetry.logs import Log
+from souvenance.surfaces.http.telemetry.setup import seeing
 from surfaces.door import PATIENCE_SECONDS, serving, souvenance
 
 SCRAPER = {"ops": ["audit"], "data_class": "config", "wid": "*", "peers": ["*"]}
@@ -215,7 +215,7 @@ class TestWhatIsCounted:
 
 def test_what_is_not_installed_is_a_clear_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    monkeypatch.delitem(sys.modules, "souvenance.surfaces.http.seen.metrics", raising=False)
+    monkeypatch.delitem(sys.modules, "souvenance.surfaces.http.telemetry.metrics", raising=False)
     with ExitStack() as stack, pytest.raises(Misconfigured, match="prometheus-client"):
         stack.enter_context(seeing(SeenSettings(metrics=True), Log("text")))
 

@@ -11,9 +11,9 @@ from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS
 from seen.busy import MODEL_KEY, secrets_of
 from seen.collector import a_collector, attributes
-from souvenance.domain.seen import SeenSettings
-from souvenance.surfaces.http.seen.logs import Log, logging_to
-from souvenance.surfaces.http.seen.seeing import seeing
+from souvenance.domain.telemetry import SeenSettings
+from souvenance.surfaces.http.telemetry.logs import Log, logging_to
+from souvenance.surfaces.http.telemetry.setup import seeing
 from surfaces.door import serving
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -127,7 +127,7 @@ def test_a_collector_that_is_gone_holds_up_neither_requests_nor_the_end(home):
 
 def test_without_the_packages_it_says_so_and_serves(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
-    monkeypatch.delitem(sys.modules, "souvenance.surfaces.http.seen.tracing", raising=False)
+    monkeypatch.delitem(sys.modules, "souvenance.surfaces.http.telemetry.tracing", raising=False)
     log = Log("text")
     with logging_to(log), seeing(SeenSettings(traces=True), log) as sight:
         assert sight is None

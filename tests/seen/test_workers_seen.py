@@ -13,9 +13,9 @@ import pytest
 
 import stores
 from processes import PATIENCE_SECONDS, until
-from souvenance import open_house, settings_from
-from souvenance.core.conversation.hooks import Delivery
-from souvenance.domain.tasks import DELIVER, Errand
+from souvenance import open_installation, settings_from
+from souvenance.core.conversation.webhooks import Delivery
+from souvenance.domain.jobs import DELIVER, Errand
 from surfaces.door import environment, ordinary_signals, souvenance
 
 
@@ -72,7 +72,9 @@ def test_its_metrics_are_for_this_machine_or_a_cap(home, worker):
 
 def test_its_metrics_tell_of_the_work_it_does(home, worker):
     payload = msgspec.json.encode(Delivery(endpoint="gone", body="")).decode()
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none", **stores.settings_of(home)}, str(home)))
+    house = open_installation(
+        settings_from({"SOUVENANCE_EMBEDDER": "none", **stores.settings_of(home)}, str(home))
+    )
     with house._book.write("default") as tx:
         tx.work.add(Errand("default", DELIVER, payload=payload), 0)
     house.close()

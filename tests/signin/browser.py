@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 
 from gate.world import World
 from souvenance.domain.base64url import b64
-from souvenance.gate.reception import Reception
+from souvenance.gate.oauth_state import OAuthState
 from souvenance.surfaces.http.app import make_app
-from souvenance.surfaces.http.signin.door import SignInDoor
+from souvenance.surfaces.http.oauth.door import SignInDoor
 
 ORIGIN = "http://127.0.0.1:8787"
 CALLBACK = "http://127.0.0.1:49152/callback"
@@ -132,7 +132,7 @@ class Place(Flow):
 
     def __init__(self, world=None, *, trusting=False, public_url=None, origin=ORIGIN):
         self.world = world or World()
-        self.reception = Reception(
+        self.reception = OAuthState(
             self.world.gate,
             book=self.world.book,
             keyring=self.world.keyring,

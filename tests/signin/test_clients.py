@@ -6,8 +6,8 @@ import pytest
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 
 from signin.browser import ORIGIN, Place, fetching, refreshing
-from souvenance.domain.signin import UNUSED_MS
-from souvenance.gate.reception import MOST_STRANGERS
+from souvenance.domain.sign_ins import UNUSED_MS
+from souvenance.gate.oauth_state import MOST_STRANGERS
 
 
 def test_a_program_registers_itself_and_is_let_in_as_what_it_calls_itself(place):

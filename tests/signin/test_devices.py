@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from signin.browser import action, hidden, refreshing
-from souvenance.domain.signin import DEVICE_GRANT
-from souvenance.gate.reception import MOST_DEVICES
+from souvenance.domain.sign_ins import DEVICE_GRANT
+from souvenance.gate.oauth_state import MOST_DEVICES
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 from processes import PATIENCE_SECONDS
 from running import running
 from signin.browser import Flow, fetching, refreshing
-from souvenance.bootstrap import open_house
 from souvenance.config import settings_from
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
-from souvenance.surfaces.http.signin.door import SignInDoor
+from souvenance.surfaces.http.oauth.door import SignInDoor
 from surfaces.door import souvenance
 
 
@@ -153,7 +153,7 @@ class Visited(Flow):
 
 def test_the_command_line_lists_and_ends_them_here_and_at_a_server(home):
     with ExitStack() as stack:
-        house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+        house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
         stack.callback(house.close)
         url = stack.enter_context(running(make_app(house.gate, doors=[SignInDoor(house.reception)])))
         place = Visited(house, url, stack)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gate.world import World
 from signin.browser import CALLBACK, VERIFIER, Place, asking, challenge, fetching
-from souvenance.adapters.inmemory.book import MemoryBook
-from souvenance.domain.signin import DEVICE_GRANT
+from souvenance.adapters.inmemory.store import MemoryBook
+from souvenance.domain.sign_ins import DEVICE_GRANT
 from souvenance.errors import StorageBusy
 
 PLACE = Place()

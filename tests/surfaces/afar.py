@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from souvenance.errors import SouvenanceError
-from souvenance.gate.admission import Credentials
 from souvenance.gate.operation import Operation
+from souvenance.gate.token_verifier import Credentials
 from surfaces.inhabited import EVERY_ROUTE, Names, right
 
 NAMES: Names = {

@@ -5,10 +5,10 @@ import sqlite3
 
 import pytest
 
-from souvenance import open_house, settings_from
+from souvenance import open_installation, settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 from surfaces.door import souvenance
 
 COLUMNS = {
@@ -125,7 +125,7 @@ def test_verify_finds_the_damage_in_the_data_folder(saved, copy, damage):
 def test_a_truncation_is_found_wherever_the_log_is_cut(tmp_path):
     """Also just before the 256 rows after which the log keeps the root of a tile."""
     home = tmp_path / "home"
-    house = open_house(settings_from({}, str(home)))
+    house = open_installation(settings_from({}, str(home)))
     for _ in range(260):
         house.gate.call(o.WHOAMI, Credentials(house.owner_cap), m.WhoAmI())
     house.close()

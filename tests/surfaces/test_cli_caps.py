@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from souvenance.domain import cap
+from souvenance.domain import capability
 from souvenance.domain.base64url import unb64
-from souvenance.domain.cap import Claims, Confirmation, HolderKey
+from souvenance.domain.capability import Claims, Confirmation, HolderKey
 from surfaces.door import souvenance
 
 
@@ -34,7 +34,7 @@ def test_mint_takes_every_option(command):
         *("--data-class", "config", "--ttl", "90s", "--wid", "acme", "--peers", "a,b", "--sessions", "s,t"),
     )
     told = command("--json", "cap", "whoami", "--cap", token, exit_code=None)
-    [claims], bound = cap.read_unverified(token)
+    [claims], bound = capability.read_unverified(token)
     assert told.err.startswith('{"error":"cap_data_class_mismatch"')
     assert (claims.data_class, claims.wid, claims.peers) == ("config", "acme", ("a", "b"))
     assert (claims.sessions, claims.exp - claims.iat, bound) == (("s", "t"), 90, False)
@@ -47,7 +47,7 @@ def test_a_time_to_live_may_have_a_unit(command, span, seconds):
     told = command(
         "--json", "cap", "mint", "--sub", "a", "--ops", "get", "--namespaces", "b", "--ttl", span
     ).json()
-    [claims], _ = cap.read_unverified(told["cap"])
+    [claims], _ = capability.read_unverified(told["cap"])
     assert (claims.exp - claims.iat, claims.exp, claims.jti) == (seconds, told["exp"], told["jti"])
 
 
@@ -87,7 +87,7 @@ def test_show_survives_a_cap_that_lies_about_its_time(tmp_path, end):
         wid="x",
         cnf=Confirmation(HolderKey.of(key.public_key())),
     )
-    token = cap.bearer(cap.sign(claims, key=key, kid="x"), key)
+    token = capability.bearer(capability.sign(claims, key=key, kid="x"), key)
     told = souvenance("cap", "show", token, home=tmp_path, exit_code=None)
     assert told.exit_code in (0, 4)
     assert "Traceback" not in told.err
@@ -107,7 +107,7 @@ def test_attenuate_makes_a_narrower_cap_with_no_server_and_no_folder(command, tm
         "cap_op_mismatch: "
     )
     assert command("--cap", child, "get", "-n", "work", exit_code=5).err.startswith("namespace_denied: ")
-    _, last = cap.read_unverified(child)[0]
+    _, last = capability.read_unverified(child)[0]
     assert last.exp - last.iat <= 300
 
 
@@ -133,7 +133,7 @@ def test_attenuate_refuses_to_widen(tmp_path, wider):
 def test_revoking_a_cap_kills_it_and_its_children_at_once(command):
     token = mint(command)
     child = command("cap", "attenuate", token, "--ops", "get").out.strip()
-    jti = cap.read_unverified(token)[0][0].jti
+    jti = capability.read_unverified(token)[0][0].jti
     assert command("cap", "revoke", token).out == f"revoked jti {jti}\n"
     for dead in (token, child):
         assert command("--cap", dead, "get", exit_code=4).err.startswith("cap_revoked: ")
@@ -141,7 +141,7 @@ def test_revoking_a_cap_kills_it_and_its_children_at_once(command):
 
 def test_revoking_by_jti_and_by_actor(command, room):
     token = mint(command, sub=f"one-{room}")
-    told = command("--json", "cap", "revoke", "--jti", cap.read_unverified(token)[0][0].jti).json()
+    told = command("--json", "cap", "revoke", "--jti", capability.read_unverified(token)[0][0].jti).json()
     assert told["kind"] == "jti"
     assert command("--cap", token, "get", exit_code=4).err.startswith("cap_revoked: ")
     token = mint(command, sub=f"two-{room}")
@@ -189,13 +189,13 @@ def test_rotating_the_keys_keeps_every_line_readable(tmp_path):
 def test_rotating_the_signing_key_spares_old_caps_until_the_old_key_is_revoked(tmp_path):
     home = tmp_path / "home"
     old = mint(lambda *asked: souvenance(*asked, home=home), sub="owner")
-    old_kid = cap.key_id(old)
+    old_kid = capability.key_id(old)
     told = souvenance("key", "rotate", "--signing", home=home).out
     new_kid = json.loads((home / "signing.key").read_text())["current"]
     assert new_kid != old_kid
     assert new_kid in told
     souvenance("--cap", old, "get", home=home)
-    assert cap.key_id(mint(lambda *asked: souvenance(*asked, home=home))) == new_kid
+    assert capability.key_id(mint(lambda *asked: souvenance(*asked, home=home))) == new_kid
     souvenance("cap", "revoke", "--kid", old_kid, home=home)
     assert souvenance("--cap", old, "get", home=home, exit_code=4).err.startswith("cap_revoked: ")
     souvenance("get", home=home)
@@ -218,7 +218,7 @@ def test_an_actors_cap_can_not_rotate_keys(tmp_path):
 def test_a_cap_that_has_ended_is_told_so(command):
     token = mint(command, sub="owner")
     past = int(datetime.now(UTC).timestamp()) - 5
-    ended = cap.attenuate(
+    ended = capability.attenuate(
         token,
         lambda claims: msgspec.structs.replace(claims, exp=past),
         child_secret=None,

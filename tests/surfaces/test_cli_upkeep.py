@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from souvenance.domain import cap
+from souvenance.domain import capability as cap
 from surfaces.door import environment, serving, souvenance
 
 

@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from souvenance import settings_from
-from souvenance.bootstrap import open_house
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
 from surfaces.inhabited import EVERY_ROUTE, OTHER_PEER, PEER, SESSION, inhabited
 
@@ -90,7 +90,7 @@ class NoCourier:
 def house(tmp_path_factory):
     """A house that does not mind being asked often, whose workshop must cope with all that was said."""
     known = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000"}
-    house = open_house(settings_from(known, str(tmp_path_factory.mktemp("fuzzed") / "home")))
+    house = open_installation(settings_from(known, str(tmp_path_factory.mktemp("fuzzed") / "home")))
     complaints = []
     house.workshop._report = complaints.append
     house.workshop._tools = replace(house.workshop._tools, courier=NoCourier(house.workshop._tools.courier))

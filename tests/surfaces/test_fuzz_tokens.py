@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.domain import ulid
 from souvenance.domain.base64url import b64, unb64
-from souvenance.domain.cap import HolderKey
+from souvenance.domain.capability import HolderKey
 from surfaces.door import serving
 
 KNOWN, UNKNOWN = "alice", "zelda"

@@ -4,8 +4,8 @@ from uuid import uuid4
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from souvenance.domain import cap, proof
-from souvenance.domain.cap import HolderKey
+from souvenance.domain import capability, proof
+from souvenance.domain.capability import HolderKey
 from souvenance.domain.proof import Bound
 from surfaces.door import EVERY_OP, souvenance
 
@@ -24,7 +24,7 @@ def test_mint_answers_201_with_the_cap_its_id_and_its_end(server, name):
     assert answer.status_code == 201
     assert set(answer.json()) == {"cap", "jti", "exp"}
     assert before + 90 <= answer.json()["exp"] <= int(time.time()) + 90
-    [claims], bound = cap.read_unverified(answer.json()["cap"])
+    [claims], bound = capability.read_unverified(answer.json()["cap"])
     assert (claims.jti, claims.sub, claims.ops) == (answer.json()["jti"], name, ("get",))
     assert bound is False
 
@@ -169,7 +169,7 @@ def test_revoking_by_jti_kills_the_cap_and_what_was_made_from_it_and_nothing_els
         "/v1/caps", json={"sub": name, "ops": ["get"], "namespaces_allowed": ["*"]}
     )
     bystander = server.actor(name)
-    jti = cap.read_unverified(parent)[0][-1].jti
+    jti = capability.read_unverified(parent)[0][-1].jti
     answer = server.owner.post("/v1/caps/revoke", json={"jti": jti})
     assert (answer.status_code, answer.json()) == (200, {"revoked": jti, "kind": "jti"})
     for dead in (parent, child, grandchild.json()["cap"]):
@@ -185,7 +185,7 @@ def test_revoking_by_actor_kills_the_caps_so_far_and_spares_later_ones(server, n
 
 
 def test_revoking_by_key_is_for_the_installations_own_cap_and_not_for_the_current_key(server, actor):
-    kid = cap.key_id(server.owner_cap)
+    kid = capability.key_id(server.owner_cap)
     assert refused(actor.post("/v1/caps/revoke", json={"kid": kid})) == (403, "cap_scope_mismatch")
     assert refused(server.owner.post("/v1/caps/revoke", json={"kid": kid})) == (409, "conflict")
     gone = server.owner.post("/v1/caps/revoke", json={"kid": "a-key-of-long-ago"})
@@ -198,8 +198,8 @@ def test_revoke_wants_exactly_one_of_jti_sub_and_kid(server):
 
 
 def test_an_expired_cap_is_told_so(server, name):
-    parent, _ = cap.read_unverified(server.owner_cap)
-    past = cap.attenuate(
+    parent, _ = capability.read_unverified(server.owner_cap)
+    past = capability.attenuate(
         server.owner_cap,
         lambda claims: msgspec.structs.replace(claims, exp=int(time.time()) - 1, jti=parent[0].jti),
         child_secret=None,

@@ -11,10 +11,10 @@ import pytest
 
 from environments import client_program
 from processes import PATIENCE_SECONDS
-from souvenance.adapters.serving import served_at
+from souvenance.adapters.server_lock import served_at
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
+from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.client import RemoteGate
 from surfaces.door import environment, serving, souvenance
 

@@ -7,8 +7,8 @@ import json
 
 from souvenance.domain.limits import Limits
 from souvenance.surfaces.http.app import Guarded
-from souvenance.surfaces.http.bodies import Bodies
-from souvenance.surfaces.http.seen.passage import Passage
+from souvenance.surfaces.http.request_bodies import Bodies
+from souvenance.surfaces.http.telemetry.middleware import TelemetryMiddleware
 
 SCOPE = {
     "type": "http",
@@ -31,7 +31,7 @@ async def cancelled(application):
     async def send(message):
         sent.append(message)
 
-    guarded = Guarded(answer, None, None, Passage(None), Bodies(Limits()))
+    guarded = Guarded(answer, None, None, TelemetryMiddleware(None), Bodies(Limits()))
     request = asyncio.create_task(guarded(dict(SCOPE), None, send))
     await begun.wait()
     request.cancel()

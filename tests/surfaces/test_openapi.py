@@ -7,9 +7,9 @@ from starlette.routing import Route
 
 from processes import PATIENCE_SECONDS
 from souvenance import settings_from
-from souvenance.bootstrap import open_house
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
-from souvenance.surfaces.http.table import Table
+from souvenance.surfaces.http.route_tree import RouteTree
 from surfaces.door import souvenance
 from surfaces.inhabited import EVERY_ROUTE, RIGHT, inhabited, right
 
@@ -106,11 +106,11 @@ def routes(text):
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """Every (method, path) that the application routes, HEAD aside."""
-    house = open_house(settings_from({}, str(tmp_path_factory.mktemp("app") / "home")))
+    house = open_installation(settings_from({}, str(tmp_path_factory.mktemp("app") / "home")))
     try:
         found = []
         for route in make_app(house.gate)._app.routes:
-            found += everything_under(route._root) if isinstance(route, Table) else [route]
+            found += everything_under(route._root) if isinstance(route, RouteTree) else [route]
         assert all(isinstance(route, Route) for route in found)
         return {(method.lower(), route.path) for route in found for method in route.methods - {"HEAD"}}
     finally:

@@ -13,14 +13,14 @@ import pytest
 from model.stand_in import StandIn, a_stand_in
 from running import running
 from signin.browser import Flow, fetching, refreshing
-from souvenance.bootstrap import open_house
 from souvenance.config import settings_from
 from souvenance.domain.upstream import ChatSettings, Upstream
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
 from souvenance.surfaces.http.chat.door import ChatDoor
-from souvenance.surfaces.http.chat.nowhere import Nowhere
-from souvenance.surfaces.http.signin.door import SignInDoor
-from souvenance.surfaces.http.signin.metadata import DOCUMENTS
+from souvenance.surfaces.http.chat.unknown_paths import Nowhere
+from souvenance.surfaces.http.oauth.door import SignInDoor
+from souvenance.surfaces.http.oauth.metadata import DOCUMENTS
 from souvenance.surfaces.mcp.door import McpDoor
 from surfaces.door import PATIENCE_SECONDS
 
@@ -84,7 +84,7 @@ def _pattern(template: str) -> str:
 
 @pytest.fixture(scope="module")
 def doors(tmp_path_factory) -> Iterator[Doors]:
-    house = open_house(
+    house = open_installation(
         settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("d") / "home"))
     )
     with a_stand_in() as model:

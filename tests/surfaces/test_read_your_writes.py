@@ -14,9 +14,9 @@ from mcp_door.served import Hosted
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS, run_souvenance
 from running import running
-from souvenance.bootstrap import open_house
 from souvenance.config import settings_from
 from souvenance.domain.upstream import ChatSettings, Upstream
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
 from souvenance.surfaces.http.chat.door import ChatDoor
 from souvenance.surfaces.mcp.door import McpDoor
@@ -29,7 +29,7 @@ BESIDES = ("The train to Graz leaves at nine", "Lunch with Petra was in the old 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory):
     home = tmp_path_factory.mktemp("written") / "home"
-    house = open_house(
+    house = open_installation(
         settings_from({"SOUVENANCE_EMBEDDER": "packaged", **stores.settings_of(home)}, str(home))
     )
     try:

@@ -14,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from processes import until
-from souvenance.bootstrap import open_house
 from souvenance.config import settings_from
 from souvenance.domain import proof
-from souvenance.domain.cap import Confirmation, HolderKey
+from souvenance.domain.capability import Confirmation, HolderKey
 from souvenance.errors import (
     CapMalformed,
     CapMissing,
@@ -35,11 +34,12 @@ from souvenance.errors import (
 )
 from souvenance.gate import messages as m
 from souvenance.gate import operations as own
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import answers as a
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
 from souvenance.gate.conversation.operations import EVERY
+from souvenance.gate.token_verifier import Credentials
+from souvenance.installation import open_installation
 from souvenance.surfaces.http.client import RemoteGate
 from surfaces.afar import asked, raised
 from surfaces.door import serving
@@ -80,7 +80,7 @@ def remote(server):
 
 @pytest.fixture(scope="module")
 def local(server):
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(server.home)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(server.home)))
     yield house.gate
     house.close()
 
@@ -206,7 +206,7 @@ def test_a_question_is_answered_whole_even_if_it_was_to_be_streamed(remote, owne
         workspace_id=world["workspace_id"], peer_id=PEER, query="Where does ann live?", stream=True
     )
     answer = remote.call(o.ASK_PEER, owner, request)
-    assert type(answer) is a.Told
+    assert type(answer) is a.ChatAnswer
     assert "Lisbon" in answer.content
 
 
@@ -301,7 +301,7 @@ def test_a_name_can_not_lead_to_another_path(remote, owner, world, name):
 def test_caps_are_refused_from_afar_for_the_same_reasons(server, local, remote, owner, world, tmp_path):
     elsewhere = remote.call(o.NEW_KEY, owner, q.NewKey(workspace_id="elsewhere")).key
     reader = server.mint("reader", ["audit"], ["*"])
-    other = open_house(settings_from({}, str(tmp_path / "other")))
+    other = open_installation(settings_from({}, str(tmp_path / "other")))
     request = q.ListPeers(workspace_id=world["workspace_id"])
     for token, error in {
         None: CapMissing,

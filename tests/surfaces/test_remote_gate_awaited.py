@@ -7,12 +7,12 @@ import time
 import pytest
 
 from processes import PATIENCE_SECONDS, until
+from souvenance.agents.awaited_answers import Awaited
 from souvenance.errors import ServerUnreachable
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.client import RemoteGate
-from souvenance.turns.awaited import Awaited
 
 CARD = b'{"peer_card": null}'
 ASKED = q.ReadCard(workspace_id="home", peer_id="ann")

@@ -20,10 +20,10 @@ from processes import until
 from souvenance.errors import InvalidInput, Misconfigured, ServerUnreachable, SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import operations as own
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
 from souvenance.gate.conversation.operations import EVERY
+from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http import client
 from souvenance.surfaces.http.client import MOST_ANSWER_BYTES, RemoteGate
 from surfaces.afar import NAMES, asked, raised

@@ -15,12 +15,12 @@ from running import running
 from souvenance import errors as e
 from souvenance.gate import messages as m
 from souvenance.gate import operations as own
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import answers as a
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
+from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.client import RemoteGate
-from souvenance.surfaces.http.reading import LEFT_OUT
+from souvenance.surfaces.http.response_decoding import LEFT_OUT
 from surfaces.afar import NAMES, asked, raised
 
 W = "/v3/workspaces/{workspace_id}"
@@ -360,11 +360,11 @@ def test_what_the_facts_leave_out_has_the_value_that_silence_means(ask):
         None,
         1,
     )
-    assert ask(o.CONTEXT) == a.SessionContext(
+    assert ask(o.CONTEXT) == a.SessionContextAnswer(
         "walk", ask(o.SEARCH_SESSION).messages, a.Summary(**SUMMARY), None, None
     )
-    assert ask(o.READ_MEMBER) == a.MemberHabits(True, None)
-    assert ask(o.PEER_CONTEXT) == a.PeerContext("ann", "ann", None, None)
+    assert ask(o.READ_MEMBER) == a.MemberSettings(True, None)
+    assert ask(o.PEER_CONTEXT) == a.PeerContextAnswer("ann", "ann", None, None)
     assert ask(o.SEARCH_PEER) == a.Messages([])
     assert ask(o.LIST_SESSIONS).items[0].metadata == {"mood": None}
     assert ask(o.TRY_WEBHOOKS) == a.Note("")
@@ -445,7 +445,7 @@ def test_a_file_is_sent_as_the_form_that_its_clients_send(ask, honcho):
 def test_an_empty_answer_means_that_nothing_is_known(honcho, ask):
     for content in (b'{"content": ""}', b'{"content": null}', b"{}"):
         honcho.refusal = (200, content, {})
-        assert ask(o.ASK_PEER) == a.Told(None)
+        assert ask(o.ASK_PEER) == a.ChatAnswer(None)
 
 
 REFUSALS = {

@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from souvenance.surfaces.http.signin import pages
-from souvenance.surfaces.http.signin.pages import ANOTHER_DEVICE, STYLE_SOURCE, Consent
+from souvenance.surfaces.http.oauth import pages
+from souvenance.surfaces.http.oauth.pages import ANOTHER_DEVICE, STYLE_SOURCE, Consent
 
 HERE = "127.0.0.1:8765"
 ASKED = Consent(

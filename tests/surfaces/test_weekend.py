@@ -9,13 +9,13 @@ from shutil import copytree
 
 import pytest
 
-from souvenance import open_house, settings_from
+from souvenance import open_installation, settings_from
 from souvenance.adapters.embed.packaged import installed
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as talk
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.cli.demo.story import QUESTION, TRIP
 from surfaces.door import PATIENCE_SECONDS
 
@@ -73,7 +73,7 @@ TRIPS = (
 
 @contextmanager
 def living(home, embedder):
-    house = open_house(settings_from({"SOUVENANCE_EMBEDDER": embedder}, str(home)))
+    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": embedder}, str(home)))
     try:
         yield house, Credentials(house.owner_cap)
     finally:

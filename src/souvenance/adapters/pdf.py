@@ -22,7 +22,7 @@ _REFUSED = 3
 _AT_ONCE = BoundedSemaphore(2)
 
 
-class Bounds(NamedTuple):
+class PdfLimits(NamedTuple):
     """What one file may take; seconds of processor time, bytes of memory."""
 
     pages: int = 2_000
@@ -31,7 +31,7 @@ class Bounds(NamedTuple):
     memory: int = 512 * 1024 * 1024
 
 
-def read_text(data: bytes, bounds: Bounds) -> str:
+def read_text(data: bytes, bounds: PdfLimits) -> str:
     """The text of the pages, a blank line between two of them.
 
     Raises: InvalidInput, UnsupportedType, Unavailable.
@@ -66,7 +66,7 @@ class _Refused(Exception):
     """What is wrong with the file, as the end of a sentence that begins with 'the PDF'."""
 
 
-def _limit_this_process(bounds: Bounds) -> None:
+def _limit_this_process(bounds: PdfLimits) -> None:
     try:
         import resource
     except ImportError:
@@ -76,7 +76,7 @@ def _limit_this_process(bounds: Bounds) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _collected(data: bytes, bounds: Bounds) -> str:
+def _collected(data: bytes, bounds: PdfLimits) -> str:
     from pypdf.errors import LimitReachedError
 
     try:
@@ -88,7 +88,7 @@ def _collected(data: bytes, bounds: Bounds) -> str:
     return text
 
 
-def _text_of_pages(data: bytes, bounds: Bounds) -> str:
+def _text_of_pages(data: bytes, bounds: PdfLimits) -> str:
     from pypdf import PdfReader
 
     reader = PdfReader(BytesIO(data))
@@ -106,7 +106,7 @@ def _text_of_pages(data: bytes, bounds: Bounds) -> str:
     return "\n\n".join(page for page in pages if page)
 
 
-def _main(bounds: Bounds) -> int:
+def _main(bounds: PdfLimits) -> int:
     _limit_this_process(bounds)
     try:
         said, code = _collected(sys.stdin.buffer.read(), bounds), 0
@@ -121,4 +121,4 @@ def _main(bounds: Bounds) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main(Bounds(*map(int, sys.argv[1:]))))
+    sys.exit(_main(PdfLimits(*map(int, sys.argv[1:]))))

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from string import ascii_lowercase
 
-from souvenance.domain import words
+from souvenance.language import terms
 from souvenance.ports.tokenizer import Tokenizer
 
 _FILE = Path(__file__).parent / "embed" / "bert-uncased.txt"
@@ -36,7 +36,7 @@ class PackagedSpelling:
         if self._tokenizer.count(f" {word}") == 1:
             return None
         found = sorted(self._ranks.keys() & set(_slips(word)), key=self._ranks.__getitem__)
-        inflected = any(words.asked(one) == words.asked(word) for one in found)
+        inflected = any(terms.asked(one) == terms.asked(word) for one in found)
         return found[0] if found and not inflected else None
 
     @cached_property

@@ -29,11 +29,11 @@ class PackagedThesaurus:
         return self._table.kin(term)
 
     @cached_property
-    def _table(self) -> Table:
-        return Table(_FILE.read_bytes())
+    def _table(self) -> ThesaurusTable:
+        return ThesaurusTable(_FILE.read_bytes())
 
 
-class Table:
+class ThesaurusTable:
     def __init__(self, content: bytes) -> None:
         count, width = _HEAD.unpack_from(content)
         end = _HEAD.size + width

@@ -7,47 +7,53 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.desk import Desk, opened
-from souvenance.core.vault import RoomKeys
+from souvenance.core.request_context import RequestContext, opened
+from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import trust, ulid
-from souvenance.domain.fence import defuse
+from souvenance.domain.frame import defuse
 from souvenance.domain.limits import LIST_MOST, LIST_TEXT_BYTES, SNAPSHOT_BYTES
 from souvenance.domain.line import DIGESTS, PROFILE, Line, SealedLine
-from souvenance.domain.moments import day
+from souvenance.domain.timestamps import day
 from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
-from souvenance.ports.book import ALL_BEFORE, Span
+from souvenance.ports.store import ALL_BEFORE, TurnSpan
 
 _SNAPSHOT_LINES = 200
 
 
-class Page(Struct, frozen=True):
+class LinePage(Struct, frozen=True):
     lines: list[SealedLine]
     cursor: str | None
     opened: list[Line | None] = []
     """The same lines opened, if their texts were asked for; None for one that does not open."""
 
 
-class Read(Struct, frozen=True):
+class LineRead(Struct, frozen=True):
     line: Line
     trust: Trust
     invalidated_by: str | None
     """The id of the line that replaced it, if any did."""
 
 
-def read_line(desk: Desk, line_id: str) -> Read:
+def read_line(desk: RequestContext, line_id: str) -> LineRead:
     """One line, whatever became of it.
 
     Raises: InvalidInput, NotFound, Tampered.
     """
     sealed, keys = desk.find(ulid.check(line_id))
     line = opened(sealed, keys)
-    return Read(line, class_of(line), sealed.invalidated_by)
+    return LineRead(line, class_of(line), sealed.invalidated_by)
 
 
 def list_lines(
-    desk: Desk, *, since: int | None, cursor: str | None, limit: int, history: bool, texts: bool = False
-) -> Page:
+    desk: RequestContext,
+    *,
+    since: int | None,
+    cursor: str | None,
+    limit: int,
+    history: bool,
+    texts: bool = False,
+) -> LinePage:
     """A page of lines, oldest first; with `texts` they are opened, and the page may end sooner.
 
     Raises: InvalidInput if the cursor is not one of ours.
@@ -58,7 +64,7 @@ def list_lines(
         last_id, _, last_namespace = cursor.partition(".")
         after = (ulid.check(last_id, "cursor"), last_namespace)
     rooms = desk.open_rooms()
-    span = Span(
+    span = TurnSpan(
         desk.scope.workspace,
         desk.scope.owner,
         frozenset(rooms),
@@ -72,11 +78,11 @@ def list_lines(
     read = _opened(lines[:limit], rooms) if texts else []
     page = lines[: len(read) if texts else limit]
     if len(page) == len(lines):
-        return Page(page, None, read)
-    return Page(page, f"{page[-1].id}.{page[-1].room.namespace}", read)
+        return LinePage(page, None, read)
+    return LinePage(page, f"{page[-1].id}.{page[-1].room.namespace}", read)
 
 
-def _opened(lines: Sequence[SealedLine], rooms: Mapping[str, RoomKeys]) -> list[Line | None]:
+def _opened(lines: Sequence[SealedLine], rooms: Mapping[str, CompartmentKeys]) -> list[Line | None]:
     """The first of the lines, as many as their texts may fill a page."""
     found: list[Line | None] = []
     size = 0
@@ -89,14 +95,14 @@ def _opened(lines: Sequence[SealedLine], rooms: Mapping[str, RoomKeys]) -> list[
     return found
 
 
-def _opened_if_whole(sealed: SealedLine, keys: RoomKeys) -> Line | None:
+def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> Line | None:
     try:
         return opened(sealed, keys)
     except Tampered:
         return None  # It is in the list all the same, and so is that it does not open.
 
 
-def snapshot(desk: Desk) -> tuple[str, list[str]]:
+def snapshot(desk: RequestContext) -> tuple[str, list[str]]:
     """A profile that a system prompt may carry whole, and the ids of the lines in it.
 
     Lines of kind 'profile' come first, then the newest others, each with its day. Nobody asked for any of
@@ -106,7 +112,7 @@ def snapshot(desk: Desk) -> tuple[str, list[str]]:
     Raises: Tampered.
     """
     rooms = desk.open_rooms()
-    span = Span(
+    span = TurnSpan(
         desk.scope.workspace,
         desk.scope.owner,
         frozenset(rooms),
@@ -127,7 +133,7 @@ def snapshot(desk: Desk) -> tuple[str, list[str]]:
 class _Told:
     """What a snapshot tells, within its limit."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: RequestContext) -> None:
         self._desk = desk
         self._room = SNAPSHOT_BYTES
         self.told: list[str] = []

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from souvenance.core.conversation.cascade import owe_card
-from souvenance.core.desk import Desk
 from souvenance.core.remember import Draft, remember
+from souvenance.core.request_context import RequestContext
 from souvenance.domain import ulid
 from souvenance.domain.line import TOMBSTONE, Line, SealedLine
 from souvenance.domain.names import DEFAULT_KIND
 from souvenance.errors import Conflict
 
 
-def correct(desk: Desk, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
+def correct(desk: RequestContext, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
     """The line that replaces the target, and whether it had done so already.
 
     With a text it says what is true instead; without, it only marks the target as no longer true.

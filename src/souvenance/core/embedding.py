@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from souvenance.core.desk import Desk, Tools
-from souvenance.core.meaning import as_embedded
-from souvenance.core.vault import RoomKeys
+from souvenance.core.embedding_space import as_embedded
+from souvenance.core.request_context import RequestContext, Services
+from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.audit import Event
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.domain.seal import NONCE_BYTES
 from souvenance.domain.vector import pack, seal_vector
 from souvenance.errors import SouvenanceError, Tampered
-from souvenance.ports.book import Book, Transaction
 from souvenance.ports.embedder import Embedder
 from souvenance.ports.index import Fresh
+from souvenance.ports.store import Store, Transaction
 
 ACTOR = "souvenance"
 """In whose name work is done that no request asked for."""
@@ -34,7 +34,7 @@ _EACH, _LONGEST = 60, 1_000
 """What a line counts for beside its characters, and how many of these count: a model reads no further."""
 
 
-def freshen(desk: Desk, keys: RoomKeys, known: Collection[str]) -> Fresh:
+def freshen(desk: RequestContext, keys: CompartmentKeys, known: Collection[str]) -> Fresh:
     """Which of the room's newest lines have no vector yet, and vectors of those that are not known.
 
     Newest first, as far as the question's share of text goes.
@@ -57,7 +57,7 @@ def freshen(desk: Desk, keys: RoomKeys, known: Collection[str]) -> Fresh:
     return Fresh(lacking, {line_id: pack(vector) for line_id, vector in vectors if vector is not None})
 
 
-def embed_some(book: Book, tools: Tools) -> bool:
+def embed_some(book: Store, tools: Services) -> bool:
     """Give some lines of a room that is behind their places; whether there was one.
 
     Raises: Unavailable if the book is out of reach.
@@ -80,7 +80,9 @@ def embed_some(book: Book, tools: Tools) -> bool:
     return True
 
 
-def _waiting(book: Book, tools: Tools, room: Room, space: str) -> tuple[list[SealedLine], list[str]]:
+def _waiting(
+    book: Store, tools: Services, room: Compartment, space: str
+) -> tuple[list[SealedLine], list[str]]:
     """The next lines without a place, and what they say; those that do not open are passed over."""
     with book.read(room.workspace) as tx:
         keys = tools.vault.left(tx, room)
@@ -94,7 +96,7 @@ def _waiting(book: Book, tools: Tools, room: Room, space: str) -> tuple[list[Sea
     return [], []
 
 
-def _batches(tx: Transaction, tools: Tools, room: Room, space: str) -> Iterator[list[str]]:
+def _batches(tx: Transaction, tools: Services, room: Compartment, space: str) -> Iterator[list[str]]:
     """The lines whose places were lost, and then those that never had one, some at a time."""
     if lost := tools.meaning.take_lost(room, _AT_ONCE):
         yield lost
@@ -104,14 +106,16 @@ def _batches(tx: Transaction, tools: Tools, room: Room, space: str) -> Iterator[
         beyond += len(lacking)
 
 
-def _text(line: SealedLine, keys: RoomKeys) -> str | None:
+def _text(line: SealedLine, keys: CompartmentKeys) -> str | None:
     try:
         return as_embedded(line.room.owner, keys.open(line))
     except Tampered:
         return None
 
 
-def _keep(book: Book, tools: Tools, room: Room, embedder: Embedder, vectors: dict[str, bytes]) -> None:
+def _keep(
+    book: Store, tools: Services, room: Compartment, embedder: Embedder, vectors: dict[str, bytes]
+) -> None:
     with book.write(room.workspace, lasting=False) as tx:
         keys = tools.vault.left(tx, room)
         if keys is None:
@@ -127,7 +131,7 @@ def _keep(book: Book, tools: Tools, room: Room, embedder: Embedder, vectors: dic
     tools.index.touch(room, vectors=True)
 
 
-def _replacement(at: int, room: Room, line_ids: list[str]) -> Event:
+def _replacement(at: int, room: Compartment, line_ids: list[str]) -> Event:
     """What the log says of vectors that did not open, in the transaction that replaces them."""
     return Event(
         at=at,
@@ -141,7 +145,9 @@ def _replacement(at: int, room: Room, line_ids: list[str]) -> Event:
     )
 
 
-def _sealed(tools: Tools, keys: RoomKeys, space: str, vectors: dict[str, bytes]) -> dict[str, bytes]:
+def _sealed(
+    tools: Services, keys: CompartmentKeys, space: str, vectors: dict[str, bytes]
+) -> dict[str, bytes]:
     key, epoch = keys.seals[keys.epoch], keys.epoch
     return {
         line_id: seal_vector(

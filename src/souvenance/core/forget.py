@@ -11,14 +11,14 @@ from collections.abc import Collection, Iterable
 from msgspec import Struct
 
 from souvenance.core.conversation.cascade import erase_lines, erase_resting
-from souvenance.core.conversation.place import Changes
-from souvenance.core.desk import Desk
+from souvenance.core.conversation.compartments import Changes
+from souvenance.core.request_context import RequestContext
 from souvenance.domain import receipt, ulid
+from souvenance.domain.directory import MEMBER
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
-from souvenance.domain.register import MEMBER
+from souvenance.domain.names import Compartment
 from souvenance.errors import Tampered
-from souvenance.ports.book import EVERYTHING, Span
+from souvenance.ports.store import EVERYTHING, TurnSpan
 
 _NEWEST = 3
 
@@ -27,7 +27,7 @@ class Forgotten(Struct, frozen=True):
     lines: int
     keys: int
     namespaces: tuple[str, ...]
-    with_them: frozenset[tuple[Room, str]] = frozenset()
+    with_them: frozenset[tuple[Compartment, str]] = frozenset()
     """Lines of others that rested on these alone, and went too."""
     epoch: int = 0
     """The newest epoch of the keys that went."""
@@ -44,14 +44,14 @@ class Forgettable(Struct, frozen=True):
     newest: list[SealedLine]
 
 
-def forgettable(desk: Desk, line_id: str | None) -> Forgettable:
+def forgettable(desk: RequestContext, line_id: str | None) -> Forgettable:
     """What would go with this line, or with everything in scope. Raises: InvalidInput, NotFound."""
     if line_id is not None:
         found = [line for line, _ in desk.find_all(ulid.check(line_id))]
         return Forgettable(len(found), 0, _namespaces(line.room for line in found), found[:_NEWEST])
     scope, rooms = desk.scope, _rooms(desk)
     namespaces = _namespaces(rooms)
-    span = Span(scope.workspace, scope.owner, namespaces, history=True, limit=_NEWEST)
+    span = TurnSpan(scope.workspace, scope.owner, namespaces, history=True, limit=_NEWEST)
     return Forgettable(
         lines=sum(desk.tx.lines.count(room) for room in rooms),
         keys=len(desk.tx.keys.of(scope.workspace, scope.owner, namespaces)),
@@ -60,7 +60,7 @@ def forgettable(desk: Desk, line_id: str | None) -> Forgettable:
     )
 
 
-def forget_line(desk: Desk, line_id: str) -> Forgotten:
+def forget_line(desk: RequestContext, line_id: str) -> Forgotten:
     """Raises: InvalidInput, NotFound, SchemaUnknown."""
     lines = [line for line, _ in desk.find_all(ulid.check(line_id))]
     changes = Changes()
@@ -76,7 +76,7 @@ def forget_line(desk: Desk, line_id: str) -> Forgotten:
     )
 
 
-def forget_rooms(desk: Desk) -> Forgotten:
+def forget_rooms(desk: RequestContext) -> Forgotten:
     """Everything in scope. Nothing there is not an error: it says nothing about what was.
 
     Raises: SchemaUnknown.
@@ -84,7 +84,7 @@ def forget_rooms(desk: Desk) -> Forgotten:
     scope, rooms = desk.scope, _rooms(desk)
     namespaces = _namespaces(rooms)
     said = desk.tx.lines.ids(
-        Span(scope.workspace, scope.owner, namespaces, history=True, limit=EVERYTHING),
+        TurnSpan(scope.workspace, scope.owner, namespaces, history=True, limit=EVERYTHING),
     )
     epochs = [key.epoch for key in desk.tx.keys.of(scope.workspace, scope.owner, namespaces)]
     changes = Changes()
@@ -110,7 +110,7 @@ def forget_rooms(desk: Desk) -> Forgotten:
     )
 
 
-def _rooms(desk: Desk) -> list[Room]:
+def _rooms(desk: RequestContext) -> list[Compartment]:
     """The rooms in scope that have keys or lines."""
     scope = desk.scope
     keyed = {key.room.namespace for key in desk.tx.keys.of(scope.workspace, scope.owner, scope.namespaces)}
@@ -118,11 +118,13 @@ def _rooms(desk: Desk) -> list[Room]:
     return [desk.room(name) for name in sorted(keyed.union(filter(scope.opens, filled)))]
 
 
-def _namespaces(rooms: Iterable[Room]) -> tuple[str, ...]:
+def _namespaces(rooms: Iterable[Compartment]) -> tuple[str, ...]:
     return tuple(room.namespace for room in rooms)
 
 
-def _check_gone(desk: Desk, rooms: Iterable[Room], line_ids: Collection[str] | None = None) -> None:
+def _check_gone(
+    desk: RequestContext, rooms: Iterable[Compartment], line_ids: Collection[str] | None = None
+) -> None:
     """Look whether anything is left of these lines, or of the whole rooms. Raises: Tampered."""
     tx = desk.tx
     for room in rooms:

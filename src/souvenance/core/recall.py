@@ -13,17 +13,18 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.bounds import Bounds
-from souvenance.core.desk import Desk, opened
-from souvenance.core.explaining import NEWEST, PART, Explanation, compared_in, explained
-from souvenance.core.finding import find, understand
-from souvenance.core.vault import RoomKeys
-from souvenance.domain import trust, ulid, words
+from souvenance.core.explanations import NEWEST, PART, Reasons, compared_in, explained
+from souvenance.core.request_context import RequestContext, opened
+from souvenance.core.search import find, understand
+from souvenance.core.search_bounds import SearchBounds
+from souvenance.core.vault import CompartmentKeys
+from souvenance.domain import trust, ulid
 from souvenance.domain.limits import RECALL_MOST
 from souvenance.domain.line import DIGESTS, Line, SealedLine
-from souvenance.domain.question import Question
 from souvenance.domain.trust import Trust
-from souvenance.ports.book import ALL_BEFORE, EVERYTHING, Span
+from souvenance.language import terms
+from souvenance.language.questions import Question
+from souvenance.ports.store import ALL_BEFORE, EVERYTHING, TurnSpan
 
 _SUBSTRING_WINDOW = 500
 _SHORTEST_SUBSTRING = 3
@@ -50,11 +51,11 @@ class Recalled(Struct, frozen=True):
     trust: Trust
     score: float | None
     matched: bool
-    explanation: Explanation | None = None
+    explanation: Reasons | None = None
     """Why it came, if that was asked for."""
 
 
-def recall(desk: Desk, wish: Wish) -> list[Recalled]:
+def recall(desk: RequestContext, wish: Wish) -> list[Recalled]:
     """At most k lines, best first.
 
     Raises: Tampered if one of them does not open.
@@ -80,7 +81,7 @@ def _place(one: Recalled) -> int:
     return (1 if one.trust == Trust.SUSPECT else 0) if one.matched else 2
 
 
-def _recalled(line: Line, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
+def _recalled(line: Line, score: float | None, why: Reasons | None, *, matched: bool) -> Recalled:
     return Recalled(line, trust.of_line(line.kind, line.metadata, line.text), score, matched, why)
 
 
@@ -90,24 +91,26 @@ def _numbered(one: Recalled, rank: int) -> Recalled:
     return replace(one, explanation=replace(one.explanation, rank=rank))
 
 
-def _candidates(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span) -> Iterator[Recalled]:
+def _candidates(
+    desk: RequestContext, wish: Wish, rooms: dict[str, CompartmentKeys], span: TurnSpan
+) -> Iterator[Recalled]:
     question = understand(desk, wish.query or "", wish.at)
     if question.terms or question.spans:
         yield from _by_relevance(desk, wish, rooms, span, question)
     if not wish.floor:
         yield from _by_substring(desk, wish, rooms, span, question.terms)
-        why = Explanation(0, NEWEST) if wish.explain else None
+        why = Reasons(0, NEWEST) if wish.explain else None
         for line in _memories(desk, _widened(span, wish.k + _MOST_DIGESTS)):
             yield _recalled(opened(line, rooms[line.room.namespace]), None, why, matched=False)
 
 
 def _by_relevance(
-    desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span, question: Question
+    desk: RequestContext, wish: Wish, rooms: dict[str, CompartmentKeys], span: TurnSpan, question: Question
 ) -> Iterator[Recalled]:
     within = None
     if wish.since is not None or wish.until is not None or desk.scope.sessions is not None:
         within = frozenset(desk.tx.lines.ids(_widened(span)))
-    bounds = Bounds(within=within, shown=lambda line: desk.scope.sees(line.session))
+    bounds = SearchBounds(within=within, shown=lambda line: desk.scope.sees(line.session))
     hits = find(desk, rooms.values(), question, wish.k, bounds, floor=wish.floor, ranks=wish.explain)
     space = compared_in(desk, hits) if wish.explain else None
     for hit in hits:
@@ -119,7 +122,7 @@ def _by_relevance(
 
 
 def _by_substring(
-    desk: Desk, wish: Wish, rooms: dict[str, RoomKeys], span: Span, asked: Sequence[str]
+    desk: RequestContext, wish: Wish, rooms: dict[str, CompartmentKeys], span: TurnSpan, asked: Sequence[str]
 ) -> Iterator[Recalled]:
     needles = [term for term in asked if len(term) >= _SHORTEST_SUBSTRING]
     if not needles:
@@ -127,20 +130,20 @@ def _by_substring(
     holding = []
     for sealed in _memories(desk, _widened(span, _SUBSTRING_WINDOW)):
         line = opened(sealed, rooms[sealed.room.namespace])
-        if held := words.contained(needles, line.text):
+        if held := terms.contained(needles, line.text):
             holding.append((held, line))
     holding.sort(key=lambda pair: pair[0], reverse=True)
-    why = Explanation(0, PART, 0.0) if wish.explain else None
+    why = Reasons(0, PART, 0.0) if wish.explain else None
     for _, line in holding:
         yield _recalled(line, 0.0, why, matched=True)
 
 
-def _memories(desk: Desk, span: Span) -> Iterator[SealedLine]:
+def _memories(desk: RequestContext, span: TurnSpan) -> Iterator[SealedLine]:
     return (line for line in desk.tx.lines.walk(span) if line.kind not in DIGESTS)
 
 
-def _span(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys]) -> Span:
-    return Span(
+def _span(desk: RequestContext, wish: Wish, rooms: dict[str, CompartmentKeys]) -> TurnSpan:
+    return TurnSpan(
         desk.scope.workspace,
         desk.scope.owner,
         frozenset(rooms),
@@ -151,5 +154,5 @@ def _span(desk: Desk, wish: Wish, rooms: dict[str, RoomKeys]) -> Span:
     )
 
 
-def _widened(span: Span, limit: int = EVERYTHING) -> Span:
+def _widened(span: TurnSpan, limit: int = EVERYTHING) -> TurnSpan:
     return replace(span, limit=limit)

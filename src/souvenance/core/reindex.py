@@ -10,16 +10,16 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from souvenance.core.desk import Tools
-from souvenance.core.meaning import Meaning
+from souvenance.core.embedding_space import Meaning
 from souvenance.core.remember import ANALYSIS, tokens_of
-from souvenance.core.vault import RoomKeys
+from souvenance.core.request_context import Services
+from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import ALL, Room
+from souvenance.domain.names import ALL, Compartment
 from souvenance.errors import IntegrityError
-from souvenance.ports.book import Book, Transaction
 from souvenance.ports.clock import Zone
-from souvenance.ports.renewal import Debt, Renewed
+from souvenance.ports.reindexing import Debt, Renewed
+from souvenance.ports.store import Store, Transaction
 
 _AT_ONCE = 200
 _DROPPED_AT_ONCE = 1000
@@ -36,7 +36,7 @@ class Left(Struct, frozen=True):
     """Vectors that nothing will be compared with any more: of other embedders, or of any if none are kept."""
 
 
-def notice(book: Book) -> None:
+def notice(book: Store) -> None:
     """Note that every room is to be made anew, if this version's analysis is not the store's.
 
     Raises: Unavailable if the book is out of reach.
@@ -54,12 +54,12 @@ def _catch_up(tx: Transaction) -> None:
         tx.renewal.analyse_by(ANALYSIS)
 
 
-def every_room(tx: Transaction, workspace: str | None = None) -> list[Room]:
+def every_room(tx: Transaction, workspace: str | None = None) -> list[Compartment]:
     """Every room, or those of that workspace, in order."""
     return sorted({key.room for key in tx.keys.every() if workspace in (None, key.room.workspace)})
 
 
-def begin(tx: Transaction, tools: Tools, workspace: str | None) -> None:
+def begin(tx: Transaction, tools: Services, workspace: str | None) -> None:
     """Note that every room, or each of that workspace, is to be made anew.
 
     If such work is under way there, it is gone on with instead.
@@ -72,7 +72,7 @@ def begin(tx: Transaction, tools: Tools, workspace: str | None) -> None:
     tools.meaning.touch(rooms)
 
 
-def renew_some(book: Book, tools: Tools) -> bool:
+def renew_some(book: Store, tools: Services) -> bool:
     """Make the tokens of some lines anew; whether there was a room to do so in.
 
     Raises: Unavailable if the book is out of reach.
@@ -96,7 +96,7 @@ def renew_some(book: Book, tools: Tools) -> bool:
 
 
 def _made(
-    entries: Collection[tuple[int, str]], lines: Collection[SealedLine], keys: RoomKeys, zone: Zone
+    entries: Collection[tuple[int, str]], lines: Collection[SealedLine], keys: CompartmentKeys, zone: Zone
 ) -> list[Renewed]:
     """What those of the lines that open are found by now."""
     found = {line.id: line for line in lines}

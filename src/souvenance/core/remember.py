@@ -8,17 +8,19 @@ from typing import Any
 
 from msgspec import Struct
 
-from souvenance.core.desk import Desk, Tools, opened
-from souvenance.core.meaning import as_embedded
-from souvenance.core.vault import RoomKeys
-from souvenance.domain import calendar, content, when, words
-from souvenance.domain.feed import Saying
-from souvenance.domain.line import CARD, SUMMARY, TOMBSTONE, Line, Place, SealedLine, check_line
+from souvenance.core.embedding_space import as_embedded
+from souvenance.core.request_context import RequestContext, Services, opened
+from souvenance.core.vault import CompartmentKeys
+from souvenance.domain import content
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.line import CARD, SUMMARY, TOMBSTONE, Line, LinePlace, SealedLine, check_line
 from souvenance.domain.policy import Scope
-from souvenance.domain.signs import signs
 from souvenance.errors import Conflict
-from souvenance.ports.book import Transaction
+from souvenance.language import calendar, times
+from souvenance.language import terms as words
+from souvenance.language.signs import signs
 from souvenance.ports.clock import Zone
+from souvenance.ports.store import Transaction
 
 ANALYSIS = f"{words.VERSION}.2"
 """Of all that `tokens_of` makes of a line. The second number is that of its marks: it counts with each change
@@ -42,7 +44,7 @@ class Draft(Struct, frozen=True, gc=False):
     metadata: content.Metadata | None = None
 
 
-def remember(desk: Desk, draft: Draft) -> tuple[Line, bool]:
+def remember(desk: RequestContext, draft: Draft) -> tuple[Line, bool]:
     """The stored line, and whether it was there already.
 
     Raises: InvalidInput, LimitExceeded, Conflict if the id is taken by another content.
@@ -68,7 +70,7 @@ def remember(desk: Desk, draft: Draft) -> tuple[Line, bool]:
     return _first_told(desk, line, keys), True
 
 
-def append(desk: Desk, line: SealedLine, text: str, keys: RoomKeys) -> bool:
+def append(desk: RequestContext, line: SealedLine, text: str, keys: CompartmentKeys) -> bool:
     """Store the line and make it findable by its text; False, and no change, if its id is taken."""
     if not desk.tx.lines.append(line):
         return False
@@ -77,7 +79,7 @@ def append(desk: Desk, line: SealedLine, text: str, keys: RoomKeys) -> bool:
     return True
 
 
-def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
+def index(desk: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys) -> None:
     """Make the line findable by its text."""
     at = _time_of(line)
     analysis = desk.once((Analysis, text, at), lambda: analysed(text, at, desk.tools.zone))
@@ -90,7 +92,7 @@ def index(desk: Desk, line: Place, text: str, keys: RoomKeys) -> None:
     desk.tools.index.touch(line.room)
 
 
-def tokens_of(line: Place, text: str, keys: RoomKeys, zone: Zone) -> tuple[bytes, bytes]:
+def tokens_of(line: LinePlace, text: str, keys: CompartmentKeys, zone: Zone) -> tuple[bytes, bytes]:
     """The blinded tokens of the line's terms and marks, and how often each occurs; a mark does 0 times."""
     analysis = analysed(text, _time_of(line), zone)
     return _with_marks(line, analysis, words.blind(keys.blind, analysis.terms), keys)
@@ -107,7 +109,7 @@ def analysed(text: str, at: int, zone: Zone) -> Analysis:
     """Of a text that was said at that time (in milliseconds)."""
     marks = [words.mark("sign", sign) for sign in signs(text)]
     offset = zone.offset(at)
-    if spoken_of := when.spans(text, at, offset):
+    if spoken_of := times.spans(text, at, offset):
         marks += [words.mark("day", day) for day in calendar.days(spoken_of, offset)]
         marks += [words.mark("month", month) for month in calendar.months(spoken_of, offset)]
     return Analysis(words.terms(text), marks)
@@ -123,8 +125,8 @@ class Upcoming(Struct, frozen=True):
 
 
 def keys_ahead(
-    tools: Tools, tx: Transaction, scope: Scope, texts: Iterable[Upcoming]
-) -> dict[tuple[str | None, str | None], RoomKeys]:
+    tools: Services, tx: Transaction, scope: Scope, texts: Iterable[Upcoming]
+) -> dict[tuple[str | None, str | None], CompartmentKeys]:
     """The keys of the rooms that the texts will lie in, where these can be told already."""
     found = {}
     for owner, namespace in {(one.owner, one.namespace) for one in texts}:
@@ -136,9 +138,9 @@ def keys_ahead(
 
 
 def analysed_ahead(
-    tools: Tools,
+    tools: Services,
     texts: Iterable[Upcoming],
-    keys: Mapping[tuple[str | None, str | None], RoomKeys],
+    keys: Mapping[tuple[str | None, str | None], CompartmentKeys],
     now: int,
 ) -> dict[Hashable, Any]:
     """What a desk should know of texts that are about to be stored.
@@ -154,17 +156,19 @@ def analysed_ahead(
     return known
 
 
-def _time_of(line: Place) -> int:
+def _time_of(line: LinePlace) -> int:
     return line.created_at if line.occurred_at is None else line.occurred_at
 
 
-def _with_marks(line: Place, analysis: Analysis, terms: array[int], keys: RoomKeys) -> tuple[bytes, bytes]:
+def _with_marks(
+    line: LinePlace, analysis: Analysis, terms: array[int], keys: CompartmentKeys
+) -> tuple[bytes, bytes]:
     marks = dict.fromkeys((*analysis.marks, *bounds_of(line)))
     tokens = terms + words.blind(keys.blind, marks)
     return tokens.tobytes(), bytes((*analysis.terms.values(), *(0 for _ in marks)))
 
 
-def bounds_of(line: Place) -> list[str]:
+def bounds_of(line: LinePlace) -> list[str]:
     """What a search may be narrowed by: the session that the line is of, and the peer that it is about."""
     marks = []
     if line.session is not None:
@@ -175,9 +179,9 @@ def bounds_of(line: Place) -> list[str]:
 
 
 def sealed(
-    desk: Desk,
+    desk: RequestContext,
     line: Line,
-    keys: RoomKeys,
+    keys: CompartmentKeys,
     metadata: str,
     *,
     tokens: int | None = None,
@@ -202,7 +206,7 @@ def sealed(
     )
 
 
-def _first_told(desk: Desk, line: Line, keys: RoomKeys) -> Line:
+def _first_told(desk: RequestContext, line: Line, keys: CompartmentKeys) -> Line:
     stored = desk.tx.lines.get(line.room, line.id)
     if stored is not None and desk.scope.sees(stored.session):
         first = opened(stored, keys)

@@ -16,13 +16,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
 
 from souvenance.domain.line import Line, SealedLine
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, seal
 from souvenance.domain.vector import open_vector
 from souvenance.errors import IntegrityError, Tampered
-from souvenance.ports.book import Transaction, WrappedKey
 from souvenance.ports.clock import Entropy
 from souvenance.ports.keyring import Keyring
+from souvenance.ports.store import Transaction, WrappedKey
 
 SEAL = "seal"
 BLIND = "blind"
@@ -31,10 +31,10 @@ _MOST_CACHED = 4096
 _Key = TypeVar("_Key", bytes, AESGCM)
 
 
-class RoomKeys(Struct, frozen=True):
+class CompartmentKeys(Struct, frozen=True):
     """The keys of one room, ready for use."""
 
-    room: Room
+    room: Compartment
     seals: dict[int, AESGCM]
     epoch: int
     blind: bytes
@@ -55,12 +55,12 @@ class Vault:
     def __init__(self, keyring: Keyring, entropy: Entropy) -> None:
         self._keyring = keyring
         self._entropy = entropy
-        self._latest: tuple[list[WrappedKey], RoomKeys] | None = None
+        self._latest: tuple[list[WrappedKey], CompartmentKeys] | None = None
         self._opened: OrderedDict[WrappedKey, bytes | AESGCM] = OrderedDict()
 
     def rooms(
         self, tx: Transaction, workspace: str, owner: str, namespaces: Collection[str] | None
-    ) -> dict[str, RoomKeys]:
+    ) -> dict[str, CompartmentKeys]:
         """The keys of the owner's rooms that exist, by namespace.
 
         Raises: WrongKey, Tampered, also for a room that has lines and no keys any more.
@@ -75,7 +75,7 @@ class Vault:
                 raise _lost(namespace)
         return rooms
 
-    def known(self, tx: Transaction, room: Room) -> RoomKeys | None:
+    def known(self, tx: Transaction, room: Compartment) -> CompartmentKeys | None:
         """The keys of the room, if it exists.
 
         Raises: WrongKey, Tampered.
@@ -83,14 +83,14 @@ class Vault:
         found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
         return self._room_keys(room, found) if found else None
 
-    def left(self, tx: Transaction, room: Room) -> RoomKeys | None:
+    def left(self, tx: Transaction, room: Compartment) -> CompartmentKeys | None:
         """The keys of the room; None if it does not exist, or they are lost, and with them what it holds."""
         try:
             return self.known(tx, room)
         except IntegrityError:
             return None
 
-    def room(self, tx: Transaction, room: Room) -> RoomKeys:
+    def room(self, tx: Transaction, room: Compartment) -> CompartmentKeys:
         """The keys of a room, which is made if it does not exist."""
         found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
         latest = self._latest
@@ -103,7 +103,7 @@ class Vault:
         self._latest = (found, keys)
         return keys
 
-    def add_epoch(self, tx: Transaction, room: Room) -> None:
+    def add_epoch(self, tx: Transaction, room: Compartment) -> None:
         """From now on, seal the room's new lines with a new key."""
         self._make(tx, room, SEAL, tx.keys.next_epoch(room.workspace))
 
@@ -127,7 +127,7 @@ class Vault:
     def _unwrapped(self, key: WrappedKey) -> bytes:
         return self._keyring.unwrap(key.wrapped, key_place(key.room, key.purpose, key.epoch))
 
-    def seal(self, line: Line, keys: RoomKeys) -> bytes:
+    def seal(self, line: Line, keys: CompartmentKeys) -> bytes:
         nonce = self._entropy.take(NONCE_BYTES)
         return seal(line, key=keys.seals[keys.epoch], epoch=keys.epoch, nonce=nonce)
 
@@ -136,19 +136,19 @@ class Vault:
         self._latest = None
         self._opened.clear()
 
-    def _make(self, tx: Transaction, room: Room, purpose: str, epoch: int) -> WrappedKey:
+    def _make(self, tx: Transaction, room: Compartment, purpose: str, epoch: int) -> WrappedKey:
         context = key_place(room, purpose, epoch)
         wrapped = self._keyring.wrap(self._entropy.take(KEY_BYTES), context)
         key = WrappedKey(room, purpose, epoch, wrapped)
         tx.keys.add(key)
         return key
 
-    def _room_keys(self, room: Room, keys: Sequence[WrappedKey]) -> RoomKeys:
+    def _room_keys(self, room: Compartment, keys: Sequence[WrappedKey]) -> CompartmentKeys:
         seals = {key.epoch: self._open(key, AESGCM) for key in keys if key.purpose == SEAL}
         blinds = [self._open(key, bytes) for key in keys if key.purpose == BLIND]
         if not seals or not blinds:
             raise _lost(room.namespace)
-        return RoomKeys(room, seals, max(seals), blinds[-1])
+        return CompartmentKeys(room, seals, max(seals), blinds[-1])
 
     def _open(self, key: WrappedKey, kind: type[_Key]) -> _Key:
         opened = self._opened.get(key)

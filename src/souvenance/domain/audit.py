@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from souvenance.domain import merkle
-from souvenance.domain.framing import frame
+from souvenance.domain.encoding import frame
 from souvenance.errors import BrokenAuditChain
 
 GENESIS = b"\0" * 32

@@ -57,9 +57,9 @@ from typing import Any, NoReturn
 from msgspec import Struct
 
 from souvenance.domain.content import MAX_INT, MIN_INT
-from souvenance.domain.moments import to_ms
-from souvenance.domain.pattern import pattern
+from souvenance.domain.timestamps import to_ms
 from souvenance.errors import InvalidInput
+from souvenance.patterns import pattern
 
 MAX_DEPTH = 5
 MAX_CONDITIONS = 1000

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from souvenance.domain.habits import MemberHabits
+from souvenance.domain.reasoning_settings import MemberReasoning
 
 PROVENANCE = "imported"
 """The key of metadata under which it stands where something was imported from."""
@@ -17,7 +17,7 @@ OWN_WORDS = "own_words"
 """The key under that which is true if whoever imported it vouched for it as its speaker's own words."""
 
 
-class Workspace(Struct, frozen=True):
+class ImportedWorkspace(Struct, frozen=True):
     """The workspace that all records after this one belong to, until the next."""
 
     name: str
@@ -25,7 +25,7 @@ class Workspace(Struct, frozen=True):
     configuration: Mapping[str, Any] = {}
 
 
-class Peer(Struct, frozen=True):
+class ImportedPeer(Struct, frozen=True):
     """Somebody who speaks, or whom something is known of; told before anything of theirs is."""
 
     name: str
@@ -35,18 +35,18 @@ class Peer(Struct, frozen=True):
     """Whether anything is to be concluded of the peer; None if nothing is said of that."""
 
 
-class Session(Struct, frozen=True):
+class ImportedSession(Struct, frozen=True):
     """A conversation; told before its messages are."""
 
     name: str
     id: str
-    members: Mapping[str, MemberHabits]
+    members: Mapping[str, MemberReasoning]
     metadata: Mapping[str, Any] = {}
     configuration: Mapping[str, Any] = {}
     origin: Mapping[str, Any] = {}
 
 
-class Message(Struct, frozen=True):
+class ImportedMessage(Struct, frozen=True):
     session: str
     peer: str
     text: str
@@ -60,7 +60,7 @@ class Message(Struct, frozen=True):
     """What else is to be remembered of where it comes from."""
 
 
-class Statement(Struct, frozen=True):
+class ImportedStatement(Struct, frozen=True):
     """Something that the other memory holds to be true of a peer."""
 
     observer: str
@@ -86,10 +86,12 @@ class Skipped(Struct, frozen=True):
     why: str
 
 
-Record = Workspace | Peer | Session | Message | Statement | Card | Skipped
+Record = (
+    ImportedWorkspace | ImportedPeer | ImportedSession | ImportedMessage | ImportedStatement | Card | Skipped
+)
 
 
-class Reader(Protocol):
+class ImportReader(Protocol):
     """Another memory, or what it left behind."""
 
     @property

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from souvenance.domain import content, names, ulid
 from souvenance.domain.limits import Limits
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.errors import InvalidInput, LineTooLong
 
 TOMBSTONE = "tombstone"
@@ -40,13 +40,13 @@ _MAX_TIME_MS = 253_402_300_799_999
 _MIN_TIME_MS = -62_135_596_800_000
 
 
-class Place(Struct, frozen=True, gc=False):
+class LinePlace(Struct, frozen=True, gc=False):
     """Everything about a line but what it says. The seal binds all of it except the cap.
 
     `turn` is the line's number in its session, `about` the peer that it says something about.
     """
 
-    room: Room
+    room: Compartment
     id: str
     kind: str
     session: str | None
@@ -63,7 +63,7 @@ class Place(Struct, frozen=True, gc=False):
         return self.about not in (None, self.room.owner)
 
 
-class Line(Place, frozen=True, kw_only=True):
+class Line(LinePlace, frozen=True, kw_only=True):
     """A line as its owner may read it."""
 
     text: str
@@ -80,7 +80,7 @@ class Line(Place, frozen=True, kw_only=True):
         )
 
 
-class SealedLine(Place, frozen=True, kw_only=True):
+class SealedLine(LinePlace, frozen=True, kw_only=True):
     """A line as the book keeps it: its place in the open, its text sealed.
 
     `tokens` is the text's length in a model's tokens, `likeness` a keyed hash by which the same

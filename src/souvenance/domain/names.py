@@ -10,9 +10,9 @@ import unicodedata
 from hashlib import sha256
 from typing import NamedTuple
 
-from souvenance.domain.framing import frame
-from souvenance.domain.pattern import pattern
+from souvenance.domain.encoding import frame
 from souvenance.errors import InvalidInput
+from souvenance.patterns import pattern
 
 ALL = "*"
 """In a cap: every name of that kind. It is not itself a valid name."""
@@ -32,7 +32,7 @@ _MAX_NAME = 512
 _MARK_DIGITS = 16
 
 
-class Room(NamedTuple):
+class Compartment(NamedTuple):
     """One owner's namespace inside a workspace: the unit of keys, of the index and of forgetting."""
 
     workspace: str

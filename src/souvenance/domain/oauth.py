@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from souvenance.domain.pattern import pattern
+from souvenance.patterns import pattern
 
 _MOST_URI = 2048
 _URI = pattern(r"[!-~]+\Z")

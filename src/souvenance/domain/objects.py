@@ -18,10 +18,10 @@ from hashlib import sha256
 import msgspec
 from msgspec import Struct
 
-from souvenance.domain.framing import frame
+from souvenance.decoders import settled
+from souvenance.domain.encoding import frame
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
-from souvenance.domain.shapes import settled
+from souvenance.domain.names import Compartment
 from souvenance.errors import Tampered
 
 FORMAT = 1
@@ -63,8 +63,8 @@ class LineObject(Struct, frozen=True, array_like=True, tag="line"):
         return cls(*values)
 
     @property
-    def room(self) -> Room:
-        return Room(self.workspace, self.owner, self.namespace)
+    def room(self) -> Compartment:
+        return Compartment(self.workspace, self.owner, self.namespace)
 
     @property
     def line(self) -> SealedLine:
@@ -88,8 +88,8 @@ class ReplacedObject(Struct, frozen=True, array_like=True, tag="replaced"):
     by: str
 
     @property
-    def room(self) -> Room:
-        return Room(self.workspace, self.owner, self.namespace)
+    def room(self) -> Compartment:
+        return Compartment(self.workspace, self.owner, self.namespace)
 
     @property
     def key(self) -> str:
@@ -107,8 +107,8 @@ class KeyObject(Struct, frozen=True, array_like=True, tag="key"):
     wrapped: bytes
 
     @property
-    def room(self) -> Room:
-        return Room(self.workspace, self.owner, self.namespace)
+    def room(self) -> Compartment:
+        return Compartment(self.workspace, self.owner, self.namespace)
 
     @property
     def key(self) -> str:
@@ -130,19 +130,19 @@ def part(name: str) -> str:
     return told if len(told) <= _LONGEST_PART else f"=={sha256(data).hexdigest()}"
 
 
-def room_prefix(room: Room) -> str:
+def room_prefix(room: Compartment) -> str:
     return "".join(f"{part(name)}/" for name in room)
 
 
-def line_key(room: Room, line_id: str) -> str:
+def line_key(room: Compartment, line_id: str) -> str:
     return room_prefix(room) + line_id
 
 
-def replaced_key(room: Room, target: str) -> str:
+def replaced_key(room: Compartment, target: str) -> str:
     return f"{room_prefix(room)}{REPLACED}/{target}"
 
 
-def room_key(room: Room, name: str) -> str:
+def room_key(room: Compartment, name: str) -> str:
     return f"{room_prefix(room)}{KEYS}/{name}"
 
 

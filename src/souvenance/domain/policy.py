@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from souvenance.domain.cap import Grant
+from souvenance.domain.capability import Grant
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.errors import (
     CapDataClassMismatch,

@@ -13,10 +13,10 @@ from hashlib import sha256
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from souvenance.decoders import settled
 from souvenance.domain import jws
 from souvenance.domain.base64url import b64
-from souvenance.domain.cap import HolderKey
-from souvenance.domain.shapes import settled
+from souvenance.domain.capability import HolderKey
 from souvenance.errors import CapPopInvalid
 
 TYPE = "dpop+jwt"

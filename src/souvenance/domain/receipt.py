@@ -14,10 +14,10 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from msgspec import Meta, Struct
 
+from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain import jws
 from souvenance.domain.audit import OK, Event
-from souvenance.domain.names import Room
-from souvenance.domain.shapes import UNREADABLE, settled
+from souvenance.domain.names import Compartment
 from souvenance.errors import BrokenAuditChain, ReceiptInvalid
 
 TYPE = "souvenance-receipt+jws"
@@ -61,7 +61,7 @@ GoneRun = tuple[str, str, tuple[str, ...]]
 """An owner, a namespace, and the ids of lines that are gone there."""
 
 
-def gone_runs(gone: Iterable[tuple[Room, str]]) -> tuple[GoneRun, ...]:
+def gone_runs(gone: Iterable[tuple[Compartment, str]]) -> tuple[GoneRun, ...]:
     """Lines that are gone, by where they were, as the audit log tells it."""
     by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
     for room, line_id in sorted(gone):
@@ -69,9 +69,13 @@ def gone_runs(gone: Iterable[tuple[Room, str]]) -> tuple[GoneRun, ...]:
     return tuple((*place, tuple(ids)) for place, ids in by_place.items())
 
 
-def gone_places(workspace: str, runs: Iterable[GoneRun]) -> set[tuple[Room, str]]:
+def gone_places(workspace: str, runs: Iterable[GoneRun]) -> set[tuple[Compartment, str]]:
     """The lines that the audit log tells so."""
-    return {(Room(workspace, owner, namespace), line_id) for owner, namespace, ids in runs for line_id in ids}
+    return {
+        (Compartment(workspace, owner, namespace), line_id)
+        for owner, namespace, ids in runs
+        for line_id in ids
+    }
 
 
 class Detail(Struct, frozen=True, omit_defaults=True):

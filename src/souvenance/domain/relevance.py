@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any
 
-from msgspec import Struct
-
-from souvenance.domain.when import Span
+from souvenance.language.times import TimeSpan
 
 AROUND = "around"
 """How much of the question's terms the line holds with the two lines before it and the one after it, each by
@@ -53,7 +51,7 @@ UPDATE = "update"
 """This line says newer what an older one says too: what it lacked to come before that."""
 ASKS = "asks"
 SELF = "self"
-"""The line's signs: see `souvenance.domain.signs`."""
+"""The line's signs: see `souvenance.language.signs`."""
 RICH = "rich"
 """How much the line tells: its terms, each by how rare it is in its room."""
 
@@ -119,14 +117,6 @@ _REPORTED_MS = 3 * _DAY_MS
 """How soon what happened is told."""
 
 
-class Wants(Struct, frozen=True):
-    """What kind of thing a question asks for."""
-
-    moment: bool = False
-    count: bool = False
-    name: bool = False
-
-
 def idf(lines: int, holding: Any) -> float:
     """How telling a term is that `holding` of `lines` lines hold."""
     return log(1 + (max(lines, FEW) - holding + 0.5) / (holding + 0.5))
@@ -155,12 +145,12 @@ def worth_showing(signals: Mapping[str, float], *, by_meaning: bool, by_time: bo
     return signals.get(AROUND, 0.0) >= LEAST_COVERAGE or signals.get(THEN, 0.0) > 0
 
 
-def slack(span: Span) -> tuple[float, float]:
+def slack(span: TimeSpan) -> tuple[float, float]:
     """By how many milliseconds before and after a span a line may be said until it counts only a third."""
     width = max(span.end_ms - span.start_ms, _DAY_MS)
     return 0.5 * width + _DAY_MS, min(width, _LONGEST_SLACK_MS) + _DAY_MS
 
 
-def close(span: Span) -> tuple[float, float]:
+def close(span: TimeSpan) -> tuple[float, float]:
     """The same where a time is all that is asked by: what is said much later may be about anything."""
     return HALF_A_DAY_MS, min(max(span.end_ms - span.start_ms, _DAY_MS), _REPORTED_MS)

@@ -13,8 +13,8 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.domain.moments import to_datetime, to_ms
-from souvenance.domain.pattern import pattern
+from souvenance.domain.timestamps import to_datetime, to_ms
+from souvenance.patterns import pattern
 
 _Item = TypeVar("_Item")
 
@@ -47,7 +47,7 @@ class Quote(Struct, frozen=True):
     text: str
 
 
-class Passage(Struct, frozen=True):
+class QuotedPassage(Struct, frozen=True):
     """Messages that follow each other in a session, in order. `at` is when the first of them was said."""
 
     session: str
@@ -55,7 +55,7 @@ class Passage(Struct, frozen=True):
     quotes: tuple[Quote, ...]
 
 
-def render(conclusions: Sequence[Conclusion], passages: Sequence[Passage] = ()) -> str:
+def render(conclusions: Sequence[Conclusion], passages: Sequence[QuotedPassage] = ()) -> str:
     """The conclusions by level, oldest first in each, then the passages; empty if there are none."""
     parts: list[str] = []
     for level, heading in HEADINGS.items():
@@ -67,7 +67,7 @@ def render(conclusions: Sequence[Conclusion], passages: Sequence[Passage] = ()) 
     return "\n\n".join(parts)
 
 
-def quoted(passages: Iterable[Passage]) -> str:
+def quoted(passages: Iterable[QuotedPassage]) -> str:
     """The passages, each under its time and session, each message behind its speaker's name."""
     return "\n\n".join(
         "\n".join((stamp(one.at, one.session), *map(quote_line, one.quotes))) for one in passages
@@ -100,25 +100,25 @@ def _indented(text: str) -> str:
     return f"\n{INDENT}".join(text.strip().splitlines())
 
 
-def taken_apart(text: str) -> tuple[str, list[Passage]]:
+def taken_apart(text: str) -> tuple[str, list[QuotedPassage]]:
     """What `render` wrote: the text above the quoted messages, and these."""
     above, _, below = f"\n\n{text}".partition(f"\n\n## {MESSAGES}\n\n")
     return above.lstrip("\n"), _passages(below.splitlines())
 
 
-def answer_apart(text: str) -> tuple[str, list[Passage]]:
+def answer_apart(text: str) -> tuple[str, list[QuotedPassage]]:
     """An answer that ends with what `quoted` wrote: the text above that, and the passages."""
     lines = text.splitlines()
     first = next((at for at, line in enumerate(lines) if _STAMP.fullmatch(line)), len(lines))
     return "\n".join(lines[:first]).rstrip("\n"), _passages(lines[first:])
 
 
-def _passages(lines: Iterable[str]) -> list[Passage]:
-    found: list[Passage] = []
+def _passages(lines: Iterable[str]) -> list[QuotedPassage]:
+    found: list[QuotedPassage] = []
     for line in lines:
         if stamped := _STAMP.fullmatch(line):
             at = datetime.strptime(stamped[1], _TIME).replace(tzinfo=UTC)
-            found.append(Passage(stamped[2], to_ms(at), ()))
+            found.append(QuotedPassage(stamped[2], to_ms(at), ()))
         elif found and line.startswith(INDENT) and found[-1].quotes:
             *quotes, last = found[-1].quotes
             last = Quote(last.peer, f"{last.text}\n{line.removeprefix(INDENT)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from souvenance.domain.pattern import pattern
+from souvenance.patterns import pattern
 
 HEADER = "x-request-id"
 CURRENT: ContextVar[str] = ContextVar("souvenance.request_id", default="")

@@ -12,9 +12,9 @@ from __future__ import annotations
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from souvenance.domain.framing import frame
-from souvenance.domain.line import Line, Place, SealedLine
-from souvenance.domain.names import Room
+from souvenance.domain.encoding import frame
+from souvenance.domain.line import Line, LinePlace, SealedLine
+from souvenance.domain.names import Compartment
 from souvenance.errors import Tampered
 
 FORMAT = 1
@@ -25,7 +25,7 @@ _TAG_BYTES = 16
 _HEADER_BYTES = 5
 
 
-def place(line: Place, epoch: int) -> bytes:
+def place(line: LinePlace, epoch: int) -> bytes:
     """The associated data of a line. A turn and a subject are bound where there are any."""
     more = () if line.turn is None and line.about is None else (line.turn, line.about)
     return frame(
@@ -43,7 +43,7 @@ def place(line: Place, epoch: int) -> bytes:
     )
 
 
-def key_place(room: Room, purpose: str, epoch: int) -> bytes:
+def key_place(room: Compartment, purpose: str, epoch: int) -> bytes:
     """The associated data of a wrapped key."""
     return frame("souvenance.key.v1", DATA_CLASS, *room, purpose, epoch)
 

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any
 
-from souvenance.domain.carried import is_carried
 from souvenance.domain.line import CONCLUSIONS
-from souvenance.domain.orders import reads_like_orders
-from souvenance.domain.pasted import unpasted
-from souvenance.domain.pattern import pattern
-from souvenance.domain.question import asks
-from souvenance.domain.words import terms
+from souvenance.domain.provenance import is_carried
+from souvenance.language.orders import reads_like_orders
+from souvenance.language.pasted_text import unpasted
+from souvenance.language.questions import asks
+from souvenance.language.terms import terms
+from souvenance.patterns import pattern
 
 
 class Trust(IntEnum):

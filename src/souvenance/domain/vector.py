@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from souvenance.domain.framing import frame
-from souvenance.domain.names import Room
+from souvenance.domain.encoding import frame
+from souvenance.domain.names import Compartment
 from souvenance.domain.seal import FORMAT, NONCE_BYTES
 from souvenance.errors import Tampered
 
@@ -40,14 +40,16 @@ def unpack(packed: bytes) -> array[float]:
 
 
 def seal_vector(
-    vector: bytes, room: Room, line_id: str, space: str, *, key: AESGCM, epoch: int, nonce: bytes
+    vector: bytes, room: Compartment, line_id: str, space: str, *, key: AESGCM, epoch: int, nonce: bytes
 ) -> bytes:
     """The envelope of a vector of little-endian 32-bit floats. The nonce must be fresh for every call."""
     header = bytes((FORMAT,)) + epoch.to_bytes(4, "big")
     return header + nonce + key.encrypt(nonce, pack(vector), _place(room, line_id, space))
 
 
-def open_vector(sealed: bytes, room: Room, line_id: str, space: str, *, keys: Mapping[int, AESGCM]) -> bytes:
+def open_vector(
+    sealed: bytes, room: Compartment, line_id: str, space: str, *, keys: Mapping[int, AESGCM]
+) -> bytes:
     """The packed vector. Raises: Tampered, naming the line."""
     key = keys.get(int.from_bytes(sealed[1:5], "big")) if sealed[:1] == bytes((FORMAT,)) else None
     try:
@@ -58,5 +60,5 @@ def open_vector(sealed: bytes, room: Room, line_id: str, space: str, *, keys: Ma
     raise Tampered(f"the vector of line {line_id} does not open: its bytes or its place were altered")
 
 
-def _place(room: Room, line_id: str, space: str) -> bytes:
+def _place(room: Compartment, line_id: str, space: str) -> bytes:
     return frame("souvenance.vector.v1", *room, line_id, space)

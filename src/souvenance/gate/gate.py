@@ -33,17 +33,17 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.core.conversation.chat import QUOTES
-from souvenance.core.desk import Desk, Tools, Trace
-from souvenance.core.finding import foresee
 from souvenance.core.remember import analysed_ahead, keys_ahead
+from souvenance.core.request_context import RequestContext, Services, Trace
+from souvenance.core.search import foresee
 from souvenance.domain import ulid
 from souvenance.domain.audit import OK, Event, Row
-from souvenance.domain.cap import Chain, Grant
+from souvenance.domain.capability import Chain, Grant
+from souvenance.domain.directory import WORKSPACE
 from souvenance.domain.limits import Limits
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import check_need, check_reach
 from souvenance.domain.proof import Bound
-from souvenance.domain.register import WORKSPACE
 from souvenance.errors import (
     AuditUnavailable,
     CapPopInvalid,
@@ -52,21 +52,21 @@ from souvenance.errors import (
     Unavailable,
     Unsupported,
 )
-from souvenance.gate.admission import Credentials, Porter, home_of
-from souvenance.gate.case import Case, Outcome
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.rights import Rights
-from souvenance.gate.lull import Lull
+from souvenance.gate.idle import Idle
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
-from souvenance.gate.rate import RateLimit
-from souvenance.ports.book import Book, Transaction
+from souvenance.gate.rate_limit import RateLimit
+from souvenance.gate.token_verifier import Credentials, TokenVerifier, home_of
 from souvenance.ports.clock import Clock
 from souvenance.ports.keyring import Keyring
-from souvenance.ports.late_rows import LateRow, LateRows
+from souvenance.ports.late_audit_rows import LateRow, LateRows
 from souvenance.ports.observer import LINES, OPERATION, Observer, Watched
+from souvenance.ports.store import Store, Transaction
 
 if TYPE_CHECKING:
-    from souvenance.gate.vitals import Vitals
+    from souvenance.gate.health import Health
 
 _Found = TypeVar("_Found")
 _LONG_CHARS = 4096
@@ -74,7 +74,7 @@ _LATE_KNOWN_MS = 366 * 24 * 3600 * 1000
 """For how long the store knows a late verdict again, so that it gets no second row."""
 
 
-class Asked(Struct, gc=False):
+class GateRequest(Struct, gc=False):
     """One operation asked for with one cap, at one moment."""
 
     operation: Operation
@@ -111,20 +111,20 @@ class _One:
 
 class Gate:
     def __init__(
-        self, *, book: Book, keyring: Keyring, clock: Clock, tools: Tools, late: LateRows | None = None
+        self, *, book: Store, keyring: Keyring, clock: Clock, tools: Services, late: LateRows | None = None
     ) -> None:
         self._book = book
         self._keyring = keyring
         self._clock = clock
         self._tools = tools
-        self._porter = Porter(keyring)
+        self._porter = TokenVerifier(keyring)
         self._late = late
         self.computing: Computing = _One()
         """Where a request computes what it will write. One computes at a time: more would only take the
         interpreter from those that wait for a verdict. A server has it done in turn with its searches."""
         self._rate = RateLimit(tools.limits.requests_per_minute)
         self.junk = 0
-        self.lull = Lull()
+        self.lull = Idle()
         """What is done behind the requests waits for it."""
         self.bell: Bell | None = None
         """Rung when a request left work behind."""
@@ -132,10 +132,10 @@ class Gate:
 
     def observe(self, observer: Observer) -> None:
         """Have every request, its transactions and the calls of its model watched from now on."""
-        from souvenance.gate.watched import WatchedBook
+        from souvenance.gate.traced_store import TracedStore
 
         self._observer = observer
-        self._book = WatchedBook(self._book, observer)
+        self._book = TracedStore(self._book, observer)
         if self._tools.model is not None:
             self._tools.model.observe(observer)
 
@@ -158,9 +158,9 @@ class Gate:
         with self._book.claim() as tx:
             tx.work.next_due()
 
-    def vitals(self) -> Vitals:
+    def vitals(self) -> Health:
         """How the installation is, in numbers, for whoever may see them. Raises: Unavailable."""
-        from souvenance.gate.vitals import look
+        from souvenance.gate.health import look
 
         with self._book.read() as tx:
             return look(tx, self._tools, self._clock.now())
@@ -189,7 +189,7 @@ class Gate:
         Raises: Unauthenticated, Denied, RateLimited; `why` if nothing may be granted, or nothing is kept.
         """
         chain = self._authenticated(credentials)
-        asked = Asked(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
+        asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
         try:
             self._porter.check_late(credentials, chain, asked.now)
             check_need(chain.grant, operation.need)
@@ -203,7 +203,7 @@ class Gate:
         self._keep_late(asked, OK, why)
         return chain.grant
 
-    def _keep_late(self, asked: Asked, outcome: str, why: Unavailable) -> None:
+    def _keep_late(self, asked: GateRequest, outcome: str, why: Unavailable) -> None:
         if self._late is None:
             raise why
         row_id = ulid.compose(asked.now, self._tools.entropy.take(ulid.ENTROPY_BYTES))
@@ -242,9 +242,9 @@ class Gate:
         """
         from copy import copy
 
-        from souvenance.gate.still import StillBook
+        from souvenance.gate.snapshot_store import SnapshotStore
 
-        with StillBook(self._book) as book:
+        with SnapshotStore(self._book) as book:
             gate = copy(self)
             gate._book = book
             yield gate
@@ -286,7 +286,9 @@ class Gate:
             raise CapPopInvalid("a proof speaks for one request")
         now, log = self._clock.now(), home_of(chain.grant)
         together: dict[Hashable, Any] = {}
-        every = [Asked(operation, chain, credentials, now, log, together=together) for operation, _ in calls]
+        every = [
+            GateRequest(operation, chain, credentials, now, log, together=together) for operation, _ in calls
+        ]
         questions = [operation.question(request) for operation, request in calls]
         order = sorted(range(len(calls)), key=lambda at: bool(questions[at]))
         for first in order[:1]:
@@ -303,7 +305,7 @@ class Gate:
             answers += [_answer(one, row) for (_, one), row in zip(told, rows, strict=True)]
         return answers
 
-    def _looked_up(self, tx: Transaction, asked: Asked, request: Request) -> Outcome | SouvenanceError:
+    def _looked_up(self, tx: Transaction, asked: GateRequest, request: Request) -> Outcome | SouvenanceError:
         try:
             if self._observer is None:
                 return self._perform(tx, asked, request, asked.operation.work)
@@ -338,7 +340,7 @@ class Gate:
         watched: Watched | None = None,
     ) -> Any:
         chain = self._authenticated(credentials)
-        asked = Asked(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
+        asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
         try:
             if chain.bound:
                 self._burn_proof(asked)
@@ -353,13 +355,13 @@ class Gate:
             watched.count(LINES, len(outcome.trace.lines))
         return _answer(outcome, row)
 
-    def _burn_proof(self, asked: Asked) -> None:
+    def _burn_proof(self, asked: GateRequest) -> None:
         with self._book.write(asked.log) as tx:
             self._porter.check_alive(tx, asked.chain, asked.now)
             shown = self._porter.burn(tx, asked.credentials, asked.chain.grant, asked.now)
         self._porter.spend(shown, asked.now)
 
-    def _transact(self, asked: Asked, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
+    def _transact(self, asked: GateRequest, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
         workspace = asked.chain.grant.workspace
         if asked.operation.prepare is not None or _brings_much(asked, request):
             with self._book.read(workspace) as tx:
@@ -384,7 +386,7 @@ class Gate:
             self.bell.set()
         return outcome, row
 
-    def _prepared(self, asked: Asked, admitted: Request) -> Request:
+    def _prepared(self, asked: GateRequest, admitted: Request) -> Request:
         """The request as it is written, with what would take long found out before."""
         operation = asked.operation
         request = admitted if operation.prepare is None else operation.prepare(self._tools, admitted)
@@ -402,9 +404,9 @@ class Gate:
     def _perform(
         self,
         tx: Transaction,
-        asked: Asked,
+        asked: GateRequest,
         request: Request | Callable[[], Request],
-        work: Callable[[Case, Any], _Found],
+        work: Callable[[AuthorisedRequest, Any], _Found],
     ) -> _Found:
         grant, operation = asked.chain.grant, asked.operation
         self._porter.check_alive(tx, asked.chain, asked.now)
@@ -417,15 +419,17 @@ class Gate:
             self._rate.check(asked.chain.blocks[0].jti, asked.now)
             asked.counted = True
         known = {} if asked.together is None else asked.together
-        desk = Desk(tx, scope, grant.jti, asked.now, self._tools, known)
+        desk = RequestContext(tx, scope, grant.jti, asked.now, self._tools, known)
         for question in asked.ahead:
             foresee(desk, question)
         token = asked.credentials.token or ""
 
-        def again(look: Callable[[Case], Outcome]) -> Outcome:
+        def again(look: Callable[[AuthorisedRequest], Outcome]) -> Outcome:
             return self._look_again(asked, message, look)
 
-        case = Case(desk, asked.chain, token, self._keyring, self._book, again, Rights(desk, grant))
+        case = AuthorisedRequest(
+            desk, asked.chain, token, self._keyring, self._book, again, Rights(desk, grant)
+        )
         if operation.admit is None:
             return work(case, message)
         if _is_known(tx, scope.workspace):
@@ -436,9 +440,11 @@ class Gate:
             asked.log = scope.workspace
         return outcome
 
-    def _look_again(self, asked: Asked, message: Request, look: Callable[[Case], Outcome]) -> Outcome:
+    def _look_again(
+        self, asked: GateRequest, message: Request, look: Callable[[AuthorisedRequest], Outcome]
+    ) -> Outcome:
         """Read once more for a request whose transaction is over, as if it came now."""
-        now = Asked(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
+        now = GateRequest(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
         try:
             with self._book.read(asked.chain.grant.workspace) as tx:
                 found = self._perform(tx, now, message, lambda case, _: look(case))
@@ -450,11 +456,11 @@ class Gate:
         self._record(now, found, lasting=False)
         return found
 
-    def _record(self, asked: Asked, outcome: Outcome | SouvenanceError, *, lasting: bool = True) -> Row:
+    def _record(self, asked: GateRequest, outcome: Outcome | SouvenanceError, *, lasting: bool = True) -> Row:
         return self._record_all([(asked, outcome)], lasting=lasting)[0]
 
     def _record_all(
-        self, told: Sequence[tuple[Asked, Outcome | SouvenanceError]], *, lasting: bool
+        self, told: Sequence[tuple[GateRequest, Outcome | SouvenanceError]], *, lasting: bool
     ) -> list[Row]:
         """What came of each is in the log, which is the same for all."""
         try:
@@ -464,7 +470,7 @@ class Gate:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
 
 
-def _brings_much(asked: Asked, request: Request | Callable[[], Request]) -> bool:
+def _brings_much(asked: GateRequest, request: Request | Callable[[], Request]) -> bool:
     """Whether the request brings texts that take long to analyse."""
     if asked.operation.texts is None:
         return False
@@ -478,7 +484,7 @@ def _works(trouble: str) -> str:
 
 
 def _placed(
-    asked: Asked, request: Request | Callable[[], Request]
+    asked: GateRequest, request: Request | Callable[[], Request]
 ) -> tuple[str, Request | Callable[[], Request]]:
     """The workspace that the request is written in, and the request, if it could be read.
 
@@ -504,7 +510,7 @@ def _answer(outcome: Outcome | SouvenanceError, row: Row) -> Any | SouvenanceErr
     return outcome.answer(row) if callable(outcome.answer) else outcome.answer
 
 
-def _append(tx: Transaction, asked: Asked, outcome: Outcome | SouvenanceError) -> Row:
+def _append(tx: Transaction, asked: GateRequest, outcome: Outcome | SouvenanceError) -> Row:
     """Raises: AuditUnavailable."""
     trace = Trace(asked.namespaces) if isinstance(outcome, SouvenanceError) else outcome.trace
     event = _event(asked, outcome.code if isinstance(outcome, SouvenanceError) else OK, trace)
@@ -514,7 +520,7 @@ def _append(tx: Transaction, asked: Asked, outcome: Outcome | SouvenanceError) -
         raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
 
 
-def _event(asked: Asked, outcome: str, trace: Trace) -> Event:
+def _event(asked: GateRequest, outcome: str, trace: Trace) -> Event:
     grant = asked.chain.grant
     return Event(
         at=asked.now,

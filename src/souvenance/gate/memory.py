@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import msgspec
 
+from souvenance.core.archive.completeness import unfinished
 from souvenance.core.browse import class_of, list_lines, read_line, snapshot
 from souvenance.core.conversation.chat import QUOTES
-from souvenance.core.conversation.dream import stock
+from souvenance.core.conversation.deduplicate import stock
 from souvenance.core.correct import correct
-from souvenance.core.desk import Desk, Trace
-from souvenance.core.portable.noting import unfinished
 from souvenance.core.recall import Wish, recall
 from souvenance.core.remember import Draft, Upcoming, remember
+from souvenance.core.request_context import RequestContext, Trace
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
 from souvenance.domain.line import Line
-from souvenance.domain.moments import to_datetime, to_ms
+from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import CapOpMismatch, Tampered
 from souvenance.gate import messages as m
-from souvenance.gate.case import Case, Outcome
-from souvenance.gate.explaining import explanation
-from souvenance.gate.vitals import budget_left
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.explain import explanation
+from souvenance.gate.health import budget_left
 
 _TEXT_NEEDS = "get"
 """The right without which a list has no texts."""
 
 
-def put(case: Case, request: m.Put) -> Outcome:
+def put(case: AuthorisedRequest, request: m.Put) -> Outcome:
     line, duplicate = remember(
         case.desk,
         Draft(
@@ -46,7 +46,7 @@ def texts_put(request: m.Put) -> list[Upcoming]:
     return [Upcoming(request.text, _ms(request.occurred_at), namespace=request.namespace)]
 
 
-def get(case: Case, request: m.Get) -> Outcome:
+def get(case: AuthorisedRequest, request: m.Get) -> Outcome:
     wish = Wish(
         request.query,
         request.k,
@@ -76,7 +76,7 @@ def get(case: Case, request: m.Get) -> Outcome:
     return Outcome(m.GetAnswer(lines), Trace(_asked(case), [line.id for line in lines]))
 
 
-def get_line(case: Case, request: m.GetLine) -> Outcome:
+def get_line(case: AuthorisedRequest, request: m.GetLine) -> Outcome:
     read = read_line(case.desk, request.id)
     line = read.line
     answer = m.LineAnswer(
@@ -95,7 +95,7 @@ def get_line(case: Case, request: m.GetLine) -> Outcome:
     return Outcome(answer, Trace((line.room.namespace,), (line.id,)))
 
 
-def list_(case: Case, request: m.List) -> Outcome:
+def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
     if request.texts and _TEXT_NEEDS not in case.chain.grant.ops:
         raise CapOpMismatch(f"the token does not grant '{_TEXT_NEEDS}', and texts were asked for")
     page = list_lines(
@@ -126,19 +126,19 @@ def list_(case: Case, request: m.List) -> Outcome:
     return Outcome(m.ListAnswer(lines, page.cursor), Trace(_asked(case), told, _detail(lines=len(lines))))
 
 
-def take_snapshot(case: Case, request: m.Snapshot) -> Outcome:
+def take_snapshot(case: AuthorisedRequest, request: m.Snapshot) -> Outcome:
     profile, ids = snapshot(case.desk)
     answer = m.SnapshotAnswer(profile, to_datetime(case.desk.now), ids)
     return Outcome(answer, Trace(_asked(case), (), _detail(lines=len(ids))))
 
 
-def invalidate(case: Case, request: m.Invalidate) -> Outcome:
+def invalidate(case: AuthorisedRequest, request: m.Invalidate) -> Outcome:
     line, duplicate = correct(case.desk, request.id, request.text, request.new_id)
     answer = m.InvalidateAnswer(line.id, line.room.namespace, request.id, duplicate)
     return Outcome(answer, Trace((line.room.namespace,), (request.id, line.id), _detail(duplicate=duplicate)))
 
 
-def status(case: Case, request: m.Status) -> Outcome:
+def status(case: AuthorisedRequest, request: m.Status) -> Outcome:
     desk = case.desk
     rooms = [
         m.RoomStatus(namespace, desk.tx.lines.count(keys.room))
@@ -171,13 +171,13 @@ def status(case: Case, request: m.Status) -> Outcome:
     return Outcome(answer)
 
 
-def _vectors(desk: Desk) -> str:
+def _vectors(desk: RequestContext) -> str:
     if not desk.tools.meaning.keeps:
         return NONE
     return SEALED if desk.tx.terms.comparing is None else PGVECTOR
 
 
-def _knowledge(case: Case) -> m.KnowledgeStatus | None:
+def _knowledge(case: AuthorisedRequest) -> m.KnowledgeStatus | None:
     grant = case.chain.grant
     observers = None if case.rights.everywhere else {grant.actor, *grant.peers}
     try:
@@ -195,7 +195,7 @@ def _knowledge(case: Case) -> m.KnowledgeStatus | None:
     )
 
 
-def _model(desk: Desk, *, whole: bool) -> m.ModelStatus | None:
+def _model(desk: RequestContext, *, whole: bool) -> m.ModelStatus | None:
     if desk.tools.model is None:
         return None
     standing = desk.tools.model.standing(desk.scope.workspace)
@@ -207,7 +207,7 @@ def _model(desk: Desk, *, whole: bool) -> m.ModelStatus | None:
     )
 
 
-def _asked(case: Case) -> tuple[str, ...]:
+def _asked(case: AuthorisedRequest) -> tuple[str, ...]:
     namespaces = case.desk.scope.namespaces
     return ("*",) if namespaces is None else tuple(sorted(namespaces))
 

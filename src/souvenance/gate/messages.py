@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta, MsgspecError, Struct, convert, to_builtins
 
 from souvenance.domain import receipt as receipts
-from souvenance.domain.cap import MAX_TOKEN_CHARS, Confirmation
+from souvenance.domain.capability import MAX_TOKEN_CHARS, Confirmation
 from souvenance.domain.embedding import SEALED
 from souvenance.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
 from souvenance.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE

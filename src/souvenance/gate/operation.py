@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from souvenance.core.desk import Tools
 from souvenance.core.remember import Upcoming
+from souvenance.core.request_context import Services
 from souvenance.domain.policy import Need, Reach
 from souvenance.gate import messages as m
-from souvenance.gate.case import Case, Outcome
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.rights import Rights
 
 
@@ -20,7 +20,7 @@ class Operation(Struct, frozen=True):
     need: Need
     request: type[m.Request]
     answer: type[m.Answer]
-    work: Callable[[Case, Any], Outcome]
+    work: Callable[[AuthorisedRequest, Any], Outcome]
     reach: Callable[[Any], Reach] = lambda request: Reach()
     verdict: bool = False
     """Whether all it does is judge the token: it looks at no line, and so takes next to no time."""
@@ -32,7 +32,7 @@ class Operation(Struct, frozen=True):
     """What is asked of memory in words, if anything is."""
     admit: Callable[[Rights, Any], None] | None = None
     """What else the cap must allow, once the workspace can be looked at."""
-    prepare: Callable[[Tools, Any], m.Request] | None = None
+    prepare: Callable[[Services, Any], m.Request] | None = None
     """What is done with an admitted request before the store is written to, so that nobody waits for it."""
     texts: Callable[[Any], Iterable[Upcoming]] | None = None
     """The texts that it stores. Long ones are analysed before the store is written to, so that nobody waits
@@ -41,5 +41,5 @@ class Operation(Struct, frozen=True):
     """Whether its answer may wait for something beyond the store."""
     rings: bool = False
     """Whether it may leave work behind."""
-    peek: Callable[[Case, Any], Outcome | None] | None = None
+    peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None
     """For an operation that writes: the outcome if nothing has to be written, found by reading alone."""

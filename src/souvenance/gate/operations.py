@@ -6,7 +6,7 @@ from souvenance.core.remember import Upcoming
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import InvalidInput
-from souvenance.gate import caps, forgetting, indexing, ledger, memory, upkeep
+from souvenance.gate import audit_log, forget, maintenance, memory, reindex, tokens
 from souvenance.gate import messages as m
 from souvenance.gate.operation import Operation
 
@@ -69,12 +69,12 @@ FORGET = Operation(
     Need("forget"),
     m.Forget,
     m.ForgetAnswer,
-    forgetting.forget,
+    forget.forget,
     _forgotten,
     writes=True,
     within=True,
     rings=True,
-    peek=forgetting.preview,
+    peek=forget.preview,
 )
 STATUS = Operation(
     "status", Need("list"), m.Status, m.StatusAnswer, memory.status, lambda request: Reach(whole_rooms=True)
@@ -84,53 +84,55 @@ MINT = Operation(
     Need("grant"),
     m.Mint,
     m.CapAnswer,
-    caps.mint,
+    tokens.mint,
     lambda request: Reach(actor=request.sub, workspace=request.wid),
 )
-ATTENUATE = Operation("caps.attenuate", Need(None), m.Attenuate, m.CapAnswer, caps.attenuate)
+ATTENUATE = Operation("caps.attenuate", Need(None), m.Attenuate, m.CapAnswer, tokens.attenuate)
 REVOKE = Operation(
-    "caps.revoke", Need("revoke"), m.Revoke, m.RevokeAnswer, caps.revoke, _revoked, writes=True
+    "caps.revoke", Need("revoke"), m.Revoke, m.RevokeAnswer, tokens.revoke, _revoked, writes=True
 )
-WHOAMI = Operation("caps.whoami", Need(None), m.WhoAmI, m.WhoAmIAnswer, caps.whoami, verdict=True)
+WHOAMI = Operation("caps.whoami", Need(None), m.WhoAmI, m.WhoAmIAnswer, tokens.whoami, verdict=True)
 CHAT = Operation(
     "chat",
     Need("chat"),
     m.WhoAmI,
     m.WhoAmIAnswer,
-    caps.whoami,
+    tokens.whoami,
     lambda request: Reach(whole_rooms=True),
     verdict=True,
 )
-AUDIT = Operation("audit.list", Need("audit"), m.AuditList, m.AuditListAnswer, ledger.list_rows)
+AUDIT = Operation("audit.list", Need("audit"), m.AuditList, m.AuditListAnswer, audit_log.list_rows)
 CHECKPOINT = Operation(
-    "audit.checkpoint", Need("audit"), m.AuditCheckpoint, m.CheckpointAnswer, ledger.checkpoint
+    "audit.checkpoint", Need("audit"), m.AuditCheckpoint, m.CheckpointAnswer, audit_log.checkpoint
 )
-PROOF = Operation("audit.proof", Need("audit"), m.AuditProof, m.ProofAnswer, ledger.prove)
+PROOF = Operation("audit.proof", Need("audit"), m.AuditProof, m.ProofAnswer, audit_log.prove)
 VERIFY_RECEIPT = Operation(
-    "receipt.verify", Need("audit"), m.VerifyReceipt, m.VerifyReceiptAnswer, forgetting.verify_receipt
+    "receipt.verify", Need("audit"), m.VerifyReceipt, m.VerifyReceiptAnswer, forget.verify_receipt
 )
 ROTATE = Operation(
-    "keys.rotate", Need("grant", operator=True), m.RotateKeys, m.RotateAnswer, upkeep.rotate, writes=True
+    "keys.rotate", Need("grant", operator=True), m.RotateKeys, m.RotateAnswer, maintenance.rotate, writes=True
 )
-ROOMS = Operation("doctor.rooms", Need("audit", operator=True), m.Rooms, m.RoomsAnswer, upkeep.list_rooms)
+ROOMS = Operation(
+    "doctor.rooms", Need("audit", operator=True), m.Rooms, m.RoomsAnswer, maintenance.list_rooms
+)
 EXAMINE = Operation(
-    "doctor.examine", Need("audit", operator=True), m.Examine, m.ExamineAnswer, upkeep.examine
+    "doctor.examine", Need("audit", operator=True), m.Examine, m.ExamineAnswer, maintenance.examine
 )
 RECONCILE = Operation(
-    "doctor.reconcile", Need("audit", operator=True), m.Reconcile, m.ReconcileAnswer, upkeep.reconcile
+    "doctor.reconcile", Need("audit", operator=True), m.Reconcile, m.ReconcileAnswer, maintenance.reconcile
 )
 SCRUB = Operation(
-    "doctor.scrub", Need("forget", operator=True), m.Scrub, m.ScrubAnswer, upkeep.scrub, writes=True
+    "doctor.scrub", Need("forget", operator=True), m.Scrub, m.ScrubAnswer, maintenance.scrub, writes=True
 )
 REINDEX = Operation(
     "reindex",
     Need("put", operator=True),
     m.Reindex,
     m.ReindexAnswer,
-    indexing.reindex,
+    reindex.reindex,
     writes=True,
     rings=True,
-    peek=indexing.watch,
+    peek=reindex.watch,
 )
 
 EVERY: tuple[Operation, ...] = tuple(part for part in globals().values() if isinstance(part, Operation))

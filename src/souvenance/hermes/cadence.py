@@ -9,15 +9,15 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from souvenance.agents.transcript import is_trivial
 from souvenance.hermes.configuration import Configuration
-from souvenance.turns.cleaning import is_trivial
 
 _MOST_WIDENED = 8
 """However often memory had no answer, it is asked again after so many times the cadence."""
 _STALE_AFTER = 2
 
 
-class Turn(Struct, frozen=True):
+class TurnPlan(Struct, frozen=True):
     """What a turn takes."""
 
     base: bool = False
@@ -28,7 +28,7 @@ class Turn(Struct, frozen=True):
     """Memory is asked for a supplement."""
 
 
-class Pace(Struct, frozen=True):
+class RecallPace(Struct, frozen=True):
     """When each layer was last had. A conversation begins with a new one, also after it was rewound."""
 
     refreshed: int | None = None
@@ -36,7 +36,7 @@ class Pace(Struct, frozen=True):
     unanswered: int = 0
     """How often in a row memory had no answer."""
 
-    def turn(self, number: int, message: str, configuration: Configuration) -> Turn:
+    def turn(self, number: int, message: str, configuration: Configuration) -> TurnPlan:
         """What this turn takes; nothing if memory is only for tools.
 
         A mere nod takes nothing either, but for a conversation that begins with one: that has its base.
@@ -44,18 +44,18 @@ class Pace(Struct, frozen=True):
         nod = is_trivial(message)
         over = number > 1 and (nod or configuration.injection_frequency == "first-turn")
         if configuration.recall_mode == "tools" or not message.strip() or over:
-            return Turn()
+            return TurnPlan()
         again = number == self.refreshed
         refresh = again or _due(self.refreshed, number, configuration.context_cadence)
         cadence = max(1, configuration.dialectic_cadence)
         wait = min(cadence + self.unanswered, cadence * _MOST_WIDENED)
-        return Turn(True, refresh, not nod and _due(self.asked, number, wait))
+        return TurnPlan(True, refresh, not nod and _due(self.asked, number, wait))
 
-    def with_base(self, number: int) -> Pace:
+    def with_base(self, number: int) -> RecallPace:
         """Once the first layer was looked up in a turn. What failed is not told, so that it is due again."""
         return replace(self, refreshed=number)
 
-    def with_answer(self, number: int, *, found: bool) -> Pace:
+    def with_answer(self, number: int, *, found: bool) -> RecallPace:
         """Once memory has been asked in a turn. What went wrong is not told either."""
         return replace(self, asked=number, unanswered=0 if found else self.unanswered + 1)
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from souvenance.agents.conversation_scope import Namespaces, Observation
 from souvenance.hermes.token import Token
-from souvenance.turns.seat import Namespaces, Observation
 
 RecallMode = Literal["hybrid", "context", "tools"]
 Level = Literal["minimal", "low", "medium", "high", "max"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from souvenance.domain.pattern import pattern
-from souvenance.domain.relayed import ADDED, relayed
+from souvenance.agents.text_budget import cut
+from souvenance.agents.transcript import clean, is_trivial
+from souvenance.domain.relayed_question import ADDED, relayed
 from souvenance.errors import SouvenanceError
 from souvenance.hermes.configuration import LEVELS, Configuration, Level
-from souvenance.turns.budget import cut
-from souvenance.turns.cleaning import clean, is_trivial
+from souvenance.patterns import pattern
 
 COLD = (
     "Who is this person? What are their preferences, goals, and working style? "

@@ -18,9 +18,9 @@ from typing import Any
 import httpx
 import msgspec
 
+from souvenance.agents.redaction import redact
 from souvenance.hermes.model_choice import TASK
-from souvenance.hermes.turns_under_way import TurnsUnderWay
-from souvenance.turns.secrets import redact
+from souvenance.hermes.running_turns import TurnsUnderWay
 
 URL = "http://hermes.invalid/v1"
 """Nobody is ever reached there: requests go to Hermes itself."""

@@ -9,10 +9,10 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
+from souvenance.agents.memory_interface import AI, USER
+from souvenance.agents.names import MOST_CHARS, escalated, is_plain, sanitised
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import PERSONAL, Conversation
-from souvenance.turns.memory import AI, USER
-from souvenance.turns.naming import MOST_CHARS, escalated, is_plain, sanitised
 
 HTTP = "api_server"
 """The platform whose callers name themselves."""
@@ -39,7 +39,7 @@ class Person(Struct, frozen=True):
         return self.rung == "pin" or self.runtime_id is None
 
 
-class Claim(NamedTuple):
+class IdentityClaim(NamedTuple):
     """Who a caller of the HTTP API says that it speaks for."""
 
     channel: str
@@ -65,7 +65,7 @@ def identify(configuration: Configuration, conversation: Conversation) -> Person
         return Person(names.runtime(runtime_id), names.rung, runtime_id)
     key = _given(conversation.gateway_session_key)
     if conversation.platform == HTTP:
-        return _caller(names, Claim(_CONVENTION, runtime_id) if runtime_id else claimed(key), key)
+        return _caller(names, IdentityClaim(_CONVENTION, runtime_id) if runtime_id else claimed(key), key)
     if conversation.platform in PERSONAL and names.owner is not None:
         return Person(names.owner, "name")
     if key is not None and (chat := _chat(key)) is not None:
@@ -99,7 +99,7 @@ def is_shared(conversation: Conversation) -> bool:
     return conversation.platform not in PERSONAL
 
 
-def claimed(key: str | None) -> Claim | None:
+def claimed(key: str | None) -> IdentityClaim | None:
     """Who a session key of the HTTP API names, with an empty id if it leaves that out; None if nobody.
 
     That is the id of `user:<id>`, at the beginning or after a colon, or else the chat of the gateway's
@@ -114,9 +114,9 @@ def claimed(key: str | None) -> Claim | None:
         if segment == _CONVENTION
     }
     if len(ids) == 1 or "" in ids:
-        return Claim(_CONVENTION, min(ids))
+        return IdentityClaim(_CONVENTION, min(ids))
     if not ids and start and len(segments) in (5, 6) and segments[2] and segments[3] == "dm":
-        return Claim(segments[2], _decoded(segments[4]))
+        return IdentityClaim(segments[2], _decoded(segments[4]))
     return None
 
 
@@ -155,7 +155,7 @@ class _Names:
             return raw
         return escalated(sanitised(raw), self._taken, "id", raw)
 
-    def claimed(self, claim: Claim) -> str:
+    def claimed(self, claim: IdentityClaim) -> str:
         """The peer of a caller of the HTTP API: never that of an id on another platform."""
         raw = f"{self._prefix}{_HTTP_LEAD}{claim.channel}-{claim.id}"
         if self._free(raw) and "-" not in claim.channel:
@@ -170,7 +170,7 @@ class _Names:
         return is_plain(raw) and raw not in self._taken
 
 
-def _caller(names: _Names, claim: Claim | None, key: str | None) -> Person | None:
+def _caller(names: _Names, claim: IdentityClaim | None, key: str | None) -> Person | None:
     """Who calls the HTTP API. What a caller says of itself leads to nobody whom no alias spells the same."""
     if claim is None:
         chat = None if key is None else _chat(key)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from souvenance.agents.injection import join
 from souvenance.hermes.configuration import Configuration
-from souvenance.turns.injection import join
 
 
 def inject(configuration: Configuration, base: str, supplement: str, before: str = "") -> str:

@@ -15,28 +15,28 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.redaction import redact
+from souvenance.agents.transcript import chunks, clean, spoken
 from souvenance.errors import SouvenanceError
-from souvenance.hermes import hostclock, tools
+from souvenance.hermes import host_clock, tools
+from souvenance.hermes.config_files import write_setting
+from souvenance.hermes.config_reader import Complaint
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.files import write_setting
+from souvenance.hermes.conversation_cache import Live
 from souvenance.hermes.host import PERSONAL, Conversation
-from souvenance.hermes.hostfiles import pages, statement
-from souvenance.hermes.hosttranscript import Window, said_and_undone, window, with_undone
+from souvenance.hermes.host_files import pages, statement
+from souvenance.hermes.host_transcript import Window, said_and_undone, window, with_undone
 from souvenance.hermes.identity import HTTP, Person, agent_peer, identify, is_shared, written_by
-from souvenance.hermes.interpretation import Complaint
-from souvenance.hermes.introduction import introduction
-from souvenance.hermes.keys import KEYS, Key
-from souvenance.hermes.letters import Said, Turn, Undo
-from souvenance.hermes.live import Live
-from souvenance.hermes.naming import pages_name, session_name
-from souvenance.hermes.notebook import Notebook
+from souvenance.hermes.profile_runtime import ProfileRuntime
+from souvenance.hermes.queued_writes import QueuedMessage, QueuedTurn, Undo
 from souvenance.hermes.recall import Recall
-from souvenance.hermes.station import Station
+from souvenance.hermes.session_names import pages_name, session_name
+from souvenance.hermes.settings_table import KEYS, Setting
+from souvenance.hermes.state_files import StateFiles
+from souvenance.hermes.system_prompt import introduction
 from souvenance.hermes.token import minting
 from souvenance.hermes.transcript import Transcript
-from souvenance.turns.cleaning import chunks, clean, spoken
-from souvenance.turns.seat import Seat
-from souvenance.turns.secrets import redact
 
 NAME = "souvenance"
 
@@ -57,8 +57,8 @@ class Surroundings:
         home: Callable[[], Path],
         directory: Callable[[], Path],
         configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]],
-        station: Callable[[Configuration], Station],
-        notebook: Callable[[Configuration], Notebook],
+        station: Callable[[Configuration], ProfileRuntime],
+        notebook: Callable[[Configuration], StateFiles],
     ) -> None:
         self.home = home
         self.directory = directory
@@ -169,10 +169,10 @@ class Provider:
         if notebook.title(session) is None:
             notebook.keep_title(session, conversation.session_title or "")
 
-    def _station(self) -> Station:
+    def _station(self) -> ProfileRuntime:
         return self._around.station(self._configured())
 
-    def _seat(self, session_id: str = "", speaker: Person | None = None) -> Seat | None:
+    def _seat(self, session_id: str = "", speaker: Person | None = None) -> ConversationScope | None:
         """Where this conversation sits, for its own person or another; None if it is not remembered."""
         conversation, configuration, person = self._conversation, self._configuration, speaker or self._person
         if conversation is None or configuration is None or person is None:
@@ -189,7 +189,7 @@ class Provider:
             title = self._around.notebook(configuration).title(session_id)
             conversation = replace(conversation, session_id=session_id, session_title=title or None)
         name = session_name(configuration, conversation, person, session_id=conversation.session_id)
-        return Seat(
+        return ConversationScope(
             workspace=configuration.workspace,
             session=name,
             user=person.peer,
@@ -201,7 +201,7 @@ class Provider:
             agent="speaks" if token is None else token.agent(ai),
         )
 
-    def _seat_of(self, author: Any, session_id: str) -> Seat | None:
+    def _seat_of(self, author: Any, session_id: str) -> ConversationScope | None:
         """Where a turn sits of which the host says who wrote it: one who shares the chat, or no human."""
         conversation, told = self._conversation, author if isinstance(author, Mapping) else {}
         if told.get("is_bot") or conversation is None or not self._remembers:
@@ -213,21 +213,21 @@ class Provider:
         speaker = identify(self._configured(), written_by(conversation, name))
         return None if speaker is None else self._seat(session_id, speaker)
 
-    def _seat_now(self, session_id: str = "") -> Seat | None:
+    def _seat_now(self, session_id: str = "") -> ConversationScope | None:
         """Where the turn under way sits: in a chat of many, with who wrote it."""
         return self._seat_of(self._author, session_id)
 
-    def _key(self, seat: Seat, session_id: str = "") -> tuple[str, ...]:
+    def _key(self, seat: ConversationScope, session_id: str = "") -> tuple[str, ...]:
         """What tells this conversation from others."""
         conversation = self._conversation
         began = session_id or (conversation.session_id if conversation is not None else "")
         return seat.workspace, seat.session, seat.user, began
 
-    def _live(self, seat: Seat) -> Live:
+    def _live(self, seat: ConversationScope) -> Live:
         return self._station().live(self._key(seat))
 
     @contextmanager
-    def _transcript(self, seat: Seat, session_id: str = "") -> Iterator[Transcript]:
+    def _transcript(self, seat: ConversationScope, session_id: str = "") -> Iterator[Transcript]:
         """What was said in the conversation, which is kept for the next process too."""
         notebook, key = self._around.notebook(self._configured()), self._key(seat, session_id)
         with self._station().live(key).transcript(lambda: notebook.transcript(*key)) as transcript:
@@ -253,7 +253,7 @@ class Provider:
         try:
             return station.told(
                 seat,
-                lambda memory: tools.handle(memory, configuration, tool_name, args, hostclock.now()),
+                lambda memory: tools.handle(memory, configuration, tool_name, args, host_clock.now()),
                 configuration.timeout,
             )
         except SouvenanceError as error:
@@ -273,7 +273,7 @@ class Provider:
             self._station().flush(self._configured().patience)
         return self._recall(seat, self._turn - 1).background(clean(query), self._turn)
 
-    def _recall(self, seat: Seat, turns: int) -> Recall:
+    def _recall(self, seat: ConversationScope, turns: int) -> Recall:
         """The recall of this conversation, of which so many turns are over or under way."""
         conversation, over_http = self._conversation, self._over_http
 
@@ -310,7 +310,7 @@ class Provider:
         self._take_back(seat, self._gone_before(seat, session_id, user, messages))
         said = self._said(station, seat.user, user) + self._said(station, seat.ai, assistant)
         if said:
-            self._write(station, Turn(seat, said), session_id, user)
+            self._write(station, QueuedTurn(seat, said), session_id, user)
         self._bring_pages(station, seat)
         if said and configuration.write_frequency == "turn":
             station.flush(_TURN_FLUSH_SECONDS)
@@ -319,7 +319,7 @@ class Provider:
         if self._remembers:
             self._station().turns.end(self._turns)
 
-    def _write(self, station: Station, turn: Turn, session_id: str, user: str) -> None:
+    def _write(self, station: ProfileRuntime, turn: QueuedTurn, session_id: str, user: str) -> None:
         frequency, seat = self._configured().write_frequency, turn.seat
         every = frequency if isinstance(frequency, int) else 0
         letter = station.post(turn, held=frequency == "session" or every > 1)
@@ -331,10 +331,10 @@ class Provider:
         if every > 1 and station.held(seat) >= every:
             station.release(seat)
 
-    def _said(self, station: Station, peer: str, text: str) -> list[Said]:
+    def _said(self, station: ProfileRuntime, peer: str, text: str) -> list[QueuedMessage]:
         now = station.now()
         return [
-            Said(peer, piece, now)
+            QueuedMessage(peer, piece, now)
             for piece in chunks(redact(text), self._configured().message_max_chars)
             if piece.strip()
         ]
@@ -345,7 +345,11 @@ class Provider:
         return self._conversation is not None and self._conversation.platform == HTTP
 
     def _gone_before(
-        self, seat: Seat, session_id: str, user: str, messages: Sequence[Mapping[str, Any]] | None
+        self,
+        seat: ConversationScope,
+        session_id: str,
+        user: str,
+        messages: Sequence[Mapping[str, Any]] | None,
     ) -> list[str]:
         """The letters whose words were undone before the user said this."""
         conversation = self._conversation
@@ -377,12 +381,12 @@ class Provider:
             noticed = noticed or bool(gone)
         return noticed
 
-    def _take_back(self, seat: Seat, letters: Sequence[str]) -> None:
+    def _take_back(self, seat: ConversationScope, letters: Sequence[str]) -> None:
         """What was undone is no longer remembered."""
         for letter in letters:
             self._station().post(Undo(seat, letter))
 
-    def _bring_pages(self, station: Station, seat: Seat) -> None:
+    def _bring_pages(self, station: ProfileRuntime, seat: ConversationScope) -> None:
         """The host's own files become the declared owner's memory, once, in a session of their own."""
         configuration, conversation = self._configured(), self._conversation
         if seat.user != configuration.peer_name or configuration.session_strategy == "per-session":
@@ -438,7 +442,7 @@ class Provider:
         if reset:
             self._turn = 0
 
-    def _rewind(self, conversation: Conversation, seat: Seat) -> None:
+    def _rewind(self, conversation: Conversation, seat: ConversationScope) -> None:
         """Turns were taken back: which, the host's own transcript knows, or else what it tells next."""
         self._live(seat).rewind()
         left, undone = said_and_undone(conversation.home, conversation.session_id)
@@ -447,7 +451,9 @@ class Provider:
             gone = transcript.goes_on(left) if undone else []
         self._take_back(seat, gone)
 
-    def _move(self, conversation: Conversation, seat: Seat, session_id: str, reason: str | None) -> None:
+    def _move(
+        self, conversation: Conversation, seat: ConversationScope, session_id: str, reason: str | None
+    ) -> None:
         """Go on in another session of the host, which has the title of this one only if it grew from it."""
         self._station().release(seat)
         before = self._live(seat)
@@ -457,7 +463,7 @@ class Provider:
         if reason == "compression":
             self._live(self._seat() or seat).continues(before)
 
-    def _end(self, seat: Seat, messages: Sequence[Mapping[str, Any]]) -> None:
+    def _end(self, seat: ConversationScope, messages: Sequence[Mapping[str, Any]]) -> None:
         """Take back what was undone since the last turn, as far as can be told."""
         with self._transcript(seat) as transcript:
             gone = transcript.is_over(_said_by_user(messages))
@@ -533,7 +539,7 @@ def _said_by_user(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     return [spoken(message.get("content")) for message in messages if message.get("role") == "user"]
 
 
-def _field(key: Key, *, named: bool) -> dict[str, Any]:
+def _field(key: Setting, *, named: bool) -> dict[str, Any]:
     """`named`: with the variable that may say it instead."""
     field: dict[str, Any] = {"key": key.name, "description": key.says, "default": key.default_value}
     if key.variable is not None:

@@ -12,17 +12,17 @@ from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
+from souvenance.agents import injection
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.memory_interface import Known, RecalledPassage
+from souvenance.agents.redaction import redact
 from souvenance.errors import SouvenanceError
-from souvenance.hermes import cadence, dialectic, hostclock
+from souvenance.hermes import cadence, dialectic, host_clock
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.hosttranscript import Window
+from souvenance.hermes.conversation_cache import Live, Supplement
+from souvenance.hermes.host_transcript import Window
 from souvenance.hermes.injection import inject
-from souvenance.hermes.live import Live, Supplement
-from souvenance.hermes.station import Station
-from souvenance.turns import injection
-from souvenance.turns.memory import Known, Passage
-from souvenance.turns.seat import Seat
-from souvenance.turns.secrets import redact
+from souvenance.hermes.profile_runtime import ProfileRuntime
 
 _LOADING_SECONDS = 3.0
 """Once in a process what answers is loaded, and once for everybody what they have in a store: who did not say
@@ -43,9 +43,9 @@ class Recall:
 
     def __init__(
         self,
-        station: Station,
+        station: ProfileRuntime,
         configuration: Configuration,
-        seat: Seat,
+        seat: ConversationScope,
         live: Live,
         window: Callable[[], Window | None] = lambda: None,
     ) -> None:
@@ -190,12 +190,14 @@ class Recall:
         return injection.base(
             replace(known, passages=self._out_of_sight(known.passages, window)),
             message,
-            hostclock.now(),
+            host_clock.now(),
             tokens=self._configuration.context_tokens,
             before="" if window is None else window.injected,
         )
 
-    def _out_of_sight(self, passages: Sequence[Passage], window: Window | None) -> tuple[Passage, ...]:
+    def _out_of_sight(
+        self, passages: Sequence[RecalledPassage], window: Window | None
+    ) -> tuple[RecalledPassage, ...]:
         """Those that the model does not have before it; where nobody says what it has, it is what was said in
         this conversation since this process knows of it.
         """
@@ -210,7 +212,7 @@ class Recall:
         if said_at.tzinfo is not None:
             return said_at < began
         if self._station.near:
-            return said_at.replace(tzinfo=hostclock.now().tzinfo) < began
+            return said_at.replace(tzinfo=host_clock.now().tzinfo) < began
         return said_at.replace(tzinfo=UTC) < began - _FARTHEST_CLOCK
 
 

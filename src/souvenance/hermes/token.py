@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from souvenance.agents.conversation_scope import Agent, Namespaces
 from souvenance.domain.names import ALL, COMMON_NAMESPACE
-from souvenance.turns.seat import Agent, Namespaces
 
 NEEDED = {
     "put": "nothing is saved",
@@ -96,11 +96,11 @@ def token_of(key: str | None) -> Token | None:
     """What the key says of itself; None if it is no capability token."""
     if not key or "." not in key:
         return None
-    from souvenance.domain import cap
+    from souvenance.domain import capability
     from souvenance.errors import CapMalformed
 
     try:
-        blocks, bound = cap.read_unverified(key)
+        blocks, bound = capability.read_unverified(key)
     except CapMalformed:
         return None
     last = blocks[-1]

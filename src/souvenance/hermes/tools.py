@@ -9,17 +9,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from souvenance.domain.fence import defuse
-from souvenance.domain.pattern import pattern
+from souvenance.agents.memory_interface import AI, USER, Memory, MemoryNote, RecalledPassage
+from souvenance.agents.notes import day, entries, lines, remarks, search_terms
+from souvenance.agents.text_budget import CHARACTERS_PER_TOKEN, cut, excerpt
+from souvenance.agents.transcript import clean
+from souvenance.domain.frame import defuse
 from souvenance.domain.representation import fitting
 from souvenance.domain.trust import of_part, quoted
-from souvenance.domain.words import terms
 from souvenance.errors import Disabled, InvalidInput, NotFound, SouvenanceError, Unauthenticated
 from souvenance.hermes.configuration import LEVELS, Configuration, Level
-from souvenance.turns.background import day, entries, lines, remarks, search_terms
-from souvenance.turns.budget import CHARACTERS_PER_TOKEN, cut, excerpt
-from souvenance.turns.cleaning import clean
-from souvenance.turns.memory import AI, USER, Memory, Note, Passage
+from souvenance.language.terms import terms
+from souvenance.patterns import pattern
 
 SEARCH_TOKENS = 800
 MOST_SEARCH_TOKENS = 2000
@@ -167,14 +167,14 @@ class _Desk(Struct, frozen=True):
             text = cut(text, min(len(text) - 1, len(text) * max(0, tokens) // taken))
         return text
 
-    def passage(self, passage: Passage, most: int, about: list[str]) -> _Answer:
+    def passage(self, passage: RecalledPassage, most: int, about: list[str]) -> _Answer:
         """A message as it is shown."""
         peer, session = (cut(defuse(name), _MOST_OF_A_NAME) for name in (passage.peer, passage.session))
         text = defuse(excerpt(clean(passage.text), about, most))
         text = quoted(of_part(text, passage.text, passage.trust), text) if text else ""
         return {"date": str(day(passage.said_at, self.now)), "peer": peer, "session": session, "text": text}
 
-    def note(self, note: Note) -> _Answer:
+    def note(self, note: MemoryNote) -> _Answer:
         return {"id": note.id, "date": str(day(note.at, self.now)), "text": defuse(clean(note.text))}
 
     def cost(self, answer: _Answer) -> int:

@@ -12,7 +12,7 @@ _MOST = 500
 _MARK_BYTES = 8
 
 
-class Heard(Struct, frozen=True):
+class HeardMessages(Struct, frozen=True):
     """What is kept of a conversation: not what was said, but marks to know it again by."""
 
     salt: bytes
@@ -29,7 +29,7 @@ class Transcript:
     was said after the last message that is still there was undone.
     """
 
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: HeardMessages) -> None:
         self.heard = heard
         self._undos = 0
         """Of how many the host has yet to tell what they left."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from souvenance.domain.pattern import pattern
+from souvenance.patterns import pattern
 
 _DENIES = pattern(
     r"n['’]t\b|\b(?:not?|nope|nah|never|none|nobody|nothing|neither|nor|without|cannot|dont|doesnt|didnt|isnt"

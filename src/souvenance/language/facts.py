@@ -14,10 +14,27 @@ from functools import cache
 
 from msgspec import Struct
 
-from souvenance.domain.pattern import pattern
-from souvenance.domain.standing import LABELS
 from souvenance.language.lexicon import Lexicon, alternatives, lexicons, straight, words_of
+from souvenance.patterns import pattern
 
+LABELS = (
+    "Name",
+    "Pronouns",
+    "Instructions",
+    "Allergy",
+    "Diet",
+    "Health",
+    "Home",
+    "Time zone",
+    "Work",
+    "Partner",
+    "Family",
+    "Pets",
+    "Languages",
+    "Birthday",
+    "Contact",
+)
+"""The labels of a card by rule, in its order; a card written by hand or by a model may have others."""
 _NAMES = frozenset(["Name", "Home"])
 _LONGEST_VALUE = 160
 _GAP, _START, _BEGINNING, _END = " ", "(", "^", ")"

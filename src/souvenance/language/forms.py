@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from souvenance.domain import words
-from souvenance.domain.pattern import pattern
+from souvenance.language import terms
 from souvenance.language.doubt import denies
+from souvenance.patterns import pattern
 
 _LEAST = 3
 """Shorter words are articles and the like in most languages that write spaces."""
@@ -40,7 +40,7 @@ def signs(text: str) -> list[str]:
 def content(text: str) -> list[str]:
     """The words that say something, as far as their length and English stop words tell."""
     plain = _KANA.sub(" ", text)
-    found = (word for word in words.words(plain) if not word.isdecimal() and word not in words.STOP_WORDS)
+    found = (word for word in terms.words(plain) if not word.isdecimal() and word not in terms.STOP_WORDS)
     said = (word for word in found if len(word) >= _LEAST and not denies(word))
     return [*said, *signs(text)]
 
@@ -64,14 +64,14 @@ def has(word: str, known: Collection[str], stems: Collection[str]) -> bool:
     """Whether one of the known words is a form of that word."""
     return (
         word in known
-        or any(term in stems for term in words.terms(word))
+        or any(term in stems for term in terms.terms(word))
         or any(_akin(word, other) for other in known)
     )
 
 
 def forms(text: str) -> Callable[[str], bool]:
     """Tells whether a text has a form of a word."""
-    known, stems = [*words.words(text), *signs(text)], words.terms(text)
+    known, stems = [*terms.words(text), *signs(text)], terms.terms(text)
     return lambda word: has(word, known, stems)
 
 

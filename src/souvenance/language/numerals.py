@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from souvenance.domain.pattern import pattern
 from souvenance.language.forms import signs
+from souvenance.patterns import pattern
 
 NUMBER = pattern(r"\d++(?:[.,:/-]\d++)*+(?:k\b)?", re.IGNORECASE)
 """A number in digits, a date or a time of day."""

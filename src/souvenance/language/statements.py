@@ -11,10 +11,10 @@ from itertools import islice
 
 from msgspec import Struct
 
-from souvenance.domain.pasted import unpasted
-from souvenance.domain.pattern import pattern
 from souvenance.language.facts import card_lines
 from souvenance.language.lexicon import Lexicon, any_holds, lexicon_of, straight
+from souvenance.language.pasted_text import unpasted
+from souvenance.patterns import pattern
 
 MOST_STATEMENTS = 50
 """How many of one message are kept; of more, the first."""

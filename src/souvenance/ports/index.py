@@ -9,7 +9,7 @@ inquiry's bounds, is as if it were not there: neither its words nor its meaning 
 another. And no line is found that nothing but its own kind speaks for: a hit shares a term with the
 question, answers a question that does, lies near it in meaning, or speaks of a day that it speaks of; or,
 where a time is all that the question asks by, was said then. A line whose vector was made for the question
-(`Asked.freshen`) is compared as if the store had it.
+(`IndexQuery.freshen`) is compared as if the store had it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from souvenance.domain.names import Room
-from souvenance.domain.relevance import Wants
-from souvenance.domain.when import Span
-from souvenance.ports.book import Book, Transaction
+from souvenance.domain.names import Compartment
+from souvenance.language.questions import Wants
+from souvenance.language.times import TimeSpan
+from souvenance.ports.store import Store, Transaction
 
-Place = tuple[Room, str]
+Place = tuple[Compartment, str]
 """A line's room, and its id there."""
 
 
@@ -58,19 +58,19 @@ class Reading(Struct, frozen=True):
     open: Opened
 
 
-Readings = Callable[[Transaction, Room], Reading | None]
+Readings = Callable[[Transaction, Compartment], Reading | None]
 """How a room's vectors are read in a transaction; None if they are not."""
 
 
-class Asked(Struct, frozen=True):
+class IndexQuery(Struct, frozen=True):
     """The question's terms under one room's key, in the same order for every room."""
 
-    room: Room
+    room: Compartment
     tokens: Sequence[int]
     marks: Sequence[int] = ()
     """Blinded tokens that a line must hold, all of them, to be found."""
     signs: Sequence[int] = ()
-    """The blinded tokens of `souvenance.domain.signs.EVERY`, in that order."""
+    """The blinded tokens of `souvenance.language.signs.EVERY`, in that order."""
     days: Sequence[int] = ()
     """The blinded tokens of the days and months that the question speaks of."""
     near_days: Sequence[int] = ()
@@ -83,7 +83,7 @@ class Asked(Struct, frozen=True):
 class Inquiry(Struct, frozen=True):
     """A question, as far as an index needs to know it."""
 
-    rooms: Sequence[Asked]
+    rooms: Sequence[IndexQuery]
     groups: Sequence[int]
     """For each token the number of the question's term that it stands for."""
     closeness: Sequence[float]
@@ -95,7 +95,7 @@ class Inquiry(Struct, frozen=True):
     speakers: Collection[str] = ()
     """Whose lines the question means."""
     wants: Wants = Wants()
-    spans: Sequence[Span] = ()
+    spans: Sequence[TimeSpan] = ()
     """The times that the question speaks of."""
     by_time: bool = False
     """Whether times are all that it asks by: then what was said in one of `spans` is found too."""
@@ -108,7 +108,7 @@ class Inquiry(Struct, frozen=True):
 
 
 class Hit(NamedTuple):
-    room: Room
+    room: Compartment
     id: str
     score: float
     signals: dict[str, float]
@@ -139,12 +139,12 @@ class Index(Protocol):
         """
         ...
 
-    def touch(self, room: Room, *, vectors: bool = False) -> None:
+    def touch(self, room: Compartment, *, vectors: bool = False) -> None:
         """Know that something is being written to the room, and whether that lasts is not known yet; or that
         lines of it were given vectors."""
         ...
 
-    def keep_up(self, book: Book, readings: Readings) -> None:
+    def keep_up(self, book: Store, readings: Readings) -> None:
         """Do for rooms that were touched, or asked about when the question's vector was not known, what the
         next question would have to wait for. It changes no answer.
 

@@ -17,8 +17,8 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from souvenance.domain.spending import Allowance, Spent
-from souvenance.domain.standing import Entry
+from souvenance.domain.current_facts import CardEntry
+from souvenance.domain.model_budget import Allowance, Spent
 from souvenance.ports.observer import Observer
 
 DERIVE = "derive"
@@ -36,7 +36,7 @@ class Turn(Struct, frozen=True):
     said_at: int
 
 
-class Statement(Struct, frozen=True):
+class SourceStatement(Struct, frozen=True):
     """Something that an answer may be made of: a conclusion, or a message of `peer`."""
 
     id: str
@@ -82,7 +82,7 @@ class Pace(Struct, frozen=True):
     """How much may have been said by then; more is read at once."""
 
 
-class Known(Struct, frozen=True):
+class KnownFacts(Struct, frozen=True):
     """A conclusion that stands. One that was noted by hand can't be replaced or retired."""
 
     id: str
@@ -91,19 +91,19 @@ class Known(Struct, frozen=True):
     by_hand: bool = False
 
 
-class Person(Struct, frozen=True):
+class ModelPerson(Struct, frozen=True):
     """Whom a reading is about, with what is known."""
 
     name: str
     card: Sequence[str] = ()
-    known: Sequence[Known] = ()
+    known: Sequence[KnownFacts] = ()
     """The most useful first."""
 
 
-class Reading(Struct, frozen=True):
+class ModelReading(Struct, frozen=True):
     """A finished stretch of a session, with what may help to understand it."""
 
-    people: Sequence[Person]
+    people: Sequence[ModelPerson]
     lines: Sequence[Turn]
     before: Sequence[Turn] = ()
     """What was said right before."""
@@ -135,17 +135,17 @@ class Revision(Struct, frozen=True):
     """Whether it says something that only the conclusion says that it replaces."""
 
 
-class Inquiry(Struct, frozen=True):
+class ModelQuestion(Struct, frozen=True):
     """A question with everything that may be used to answer it."""
 
     question: str
-    statements: Sequence[Statement]
+    statements: Sequence[SourceStatement]
     about: str | None
     asked_at: int
-    card: Sequence[Entry] = ()
+    card: Sequence[CardEntry] = ()
     """What the card of the peer says."""
     effort: Effort = Effort()
-    search: Callable[[str], Sequence[Statement]] = lambda words: ()
+    search: Callable[[str], Sequence[SourceStatement]] = lambda words: ()
     """More statements that the asker may see, best first. Raises: SouvenanceError."""
     shape: Mapping[str, Any] | None = None
     """The JSON schema that the answer must follow; None for words."""
@@ -165,7 +165,7 @@ class Dialectic(Protocol):
         """What answers say they were made by."""
         ...
 
-    def revise(self, reading: Reading) -> list[Revision]:
+    def revise(self, reading: ModelReading) -> list[Revision]:
         """What a stretch changes in what is known about the people in it. Raises: ModelUnavailable."""
         ...
 
@@ -175,7 +175,7 @@ class Dialectic(Protocol):
         """The earlier summary and the turns after it, in at most so many tokens. Raises: ModelUnavailable."""
         ...
 
-    def tell(self, inquiry: Inquiry) -> Telling:
+    def tell(self, inquiry: ModelQuestion) -> Telling:
         """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises.
 
         A model that breaks off after that ends its answer with words that say so.
@@ -183,7 +183,7 @@ class Dialectic(Protocol):
         ...
 
 
-class Standing(Struct, frozen=True):
+class ModelStatus(Struct, frozen=True):
     """How it stands with the model: who does what, what was spent, and what is wrong."""
 
     reasoner: str
@@ -212,7 +212,7 @@ class Model(Protocol):
 
     def engaged(self, workspace: str) -> Dialectic: ...
 
-    def standing(self, workspace: str) -> Standing: ...
+    def standing(self, workspace: str) -> ModelStatus: ...
 
     def observe(self, observer: Observer) -> None:
         """Have every call of a model watched from now on."""

@@ -1,6 +1,6 @@
 """The thesaurus: which search terms are close to one another, so that 'pet' finds what was said of a dog.
 
-It knows terms as `souvenance.domain.words` makes them, in languages of its choice; any other has no kin.
+It knows terms as `souvenance.language.terms` makes them, in languages of its choice; any other has no kin.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The book's contract as tests, for any implementation of `souvenance.ports.book`.
+"""The book's contract as tests, for any implementation of `souvenance.ports.store`.
 
 A book of one's own is held to it like this:
 
@@ -26,9 +26,9 @@ from msgspec.structs import replace
 
 from souvenance.domain import audit, merkle
 from souvenance.domain.audit import Event
-from souvenance.domain.cap import Extent, Revocation, Revoker
+from souvenance.domain.capability import Extent, Revocation, Revoker
 from souvenance.domain.names import ALL
-from souvenance.ports.book import Book, Span, Transaction, WrappedKey
+from souvenance.ports.store import Store, Transaction, TurnSpan, WrappedKey
 from souvenance.testing.book_scenes import (
     ELSEWHERE,
     IDS,
@@ -66,7 +66,7 @@ from souvenance.testing.workspaces_contract import WorkspacesContract
 
 class _TransactionContract:
     @pytest.mark.parametrize("failure", [GiveUp, KeyboardInterrupt])
-    def test_a_write_that_raises_changes_nothing(self, book: Book, failure: type[BaseException]) -> None:
+    def test_a_write_that_raises_changes_nothing(self, book: Store, failure: type[BaseException]) -> None:
         with book.write() as tx:
             fill(tx)
         before = contents(book)
@@ -85,34 +85,34 @@ class _TransactionContract:
             raise failure
         assert contents(book) == before
 
-    def test_a_proof_burned_in_a_write_that_raises_is_not_burned(self, book: Book) -> None:
+    def test_a_proof_burned_in_a_write_that_raises_is_not_burned(self, book: Store) -> None:
         with suppress(GiveUp), book.write() as tx:
             assert tx.caps.burn(WORKSPACE, "proof", 0, 9)
             raise GiveUp
         with book.write() as tx:
             assert tx.caps.burn(WORKSPACE, "proof", 0, 9)
 
-    def test_a_book_can_be_written_after_a_write_that_raised(self, book: Book) -> None:
+    def test_a_book_can_be_written_after_a_write_that_raised(self, book: Store) -> None:
         with suppress(GiveUp), book.write():
             raise GiveUp
         append(book, sealed_line())
         assert walked(book, span()) == [(IDS[0], "work")]
 
-    def test_a_write_sees_its_own_changes(self, book: Book) -> None:
+    def test_a_write_sees_its_own_changes(self, book: Store) -> None:
         with book.write() as tx:
             tx.lines.append(sealed_line())
             tx.audit.append(WORKSPACE, event())
             assert tx.lines.get(ROOM, IDS[0]) == sealed_line()
             assert tx.audit.tree(WORKSPACE).size == 1
 
-    def test_a_read_sees_nothing_of_a_write_that_is_still_open(self, book: Book) -> None:
+    def test_a_read_sees_nothing_of_a_write_that_is_still_open(self, book: Store) -> None:
         with book.write() as tx:
             fill(tx)
             with book.read() as reading:
                 assert reading.lines.count(ROOM) == 0
                 assert list(reading.workspaces()) == []
 
-    def test_a_read_keeps_its_view_while_others_write(self, book: Book) -> None:
+    def test_a_read_keeps_its_view_while_others_write(self, book: Store) -> None:
         append(book, sealed_line(IDS[0]))
         with book.read() as tx:
             assert tx.lines.count(ROOM) == 1
@@ -124,12 +124,12 @@ class _TransactionContract:
             assert tx.keys.every() == []
             assert tx.audit.tree(WORKSPACE).size == 0
 
-    def test_nothing_of_a_room_is_seen_from_another(self, book: Book) -> None:
+    def test_nothing_of_a_room_is_seen_from_another(self, book: Store) -> None:
         with book.write() as tx:
             fill(tx)
         with book.read() as tx:
             for room in ELSEWHERE:
-                there = Span(room.workspace, room.owner, (room.namespace,), history=True)
+                there = TurnSpan(room.workspace, room.owner, (room.namespace,), history=True)
                 assert tx.lines.get(room, IDS[0]) is None
                 assert tx.lines.walk(there) == []
                 assert tx.lines.ids(there) == []
@@ -138,7 +138,7 @@ class _TransactionContract:
                 assert tx.terms.vectors(room, SPACE, 0) == []
                 assert tx.keys.of(room.workspace, room.owner, (room.namespace,)) == []
 
-    def test_nothing_of_a_workspace_is_seen_from_another(self, book: Book) -> None:
+    def test_nothing_of_a_workspace_is_seen_from_another(self, book: Store) -> None:
         with book.write() as tx:
             untouched = tx.marks("other")
             fill(tx)
@@ -149,7 +149,7 @@ class _TransactionContract:
             assert tx.audit.tree("other").size == 0
             assert tx.caps.burn("other", "proof", 0, 9)
 
-    def test_what_is_deleted_in_other_rooms_stays_here(self, book: Book) -> None:
+    def test_what_is_deleted_in_other_rooms_stays_here(self, book: Store) -> None:
         def kept(tx: Transaction) -> tuple[object, ...]:
             found = (list(tx.terms.since(ROOM, 0)), tx.terms.vectors(ROOM, SPACE, 0))
             return (tx.lines.walk(span(history=True)), *found, tx.keys.every())
@@ -167,7 +167,7 @@ class _TransactionContract:
 
 
 class KeysContract:
-    def test_keys_come_by_room_with_the_oldest_epoch_first(self, book: Book) -> None:
+    def test_keys_come_by_room_with_the_oldest_epoch_first(self, book: Store) -> None:
         made = [WrappedKey(room, "seal", epoch, b"k") for epoch in (10, 9, 2) for room in (ROOM, TRAVEL)]
         with book.write() as tx:
             for key in made:
@@ -177,7 +177,7 @@ class KeysContract:
                 (room, epoch) for room in (TRAVEL, ROOM) for epoch in (2, 9, 10)
             ]
 
-    def test_a_key_is_read_back_as_it_was_added(self, book: Book) -> None:
+    def test_a_key_is_read_back_as_it_was_added(self, book: Store) -> None:
         keys = [
             WrappedKey(ROOM, "blind", 1, bytes(range(256))),
             WrappedKey(ROOM, "seal", (1 << 32) - 1, b"\0wrapped\0"),
@@ -188,7 +188,7 @@ class KeysContract:
         with book.read() as tx:
             assert tx.keys.of(WORKSPACE, OWNER, ("work",)) == keys
 
-    def test_keys_are_asked_for_by_owner_and_namespace(self, book: Book) -> None:
+    def test_keys_are_asked_for_by_owner_and_namespace(self, book: Store) -> None:
         rooms = (ROOM, *ELSEWHERE)
         with book.write() as tx:
             for room in rooms:
@@ -200,7 +200,7 @@ class KeysContract:
             assert tx.keys.of(WORKSPACE, OWNER, ()) == []
             assert {key.room for key in tx.keys.every()} == set(rooms)
 
-    def test_an_epoch_is_never_given_twice(self, book: Book) -> None:
+    def test_an_epoch_is_never_given_twice(self, book: Store) -> None:
         given: list[int] = []
         for _ in range(4):
             with book.write() as tx:
@@ -212,7 +212,7 @@ class KeysContract:
                 tx.keys.delete_room(ROOM)
         assert given == sorted(set(given))
 
-    def test_a_rewrapped_key_keeps_its_place(self, book: Book) -> None:
+    def test_a_rewrapped_key_keeps_its_place(self, book: Store) -> None:
         with book.write() as tx:
             for epoch in (1, 2):
                 tx.keys.add(WrappedKey(ROOM, "seal", epoch, b"old"))
@@ -220,7 +220,7 @@ class KeysContract:
         with book.read() as tx:
             assert [(key.epoch, key.wrapped) for key in tx.keys.every()] == [(1, b"new"), (2, b"old")]
 
-    def test_whoever_asks_again_is_told_of_every_change(self, book: Book) -> None:
+    def test_whoever_asks_again_is_told_of_every_change(self, book: Store) -> None:
         key = WrappedKey(ROOM, "seal", 1, b"old")
         steps: list[tuple[Callable[[Transaction], object], list[WrappedKey]]] = [
             (lambda tx: tx.keys.add(key), [key]),
@@ -237,7 +237,7 @@ class KeysContract:
             with book.write() as tx:
                 assert tx.keys.of(WORKSPACE, OWNER) == expected
 
-    def test_a_key_that_is_gone_does_not_come_back_by_rewrapping(self, book: Book) -> None:
+    def test_a_key_that_is_gone_does_not_come_back_by_rewrapping(self, book: Store) -> None:
         key = WrappedKey(ROOM, "seal", 1, b"k")
         with book.write() as tx:
             tx.keys.add(key)
@@ -246,7 +246,7 @@ class KeysContract:
         with book.read() as tx:
             assert tx.keys.every() == []
 
-    def test_a_deleted_room_loses_its_keys_and_says_how_many(self, book: Book) -> None:
+    def test_a_deleted_room_loses_its_keys_and_says_how_many(self, book: Store) -> None:
         with book.write() as tx:
             for room in (ROOM, *ELSEWHERE):
                 for purpose in ("blind", "seal"):
@@ -262,7 +262,7 @@ _ANN = Revoker(Extent(WORKSPACE, "memory", ("ann",), ("*",), None), first=False)
 
 class _CapsContract:
     def test_a_workspace_hears_of_its_own_revocations_and_of_those_that_hold_everywhere(
-        self, book: Book
+        self, book: Store
     ) -> None:
         own = Revocation(WORKSPACE, "jti", "a", 5, _ANN)
         everywhere = Revocation(ALL, "kid", "b", 6)
@@ -273,7 +273,7 @@ class _CapsContract:
             assert sorted(tx.caps.revocations(WORKSPACE), key=repr) == sorted([own, everywhere], key=repr)
             assert tx.caps.revocations("third") == [everywhere]
 
-    def test_revocations_that_differ_in_anything_but_time_stand_side_by_side(self, book: Book) -> None:
+    def test_revocations_that_differ_in_anything_but_time_stand_side_by_side(self, book: Store) -> None:
         first = Revocation(WORKSPACE, "jti", "a", 5, _ANN)
         others = [
             replace(first, kind="sub"),
@@ -288,7 +288,7 @@ class _CapsContract:
 
     @pytest.mark.parametrize("times", [(5, 9), (9, 5)])
     def test_of_two_revocations_of_the_same_the_later_time_holds(
-        self, book: Book, times: tuple[int, int]
+        self, book: Store, times: tuple[int, int]
     ) -> None:
         for at in times:
             with book.write() as tx:
@@ -296,7 +296,7 @@ class _CapsContract:
         with book.read() as tx:
             assert tx.caps.revocations(WORKSPACE) == [Revocation(WORKSPACE, "sub", "ann", 9)]
 
-    def test_a_proof_is_burned_once(self, book: Book) -> None:
+    def test_a_proof_is_burned_once(self, book: Store) -> None:
         with book.write() as tx:
             assert tx.caps.burn(WORKSPACE, "proof", 10, 20)
             assert not tx.caps.burn(WORKSPACE, "proof", 11, 21)
@@ -305,7 +305,7 @@ class _CapsContract:
         with book.write() as tx:
             assert not tx.caps.burn(WORKSPACE, "proof", 20, 30)
 
-    def test_a_proof_is_remembered_until_its_time_and_no_longer(self, book: Book) -> None:
+    def test_a_proof_is_remembered_until_its_time_and_no_longer(self, book: Store) -> None:
         with book.write() as tx:
             tx.caps.burn(WORKSPACE, "proof", 10, 20)
             assert not tx.caps.burn(WORKSPACE, "proof", 20, 40)
@@ -316,7 +316,7 @@ class _CapsContract:
 
 
 class _AuditContract:
-    def test_rows_arenumbered_from_zero_and_read_back_as_they_were_appended(self, book: Book) -> None:
+    def test_rows_arenumbered_from_zero_and_read_back_as_they_were_appended(self, book: Store) -> None:
         events = [
             Event(5, "ann", "cap", "put", audit.OK, ("a", "b"), (IDS[0], IDS[1]), '{"x":1}'),
             Event(4, "Ünal 会", "", "get", "namespace_denied"),
@@ -329,7 +329,7 @@ class _AuditContract:
             (WORKSPACE, seq, one) for seq, one in enumerate(events)
         ]
 
-    def test_the_log_of_each_workspace_is_a_chain_of_its_own(self, book: Book) -> None:
+    def test_the_log_of_each_workspace_is_a_chain_of_its_own(self, book: Store) -> None:
         for n in range(3):
             for workspace in (WORKSPACE, "other"):
                 with book.write() as tx:
@@ -340,7 +340,7 @@ class _AuditContract:
                 tree = tx.audit.tree(workspace)
                 assert (tree.size, tree.root()) == (found.size, found.root) == (3, found.root)
 
-    def test_rows_are_read_in_pages(self, book: Book) -> None:
+    def test_rows_are_read_in_pages(self, book: Store) -> None:
         with book.write() as tx:
             for n in range(5):
                 tx.audit.append(WORKSPACE, event(str(n)))
@@ -348,13 +348,13 @@ class _AuditContract:
                 found = [row.seq for row in tx.audit.rows(WORKSPACE, first, limit)]
                 assert found == list(range(5))[first : first + limit]
 
-    def test_an_empty_log_has_an_empty_tree(self, book: Book) -> None:
+    def test_an_empty_log_has_an_empty_tree(self, book: Store) -> None:
         with book.read() as tx:
             tree = tx.audit.tree(WORKSPACE)
             assert (tree.size, tree.root()) == (0, merkle.EMPTY_ROOT)
             assert list(tx.workspaces()) == []
 
-    def test_the_tree_proves_every_row_and_every_earlier_tree(self, book: Book) -> None:
+    def test_the_tree_proves_every_row_and_every_earlier_tree(self, book: Store) -> None:
         sizes = [1, 2, 3, 255, 256, 257, 511, 512, 513, 600]
         with book.write() as tx:
             leaves = [tx.audit.append(WORKSPACE, event(str(n))).leaf for n in range(sizes[-1])]
@@ -371,7 +371,7 @@ class _AuditContract:
                     path = tree.consistency(old, size)
                     assert merkle.verify_consistency(old, tree.root(old), size, root, path), (old, size)
 
-    def test_the_tree_is_the_same_however_the_rows_were_written(self, book: Book) -> None:
+    def test_the_tree_is_the_same_however_the_rows_were_written(self, book: Store) -> None:
         for first, end in ((0, 250), (250, 256), (256, 260), (260, 520)):
             with book.write() as tx:
                 for n in range(first, end):
@@ -382,7 +382,7 @@ class _AuditContract:
             assert tx.audit.tree(WORKSPACE).root() == found.root
             assert tx.audit.tree(WORKSPACE).leaves(0, len(rows)) == [row.leaf for row in rows]
 
-    def test_a_row_of_a_write_that_raised_leaves_no_gap(self, book: Book) -> None:
+    def test_a_row_of_a_write_that_raised_leaves_no_gap(self, book: Store) -> None:
         for n in range(300):
             with suppress(GiveUp), book.write() as tx:
                 tx.audit.append(WORKSPACE, event(str(n)))
@@ -394,7 +394,7 @@ class _AuditContract:
         with book.read() as tx:
             assert tx.audit.tree(WORKSPACE).root() == found.root
 
-    def test_workspaces_with_a_log_are_told_in_order(self, book: Book) -> None:
+    def test_workspaces_with_a_log_are_told_in_order(self, book: Store) -> None:
         with book.write() as tx:
             for workspace in ("b", "a", "c", "a"):
                 tx.audit.append(workspace, event())
@@ -404,7 +404,7 @@ class _AuditContract:
 
 
 class _MarksContract:
-    def test_a_touch_changes_the_mark_it_names_and_no_other(self, book: Book) -> None:
+    def test_a_touch_changes_the_mark_it_names_and_no_other(self, book: Store) -> None:
         with book.write() as tx:
             fill(tx)
             before, other = tx.marks(WORKSPACE), tx.marks("other")
@@ -415,13 +415,13 @@ class _MarksContract:
             assert tx.marks(WORKSPACE).rooms != before.rooms
             assert tx.marks("other") == other
 
-    def test_a_touch_of_nothing_changes_nothing(self, book: Book) -> None:
+    def test_a_touch_of_nothing_changes_nothing(self, book: Store) -> None:
         with book.write() as tx:
             before = tx.marks(WORKSPACE)
             tx.touch(WORKSPACE)
             assert tx.marks(WORKSPACE) == before
 
-    def test_a_touch_of_all_workspaces_changes_the_marks_of_each(self, book: Book) -> None:
+    def test_a_touch_of_all_workspaces_changes_the_marks_of_each(self, book: Store) -> None:
         with book.write() as tx:
             tx.touch(WORKSPACE, caps=True, rooms=True)
             before = [tx.marks(workspace) for workspace in (WORKSPACE, "other", "never seen")]
@@ -431,7 +431,7 @@ class _MarksContract:
             assert old.caps != new.caps
             assert old.rooms != new.rooms
 
-    def test_a_mark_never_takes_an_old_value_again(self, book: Book) -> None:
+    def test_a_mark_never_takes_an_old_value_again(self, book: Store) -> None:
         seen = []
         for n in range(12):
             with book.write() as tx:
@@ -442,7 +442,7 @@ class _MarksContract:
 
 
 class _ScrubContract:
-    def test_a_scrub_is_pending_from_a_deletion_until_it_was_done(self, book: Book) -> None:
+    def test_a_scrub_is_pending_from_a_deletion_until_it_was_done(self, book: Store) -> None:
         assert not book.scrub_pending()
         append(book, sealed_line())
         with book.write() as tx:
@@ -452,7 +452,7 @@ class _ScrubContract:
         assert book.scrub()
         assert not book.scrub_pending()
 
-    def test_a_scrub_that_is_not_owed_may_be_asked_for(self, book: Book) -> None:
+    def test_a_scrub_that_is_not_owed_may_be_asked_for(self, book: Store) -> None:
         with book.write() as tx:
             fill(tx)
         assert book.scrub()
@@ -460,7 +460,7 @@ class _ScrubContract:
         assert book.scrub()
         assert contents(book) == before
 
-    def test_a_scrub_beside_an_open_read_is_done_or_stays_pending(self, book: Book) -> None:
+    def test_a_scrub_beside_an_open_read_is_done_or_stays_pending(self, book: Store) -> None:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1]))
         with book.write() as tx:
             tx.lines.delete(ROOM, (IDS[0],))
@@ -474,11 +474,11 @@ class _ScrubContract:
 
 
 class _ThreadsContract:
-    def test_many_threads_lose_nothing(self, book: Book) -> None:
+    def test_many_threads_lose_nothing(self, book: Store) -> None:
         in_many_threads([book] * THREADS, write_and_log)
         expect_all_written(book)
 
-    def test_a_writer_waits_for_the_one_before_it(self, book: Book) -> None:
+    def test_a_writer_waits_for_the_one_before_it(self, book: Store) -> None:
         begun = threading.Event()
 
         def write_next() -> int:
@@ -494,7 +494,7 @@ class _ThreadsContract:
                     tx.lines.append(sealed_line(numbered(0, n)))
             assert following.result() == 500
 
-    def test_a_reader_never_sees_half_of_a_write(self, book: Book) -> None:
+    def test_a_reader_never_sees_half_of_a_write(self, book: Store) -> None:
         done = threading.Event()
 
         def watch() -> int:
@@ -537,6 +537,6 @@ class BookContract(
     """What every book promises. Override `book`."""
 
     @pytest.fixture
-    def book(self) -> Iterator[Book]:
+    def book(self) -> Iterator[Store]:
         """An empty book, for one test."""
         raise NotImplementedError("override the fixture 'book': it gives each test an empty book")

@@ -9,18 +9,18 @@ from msgspec.structs import replace
 
 from souvenance.domain import audit, ulid
 from souvenance.domain.audit import Event
-from souvenance.domain.cap import Revocation
-from souvenance.domain.feed import Saying, TermsChange
+from souvenance.domain.capability import Revocation
+from souvenance.domain.change_feed import Saying, TermsChange
+from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
+from souvenance.domain.jobs import DERIVE, Errand
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import ALL, Room
-from souvenance.domain.register import MEMBER, PEER, Entry, Tie
-from souvenance.domain.tasks import DERIVE, Errand
-from souvenance.ports.book import EVERYTHING, Book, Span, Transaction, Turns, Vector, Views, WrappedKey
-from souvenance.ports.register import Batch
+from souvenance.domain.names import ALL, Compartment
+from souvenance.ports.directory import Batch
+from souvenance.ports.store import EVERYTHING, Store, Transaction, Turns, TurnSpan, Vector, Views, WrappedKey
 
 WORKSPACE = "acme"
 OWNER = "ann"
-ROOM = Room(WORKSPACE, OWNER, "work")
+ROOM = Compartment(WORKSPACE, OWNER, "work")
 TRAVEL = ROOM._replace(namespace="travel")
 ELSEWHERE = (
     ROOM._replace(workspace="other"),
@@ -45,7 +45,7 @@ class GiveUp(Exception):
     """Raised inside a write to have it rolled back."""
 
 
-def sealed_line(line_id: str = IDS[0], room: Room = ROOM, **changes: Any) -> SealedLine:
+def sealed_line(line_id: str = IDS[0], room: Compartment = ROOM, **changes: Any) -> SealedLine:
     """A line as a book keeps it. What is sealed does not matter here."""
     plain = SealedLine(
         room=room,
@@ -63,42 +63,42 @@ def sealed_line(line_id: str = IDS[0], room: Room = ROOM, **changes: Any) -> Sea
     return replace(plain, **changes)
 
 
-def span(*namespaces: str, **changes: Any) -> Span:
+def span(*namespaces: str, **changes: Any) -> TurnSpan:
     """All of one owner's lines in those namespaces, oldest first, unless told otherwise."""
-    return replace(Span(WORKSPACE, OWNER, namespaces or (ROOM.namespace,), newest_first=False), **changes)
+    return replace(TurnSpan(WORKSPACE, OWNER, namespaces or (ROOM.namespace,), newest_first=False), **changes)
 
 
 def event(detail: str = "") -> Event:
     return Event(1, OWNER, "cap", "put", audit.OK, (ROOM.namespace,), (IDS[0],), detail)
 
 
-def append(book: Book, *lines: SealedLine) -> None:
+def append(book: Store, *lines: SealedLine) -> None:
     with book.write() as tx:
         for line in lines:
             assert tx.lines.append(line)
 
 
-def walked(book: Book, asked: Span) -> list[tuple[str, str]]:
+def walked(book: Store, asked: TurnSpan) -> list[tuple[str, str]]:
     with book.read() as tx:
         return [(line.id, line.room.namespace) for line in tx.lines.walk(asked)]
 
 
-def changes_since(book: Book, seq: int, room: Room = ROOM) -> list[TermsChange]:
+def changes_since(book: Store, seq: int, room: Compartment = ROOM) -> list[TermsChange]:
     with book.read() as tx:
         return list(tx.terms.since(room, seq))
 
 
-def vectors_since(book: Book, seq: int, room: Room = ROOM, space: str = SPACE) -> list[Vector]:
+def vectors_since(book: Store, seq: int, room: Compartment = ROOM, space: str = SPACE) -> list[Vector]:
     with book.read() as tx:
         return tx.terms.vectors(room, space, seq)
 
 
-def log(book: Book, workspace: str = WORKSPACE) -> list[audit.Row]:
+def log(book: Store, workspace: str = WORKSPACE) -> list[audit.Row]:
     with book.read() as tx:
         return tx.audit.rows(workspace, 0, EVERYTHING)
 
 
-def fill(tx: Transaction, room: Room = ROOM) -> None:
+def fill(tx: Transaction, room: Compartment = ROOM) -> None:
     """Leave something of every kind in a room and its workspace."""
     tx.lines.append(sealed_line(IDS[0], room))
     tx.lines.append(sealed_line(IDS[1], room, supersedes=IDS[0], session="s"))
@@ -115,7 +115,7 @@ def fill(tx: Transaction, room: Room = ROOM) -> None:
     _fill_talk(tx, room)
 
 
-def _fill_talk(tx: Transaction, room: Room) -> None:
+def _fill_talk(tx: Transaction, room: Compartment) -> None:
     session = room.namespace
     tx.lines.append(sealed_line(IDS[6], room, kind="message", session=session, turn=1, tokens=3))
     tx.lines.append(sealed_line(IDS[7], room, kind="conclusion", about="bob", likeness=b"like"))
@@ -131,7 +131,7 @@ def _fill_talk(tx: Transaction, room: Room) -> None:
     tx.work.claim("worker", now=1, until=9, most=1)
 
 
-def contents(book: Book, rooms: Sequence[Room] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
+def contents(book: Store, rooms: Sequence[Compartment] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
     """Everything that a book tells about those rooms and their workspaces, to a reader and a writer alike."""
     with book.read() as tx:
         found = _told(tx, rooms)
@@ -141,7 +141,7 @@ def contents(book: Book, rooms: Sequence[Room] = (ROOM, *ELSEWHERE)) -> dict[obj
     return found
 
 
-def _told(tx: Transaction, rooms: Sequence[Room]) -> dict[object, object]:
+def _told(tx: Transaction, rooms: Sequence[Compartment]) -> dict[object, object]:
     found: dict[object, object] = {
         "keys": tx.keys.every(),
         "rooms": tx.lines.rooms(),
@@ -149,7 +149,7 @@ def _told(tx: Transaction, rooms: Sequence[Room]) -> dict[object, object]:
         "spaces": tx.terms.spaces(),
     }
     for room in rooms:
-        whole = Span(room.workspace, room.owner, (room.namespace,), history=True)
+        whole = TurnSpan(room.workspace, room.owner, (room.namespace,), history=True)
         found[room] = (
             tx.lines.walk(whole),
             list(tx.terms.since(room, 0)),
@@ -169,7 +169,7 @@ def _told(tx: Transaction, rooms: Sequence[Room]) -> dict[object, object]:
     return found
 
 
-def _told_of_talk(tx: Transaction, room: Room) -> tuple[object, ...]:
+def _told_of_talk(tx: Transaction, room: Compartment) -> tuple[object, ...]:
     workspace, owner, session = room
     return (
         tx.lines.turns(Turns(workspace, session)),
@@ -187,7 +187,7 @@ def _told_of_talk(tx: Transaction, room: Room) -> tuple[object, ...]:
     )
 
 
-def write_and_log(book: Book, thread: int) -> None:
+def write_and_log(book: Store, thread: int) -> None:
     for n in range(_WRITES_PER_THREAD):
         with book.write((ALL, WORKSPACE)[n % 2]) as tx:
             tx.lines.append(sealed_line(numbered(thread, n)))
@@ -201,7 +201,7 @@ def numbered(thread: int, n: int) -> str:
     return ulid.compose(n, thread.to_bytes(ulid.ENTROPY_BYTES, "big"))
 
 
-def expect_all_written(book: Book) -> None:
+def expect_all_written(book: Store) -> None:
     """Whatever `THREADS` threads wrote together is there, once, in one unbroken log."""
     expected = sorted(numbered(thread, n) for thread in range(THREADS) for n in range(_WRITES_PER_THREAD))
     with book.read() as tx:

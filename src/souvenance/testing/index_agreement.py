@@ -13,13 +13,13 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from souvenance.domain import signs
-from souvenance.domain.feed import Saying
-from souvenance.domain.names import ALL, Room
-from souvenance.domain.relevance import Wants
-from souvenance.domain.when import Span
-from souvenance.ports.book import Book, Transaction
-from souvenance.ports.index import Asked, Index, Inquiry, Reading
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.names import ALL, Compartment
+from souvenance.language import signs
+from souvenance.language.questions import Wants
+from souvenance.language.times import TimeSpan
+from souvenance.ports.index import Index, IndexQuery, Inquiry, Reading
+from souvenance.ports.store import Store, Transaction
 from souvenance.testing.index_scenes import CITY, IDS, MILK, TEA, add, expect_same, packed, pointing
 
 _TOKENS = (0, TEA, 2, 3, 4, CITY, MILK)
@@ -65,7 +65,7 @@ class _Ask(Struct, frozen=True):
     days: Sequence[int]
     wants: Wants
     speakers: Collection[str]
-    spans: Sequence[Span]
+    spans: Sequence[TimeSpan]
     by_time: bool
     sessions: Collection[str] | None
     said: bool
@@ -74,7 +74,7 @@ class _Ask(Struct, frozen=True):
     within: Collection[int] | None
 
 
-class Batch(Struct, frozen=True):
+class IndexBatch(Struct, frozen=True):
     """What one write does to the rooms, and what is asked after it; the index may keep up in between."""
 
     removed: Sequence[_Place]
@@ -101,7 +101,7 @@ _SAID = st.tuples(
 ).map(Saying._make)
 _SOME_SPACE = st.sampled_from(sorted(_SPACES))
 _SPANS = st.tuples(_TIMES, st.sampled_from([0, 1, 7, 31])).map(
-    lambda drawn: Span(drawn[0], drawn[0] + drawn[1] * _DAY)
+    lambda drawn: TimeSpan(drawn[0], drawn[0] + drawn[1] * _DAY)
 )
 _FEW: st.SearchStrategy[list[int]] = st.just([]) | st.lists(_TERMS, max_size=2)
 _KIN = st.tuples(_TERMS, st.sampled_from([0.25, 0.5, 0.9]))
@@ -137,7 +137,7 @@ BATCHES = st.lists(
         st.lists(_ASKED, min_size=1, max_size=2),
         st.sampled_from([False, False, False, True]),
         st.none() | _SOME_SPACE,
-    ).map(lambda drawn: Batch(*drawn)),
+    ).map(lambda drawn: IndexBatch(*drawn)),
     min_size=1,
     max_size=6,
 )
@@ -146,17 +146,17 @@ BATCHES = st.lists(
 class Agreement:
     """One run: rooms of two speakers in two workspaces that nobody used before."""
 
-    def __init__(self, book: Book, index: Index, reference: Index) -> None:
+    def __init__(self, book: Store, index: Index, reference: Index) -> None:
         run = next(_runs)
         places = (("", "ann", "x"), ("", "ann", "y"), ("", "bob", "x"), ("-other", "ann", "x"))
-        self._rooms = [Room(f"run-{run}{end}", owner, namespace) for end, owner, namespace in places]
+        self._rooms = [Compartment(f"run-{run}{end}", owner, namespace) for end, owner, namespace in places]
         self._said: dict[_Place, Saying] = {}
         self._asked: list[_Ask] = []
         self._book = book
         self._index = index
         self._reference = reference
 
-    def play(self, batch: Batch) -> None:
+    def play(self, batch: IndexBatch) -> None:
         with self._book.write() as tx:
             self._write(tx, batch)
         if batch.forget:
@@ -170,7 +170,7 @@ class Agreement:
             with self._book.read() as tx:
                 expect_same(self._index, self._reference, tx, self._inquiry(ask), ask.k, within)
 
-    def _write(self, tx: Transaction, batch: Batch) -> None:
+    def _write(self, tx: Transaction, batch: IndexBatch) -> None:
         for room, line in batch.removed:
             self._index.touch(self._rooms[room])
             tx.terms.remove(self._rooms[room], (IDS[line],))
@@ -217,7 +217,7 @@ class Agreement:
         point = [component / 64 for component in ask.point]
         return Inquiry(
             rooms=[
-                Asked(
+                IndexQuery(
                     self._rooms[room],
                     self._blinded(room, [term for _, term, _ in tokens]),
                     self._blinded(room, ask.marks),

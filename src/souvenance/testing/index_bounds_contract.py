@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from souvenance.domain.feed import Saying
-from souvenance.ports.book import Book
-from souvenance.ports.index import Asked, Index, Inquiry
+from souvenance.domain.change_feed import Saying
+from souvenance.ports.index import Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store
 from souvenance.testing.index_scenes import (
     BOB,
     CITY,
@@ -42,7 +42,7 @@ _MARKED = (1, 2, 3, 6)
 """Which of the lines bear the mark."""
 
 
-def _fill(book: Book, chosen: Collection[int], workspace: str) -> None:
+def _fill(book: Store, chosen: Collection[int], workspace: str) -> None:
     """Leave some of a few lines of two speakers in a workspace."""
     with book.write() as tx:
         for n in chosen:
@@ -53,7 +53,7 @@ def _fill(book: Book, chosen: Collection[int], workspace: str) -> None:
 
 
 class BoundsContract:
-    def test_nothing_outside_of_within_is_found(self, book: Book, index: Index) -> None:
+    def test_nothing_outside_of_within_is_found(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, *[{TEA: 1}] * 5)
         within = {IDS[1], IDS[3], "01ARZ3NDEKTSV4RRFFQ69G5FAV"}
         assert search(book, index, about(TEA), within=within) == [IDS[3], IDS[1]]
@@ -61,7 +61,7 @@ class BoundsContract:
         assert search(book, index, about(TEA), within=()) == []
 
     def test_only_lines_of_the_sessions_that_are_looked_into_are_found(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         with book.write() as tx:
             for line_id, said in zip(IDS, _SAID, strict=True):
@@ -77,7 +77,7 @@ class BoundsContract:
         assert found(None, said=True) == {*IDS[:5], IDS[7]}
         assert found({"s"}, said=True) == {IDS[0], IDS[1], IDS[4]}
 
-    def test_sessions_are_looked_into_in_the_workspace_of_their_room(self, book: Book, index: Index) -> None:
+    def test_sessions_are_looked_into_in_the_workspace_of_their_room(self, book: Store, index: Index) -> None:
         other = WORK._replace(workspace="other")
         with book.write() as tx:
             add(tx, WORK, IDS[0], {TEA: 1}, Saying("s", 1))
@@ -99,7 +99,7 @@ class BoundsContract:
         ],
     )
     def test_what_lies_beyond_the_bounds_is_as_if_it_were_not_there(
-        self, book: Book, index: Index, bounds: dict[str, Any], inside: Sequence[int]
+        self, book: Store, index: Index, bounds: dict[str, Any], inside: Sequence[int]
     ) -> None:
         _fill(book, range(len(IDS)), "whole")
         _fill(book, inside, "part")
@@ -108,7 +108,7 @@ class BoundsContract:
             workspace: str, marks: Sequence[int], within: Collection[str] | None, **more: Any
         ) -> list[Any]:
             rooms = [room._replace(workspace=workspace) for room in (WORK, BOB)]
-            asked = [Asked(room, [TEA, MILK], marks, days=[5]) for room in rooms]
+            asked = [IndexQuery(room, [TEA, MILK], marks, days=[5]) for room in rooms]
             inquiry = Inquiry(asked, [0, 1], [1.0, 1.0], TO_EAST, SPACE, **more)
             return [(hit.room.owner, *hit[1:]) for hit in hits(book, index, inquiry, 20, within)]
 
@@ -119,7 +119,7 @@ class BoundsContract:
         assert found("whole", (), None) == whole
 
     def test_only_lines_with_every_mark_are_found_and_the_marks_alone_find_none(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1, 5: 0}, {TEA: 1, 5: 0, 6: 0}, {5: 0, 6: 0})
 
@@ -128,7 +128,7 @@ class BoundsContract:
                 search(
                     book,
                     index,
-                    Inquiry([Asked(WORK, tokens, marks)], range(len(tokens)), [1.0] * len(tokens)),
+                    Inquiry([IndexQuery(WORK, tokens, marks)], range(len(tokens)), [1.0] * len(tokens)),
                 )
             )
 

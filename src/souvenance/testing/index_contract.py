@@ -27,10 +27,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from souvenance.domain import relevance as r
 from souvenance.domain import ulid
-from souvenance.domain.names import Room
-from souvenance.ports.book import Book
-from souvenance.ports.index import Asked, Index, Inquiry
-from souvenance.testing.index_agreement import BATCHES, Agreement, Batch
+from souvenance.domain.names import Compartment
+from souvenance.ports.index import Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store
+from souvenance.testing.index_agreement import BATCHES, Agreement, IndexBatch
 from souvenance.testing.index_bounds_contract import BoundsContract
 from souvenance.testing.index_kin_contract import KinContract
 from souvenance.testing.index_kinds_contract import KindsContract
@@ -59,17 +59,17 @@ _EXAMPLES = 60
 
 
 class _FindingContract:
-    def test_only_lines_that_hold_a_term_are_found(self, book: Book, index: Index) -> None:
+    def test_only_lines_that_hold_a_term_are_found(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {MILK: 1}, {TEA: 1, MILK: 1}, {CITY: 1})
         assert set(search(book, index, about(TEA))) == {IDS[0], IDS[2]}
         assert set(search(book, index, about(MILK, CITY))) == {IDS[1], IDS[2], IDS[3]}
         assert search(book, index, about(7)) == []
 
-    def test_a_line_that_holds_more_of_the_question_comes_first(self, book: Book, index: Index) -> None:
+    def test_a_line_that_holds_more_of_the_question_comes_first(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1, MILK: 1}, {TEA: 1, 5: 1}, {MILK: 1, 5: 1})
         assert search(book, index, about(TEA, MILK))[0] == IDS[0]
 
-    def test_a_rare_term_tells_more_than_a_common_one(self, book: Book, index: Index) -> None:
+    def test_a_rare_term_tells_more_than_a_common_one(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {CITY: 1}, {TEA: 1}, {TEA: 1}, {TEA: 1})
         assert search(book, index, about(TEA, CITY))[0] == IDS[0]
         told = signal(book, index, about(TEA, CITY), r.KIN)
@@ -77,16 +77,16 @@ class _FindingContract:
         assert told[IDS[0]] == pytest.approx(city / (tea + city))
         assert told[IDS[1]] == pytest.approx(tea / (tea + city))
 
-    def test_a_term_that_nobody_holds_is_missed(self, book: Book, index: Index) -> None:
+    def test_a_term_that_nobody_holds_is_missed(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1})
         assert signal(book, index, about(TEA), r.KIN) == {IDS[0]: 1.0}
         assert signal(book, index, about(TEA, CITY), r.KIN)[IDS[0]] < 0.5
 
-    def test_a_term_counts_once_however_often_a_line_holds_it(self, book: Book, index: Index) -> None:
+    def test_a_term_counts_once_however_often_a_line_holds_it(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 255}, {TEA: 0})
         assert set(signal(book, index, about(TEA), r.KIN).values()) == {1.0}
 
-    def test_a_line_tells_how_rare_its_terms_are_in_its_room(self, book: Book, index: Index) -> None:
+    def test_a_line_tells_how_rare_its_terms_are_in_its_room(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1, CITY: 3, 5: 0}, {TEA: 1})
         index_lines(book, TRAVEL, *[{CITY: 1}] * 4)
         asked = about(TEA, rooms=(WORK, TRAVEL))
@@ -94,7 +94,7 @@ class _FindingContract:
             {IDS[0]: log1p(r.idf(2, 2) + r.idf(2, 1)), IDS[1]: log1p(r.idf(2, 2))}
         )
 
-    def test_the_score_is_what_the_signals_add_up_to(self, book: Book, index: Index) -> None:
+    def test_the_score_is_what_the_signals_add_up_to(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1, MILK: 2}, {TEA: 1}, {MILK: 3, 5: 1})
         found = hits(book, index, about(TEA, MILK))
         assert len(found) == 3
@@ -102,7 +102,7 @@ class _FindingContract:
             expect_told(hit)
             assert hit.signals[r.KIN] > 0
 
-    def test_of_equal_scores_the_newest_id_comes_first(self, book: Book, index: Index) -> None:
+    def test_of_equal_scores_the_newest_id_comes_first(self, book: Store, index: Index) -> None:
         with book.write() as tx:
             for line_id in (IDS[2], IDS[0], IDS[3], IDS[1]):
                 add(tx, WORK, line_id, {TEA: 1})
@@ -110,7 +110,7 @@ class _FindingContract:
         assert search(book, index, about(TEA), k=2) == [IDS[3], IDS[2]]
 
     @pytest.mark.parametrize("terms", [2, 5, 9])
-    def test_many_lines_that_say_the_same_are_equal(self, book: Book, index: Index, terms: int) -> None:
+    def test_many_lines_that_say_the_same_are_equal(self, book: Store, index: Index, terms: int) -> None:
         ids = [ulid.compose(n, bytes(ulid.ENTROPY_BYTES)) for n in range(67)]
         with book.write() as tx:
             for n, line_id in enumerate(ids):
@@ -118,19 +118,19 @@ class _FindingContract:
         found = search(book, index, about(*range(terms), *range(100, 109)), k=100)
         assert [line_id for line_id in found if line_id in ids[::3]] == ids[::3][::-1]
 
-    def test_there_are_never_more_than_k(self, book: Book, index: Index) -> None:
+    def test_there_are_never_more_than_k(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, *[{TEA: 1}] * 5)
         index_lines(book, TRAVEL, *[{TEA: 1}] * 5)
         for k in range(12):
             assert len(search(book, index, about(TEA, rooms=(WORK, TRAVEL)), k=k)) == min(k, 10)
 
-    def test_lines_without_tokens_are_never_found(self, book: Book, index: Index) -> None:
+    def test_lines_without_tokens_are_never_found(self, book: Store, index: Index) -> None:
         index_lines(book, TRAVEL, {}, {})
         assert search(book, index, about(TEA, MILK, rooms=(TRAVEL,))) == []
         index_lines(book, WORK, {}, {TEA: 1})
         assert search(book, index, about(TEA, rooms=(WORK, TRAVEL))) == [IDS[1]]
 
-    def test_nothing_asked_is_nothing_found(self, book: Book, index: Index) -> None:
+    def test_nothing_asked_is_nothing_found(self, book: Store, index: Index) -> None:
         assert search(book, index, about(TEA)) == []
         assert search(book, index, about(TEA, rooms=(WORK, TRAVEL))) == []
         index_lines(book, WORK, {TEA: 1})
@@ -139,21 +139,21 @@ class _FindingContract:
 
 
 class _RoomsContract:
-    def test_each_room_is_asked_for_its_own_tokens(self, book: Book, index: Index) -> None:
+    def test_each_room_is_asked_for_its_own_tokens(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {MILK: 1})
         index_lines(book, TRAVEL, {TEA: 1}, {MILK: 1})
-        inquiry = Inquiry([Asked(WORK, [TEA]), Asked(TRAVEL, [MILK])], [0], [1.0])
+        inquiry = Inquiry([IndexQuery(WORK, [TEA]), IndexQuery(TRAVEL, [MILK])], [0], [1.0])
         found = hits(book, index, inquiry)
         assert [(hit.room, hit.id) for hit in found] == [(TRAVEL, IDS[1]), (WORK, IDS[0])]
         assert [hit.signals[r.KIN] for hit in found] == [1.0, 1.0]
 
-    def test_rooms_are_ranked_together(self, book: Book, index: Index) -> None:
+    def test_rooms_are_ranked_together(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1, MILK: 1, CITY: 1})
         index_lines(book, TRAVEL, {TEA: 1, MILK: 1})
         found = hits(book, index, about(TEA, MILK, CITY, rooms=(WORK, TRAVEL)))
         assert [hit[:2] for hit in found] == [(WORK, IDS[1]), (TRAVEL, IDS[0]), (WORK, IDS[0])]
 
-    def test_how_telling_a_term_is_depends_on_all_the_rooms_together(self, book: Book, index: Index) -> None:
+    def test_how_telling_a_term_is_depends_on_all_the_rooms_together(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {CITY: 1})
         index_lines(book, TRAVEL, *[{TEA: 1}] * 6)
         found = hits(book, index, about(TEA, CITY, rooms=(WORK, TRAVEL)))
@@ -161,18 +161,18 @@ class _RoomsContract:
         assert found[0][:2] == (WORK, IDS[1])
         assert found[0].signals[r.KIN] == pytest.approx(city / (tea + city))
 
-    def test_a_room_that_was_not_asked_about_is_not_found(self, book: Book, index: Index) -> None:
+    def test_a_room_that_was_not_asked_about_is_not_found(self, book: Store, index: Index) -> None:
         for room in (TRAVEL, BOB, WORK._replace(workspace="other")):
             index_lines(book, room, {TEA: 1})
         assert search(book, index, about(TEA)) == []
 
     def test_rooms_may_be_asked_in_any_order_and_selection(
-        self, book: Book, index: Index, reference: Index
+        self, book: Store, index: Index, reference: Index
     ) -> None:
         empty = WORK._replace(namespace="empty")
         index_lines(book, WORK, {TEA: 1}, {MILK: 1})
         index_lines(book, TRAVEL, {MILK: 1}, {TEA: 2, MILK: 1})
-        orders: list[list[Room]] = [
+        orders: list[list[Compartment]] = [
             [empty, WORK],
             [WORK],
             [WORK, empty],
@@ -185,12 +185,12 @@ class _RoomsContract:
         tokens = {WORK: TEA, TRAVEL: MILK, empty: CITY}
         with book.read() as tx:
             for order in (*orders, *orders[::-1]):
-                inquiry = Inquiry([Asked(room, [tokens[room]]) for room in order], [0], [1.0])
+                inquiry = Inquiry([IndexQuery(room, [tokens[room]]) for room in order], [0], [1.0])
                 expect_same(index, reference, tx, inquiry)
 
 
 class _FollowingContract:
-    def test_a_line_is_found_as_soon_as_it_is_added(self, book: Book, index: Index) -> None:
+    def test_a_line_is_found_as_soon_as_it_is_added(self, book: Store, index: Index) -> None:
         for n, line_id in enumerate(IDS):
             with book.write() as tx:
                 add(tx, WORK, line_id, {TEA: 1})
@@ -198,7 +198,7 @@ class _FollowingContract:
 
     @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
     def test_a_line_is_not_found_once_it_was_removed(
-        self, book: Book, index: Index, order: Sequence[int]
+        self, book: Store, index: Index, order: Sequence[int]
     ) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1}, {TEA: 1})
         left = set(IDS[:3])
@@ -210,7 +210,7 @@ class _FollowingContract:
             assert set(search(book, index, about(TEA))) == left
 
     def test_a_removed_line_no_longer_weighs_on_the_scores_of_others(
-        self, book: Book, index: Index, reference: Index
+        self, book: Store, index: Index, reference: Index
     ) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 9, 5: 30}, {TEA: 1, MILK: 1}, {MILK: 2}, {MILK: 1, 5: 7})
         for n in (1, 4, 3):
@@ -221,7 +221,7 @@ class _FollowingContract:
             with book.read() as tx:
                 expect_same(index, reference, tx, about(TEA, MILK))
 
-    def test_a_line_added_again_is_found_by_what_it_says_now(self, book: Book, index: Index) -> None:
+    def test_a_line_added_again_is_found_by_what_it_says_now(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {CITY: 1})
         assert search(book, index, about(TEA)) == [IDS[0]]
         with book.write() as tx:
@@ -230,7 +230,7 @@ class _FollowingContract:
         assert search(book, index, about(TEA)) == []
         assert search(book, index, about(MILK)) == [IDS[0]]
 
-    def test_a_deleted_room_is_searched_as_it_is_filled_again(self, book: Book, index: Index) -> None:
+    def test_a_deleted_room_is_searched_as_it_is_filled_again(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1})
         assert search(book, index, about(TEA)) == [IDS[1], IDS[0]]
         with book.write() as tx:
@@ -241,15 +241,15 @@ class _FollowingContract:
         assert search(book, index, about(TEA)) == []
         assert search(book, index, about(MILK)) == [IDS[1], IDS[0]]
 
-    def test_forgetting_what_is_cached_changes_no_answer(self, book: Book, index: Index) -> None:
+    def test_forgetting_what_is_cached_changes_no_answer(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 2}, {MILK: 1})
         before = hits(book, index, about(TEA, MILK))
         index.forget()
         assert hits(book, index, about(TEA, MILK)) == before
         assert len(before) == 3
 
-    def test_many_threads_search_what_they_see(self, book: Book, index: Index, reference: Index) -> None:
-        def put_and_search(book: Book, thread: int) -> None:
+    def test_many_threads_search_what_they_see(self, book: Store, index: Index, reference: Index) -> None:
+        def put_and_search(book: Store, thread: int) -> None:
             for n in range(6):
                 line_id = ulid.compose(n, thread.to_bytes(ulid.ENTROPY_BYTES, "big"))
                 with book.write() as tx:
@@ -285,7 +285,7 @@ class IndexContract(
         raise NotImplementedError("override the fixture 'reference': it gives a ReferenceIndex")
 
     @pytest.fixture
-    def book(self) -> Iterator[Book]:
+    def book(self) -> Iterator[Store]:
         """An empty book."""
         raise NotImplementedError("override the fixture 'book'")
 
@@ -298,7 +298,7 @@ class IndexContract(
     )
     @given(batches=BATCHES)
     def test_generated_rooms_are_searched_as_the_reference_searches_them(
-        self, book: Book, index: Index, reference: Index, batches: Sequence[Batch]
+        self, book: Store, index: Index, reference: Index, batches: Sequence[IndexBatch]
     ) -> None:
         run = Agreement(book, index, reference)
         for batch in batches:

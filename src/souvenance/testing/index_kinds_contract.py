@@ -8,12 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from souvenance.domain import relevance as r
-from souvenance.domain import signs
-from souvenance.domain.feed import Saying
-from souvenance.domain.relevance import Wants
-from souvenance.domain.when import Span
-from souvenance.ports.book import Book
-from souvenance.ports.index import Asked, Index, Inquiry
+from souvenance.domain.change_feed import Saying
+from souvenance.language import signs
+from souvenance.language.questions import Wants
+from souvenance.language.times import TimeSpan
+from souvenance.ports.index import Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store
 from souvenance.testing.index_scenes import (
     BOB,
     IDS,
@@ -35,10 +35,10 @@ _KINDS = {r.ASKS, r.SELF, r.MOMENT, r.COUNT, r.WHO}
 
 
 def _signed(wants: Wants = Wants()) -> Inquiry:  # noqa: B008
-    return Inquiry([Asked(WORK, [TEA], (), _SIGNS)], [0], [1.0], wants=wants)
+    return Inquiry([IndexQuery(WORK, [TEA], (), _SIGNS)], [0], [1.0], wants=wants)
 
 
-def _spoken(book: Book, *days: float) -> None:
+def _spoken(book: Store, *days: float) -> None:
     """Lines of one term, each said on that day."""
     with book.write() as tx:
         for line_id, day in zip(IDS, days, strict=False):
@@ -57,7 +57,7 @@ class KindsContract:
         ],
     )
     def test_a_sign_counts_by_itself_or_because_the_question_wants_it(
-        self, book: Book, index: Index, sign: str, told: set[str]
+        self, book: Store, index: Index, sign: str, told: set[str]
     ) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1, _SIGNS[signs.EVERY.index(sign)]: 0})
 
@@ -75,45 +75,45 @@ class KindsContract:
         [(Wants(moment=True), r.MOMENT), (Wants(count=True), r.COUNT), (Wants(name=True), r.WHO)],
     )
     def test_a_question_wants_one_thing_and_not_another(
-        self, book: Book, index: Index, wants: Wants, name: str
+        self, book: Store, index: Index, wants: Wants, name: str
     ) -> None:
         index_lines(book, WORK, {TEA: 1, **dict.fromkeys(_SIGNS, 0)})
         (hit,) = hits(book, index, _signed(wants))
         assert _KINDS & hit.signals.keys() == {r.ASKS, r.SELF, name}
 
-    def test_a_line_that_asks_comes_behind_one_that_tells(self, book: Book, index: Index) -> None:
+    def test_a_line_that_asks_comes_behind_one_that_tells(self, book: Store, index: Index) -> None:
         asks, tells = (_SIGNS[signs.EVERY.index(sign)] for sign in (signs.ASKS, signs.SELF))
         index_lines(book, WORK, {TEA: 1, tells: 0}, {TEA: 1}, {TEA: 1, asks: 0})
         assert search(book, index, _signed()) == IDS[:3]
 
-    def test_signs_and_wishes_find_nothing_by_themselves(self, book: Book, index: Index) -> None:
+    def test_signs_and_wishes_find_nothing_by_themselves(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {5: 1, **dict.fromkeys(_SIGNS, 0)})
         assert search(book, index, _signed(Wants(moment=True, count=True, name=True))) == []
-        assert search(book, index, about(TEA, speakers=("ann",), spans=(Span(0, _DAY),))) == []
+        assert search(book, index, about(TEA, speakers=("ann",), spans=(TimeSpan(0, _DAY),))) == []
 
-    def test_each_room_has_its_own_signs(self, book: Book, index: Index) -> None:
+    def test_each_room_has_its_own_signs(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1, 100: 0})
         index_lines(book, TRAVEL, {TEA: 1, 100: 0})
-        asked = [Asked(WORK, [TEA], (), _SIGNS), Asked(TRAVEL, [TEA], (), _SIGNS[::-1])]
+        asked = [IndexQuery(WORK, [TEA], (), _SIGNS), IndexQuery(TRAVEL, [TEA], (), _SIGNS[::-1])]
         found = {
             hit.room: hit.signals.keys() & _KINDS for hit in hits(book, index, Inquiry(asked, [0], [1.0]))
         }
         assert found == {WORK: {r.ASKS}, TRAVEL: set()}
 
     def test_a_line_that_speaks_of_a_day_that_is_asked_about_is_found_by_it(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         index_lines(book, WORK, {5: 1, 7: 0}, {5: 1, 7: 0, 8: 0}, {TEA: 1}, {5: 1, 9: 0})
         index_lines(book, BOB, {5: 1, 7: 0}, {5: 1, 8: 0})
-        asked = [Asked(WORK, [TEA], days=[7, 8]), Asked(BOB, [TEA], days=[8, 9])]
+        asked = [IndexQuery(WORK, [TEA], days=[7, 8]), IndexQuery(BOB, [TEA], days=[8, 9])]
         found = {
             hit[:2]: hit.signals.get(r.THEN, 0.0) for hit in hits(book, index, Inquiry(asked, [0], [1.0]))
         }
         assert found == {(WORK, IDS[0]): 1.0, (WORK, IDS[1]): 1.0, (WORK, IDS[2]): 0.0, (BOB, IDS[1]): 1.0}
-        of_no_terms = Inquiry([Asked(WORK, [], days=[9])], [], [])
+        of_no_terms = Inquiry([IndexQuery(WORK, [], days=[9])], [], [])
         assert search(book, index, of_no_terms) == [IDS[3]]
 
-    def test_the_lines_of_one_who_is_named_come_first(self, book: Book, index: Index) -> None:
+    def test_the_lines_of_one_who_is_named_come_first(self, book: Store, index: Index) -> None:
         for room in (WORK, TRAVEL, BOB):
             index_lines(book, room, {TEA: 1})
         rooms = (WORK, BOB, TRAVEL)
@@ -126,8 +126,8 @@ class KindsContract:
         assert [hit.room for hit in found] == [BOB, WORK, TRAVEL]
         assert all(r.SPEAKER not in hit.signals for hit in hits(book, index, about(TEA, rooms=rooms)))
 
-    def test_a_line_said_in_the_time_that_is_asked_about_comes_first(self, book: Book, index: Index) -> None:
-        span = Span(10 * _DAY, 12 * _DAY)
+    def test_a_line_said_in_the_time_that_is_asked_about_comes_first(self, book: Store, index: Index) -> None:
+        span = TimeSpan(10 * _DAY, 12 * _DAY)
         _spoken(book, 10, 11, 12, 9, 13, 0, 100)
         told = signal(book, index, about(TEA, spans=(span,)), r.SELDOM)
         early, late = (_DAY / side for side in r.slack(span))
@@ -137,11 +137,11 @@ class KindsContract:
         assert search(book, index, about(TEA, spans=(span,)))[:5] == [IDS[2], IDS[1], IDS[0], IDS[4], IDS[3]]
 
     def test_where_a_time_is_all_that_is_asked_by_what_was_said_then_is_found(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
-        span = Span(10 * _DAY, 11 * _DAY)
+        span = TimeSpan(10 * _DAY, 11 * _DAY)
         _spoken(book, 10, 9, 12, 100)
-        untold = Inquiry([Asked(WORK, [MILK])], [0], [1.0], spans=(span,))
+        untold = Inquiry([IndexQuery(WORK, [MILK])], [0], [1.0], spans=(span,))
         assert search(book, index, untold) == []
         by_time = replace(untold, by_time=True)
         assert search(book, index, by_time) == [IDS[0], IDS[2]]
@@ -150,38 +150,38 @@ class KindsContract:
         assert search(book, index, with_words)[:2] == [IDS[0], IDS[2]]
         assert len(search(book, index, with_words)) == 4
 
-    def test_a_time_says_the_less_the_more_lines_are_of_it(self, book: Book, index: Index) -> None:
+    def test_a_time_says_the_less_the_more_lines_are_of_it(self, book: Store, index: Index) -> None:
         _spoken(book, 0, 10, 10, 100)
-        few, all_of_them = (about(TEA, spans=(Span(0, days * _DAY),)) for days in (1, 101))
+        few, all_of_them = (about(TEA, spans=(TimeSpan(0, days * _DAY),)) for days in (1, 101))
         assert 0 < signal(book, index, few, r.SELDOM)[IDS[0]] < 1
         assert set(signal(book, index, all_of_them, r.SELDOM).values()) == {0.0}
 
-    def test_only_lines_that_may_be_found_make_a_time_common(self, book: Book, index: Index) -> None:
+    def test_only_lines_that_may_be_found_make_a_time_common(self, book: Store, index: Index) -> None:
         _spoken(book, 0, 10, 10, 100)
         with book.read() as tx:
-            found = index.search(tx, about(TEA, spans=(Span(0, _DAY),)), 10, within=(IDS[0], IDS[3]))
+            found = index.search(tx, about(TEA, spans=(TimeSpan(0, _DAY),)), 10, within=(IDS[0], IDS[3]))
         told = {hit.id: hit.signals.get(r.SELDOM, 0.0) for hit in found}
         assert told == pytest.approx({IDS[0]: r.seldom(2, 1.0), IDS[3]: 0.0}, abs=1e-9)
 
-    def test_of_several_times_the_best_counts(self, book: Book, index: Index) -> None:
+    def test_of_several_times_the_best_counts(self, book: Store, index: Index) -> None:
         _spoken(book, 10, 50, 90)
-        spans = (Span(10 * _DAY, 11 * _DAY), Span(90 * _DAY, 91 * _DAY))
+        spans = (TimeSpan(10 * _DAY, 11 * _DAY), TimeSpan(90 * _DAY, 91 * _DAY))
         told = signal(book, index, about(TEA, spans=spans), r.SELDOM)
         assert told[IDS[0]] == told[IDS[2]] > told[IDS[1]]
         assert set(signal(book, index, about(TEA), r.SELDOM).values()) == {0.0}
 
     def test_a_hit_tells_its_rank_under_each_of_its_signals_if_it_is_asked(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         _spoken(book, 5, 20, 11, 10)
-        inquiry = about(TEA, spans=(Span(10 * _DAY, 11 * _DAY),), ranks=True)
+        inquiry = about(TEA, spans=(TimeSpan(10 * _DAY, 11 * _DAY),), ranks=True)
         found = {hit.id: hit for hit in hits(book, index, inquiry, 4)}
         assert [found[one].ranks[r.SELDOM] for one in (IDS[3], IDS[2], IDS[0], IDS[1])] == [1, 1, 3, 4]
         assert all(hit.ranks.keys() == hit.signals.keys() for hit in found.values())
         assert {hit.ranks[r.KIN] for hit in found.values()} == {1}
         assert all(hit.ranks == {} for hit in hits(book, index, about(TEA)))
 
-    def test_times_may_lie_before_all_reckoning(self, book: Book, index: Index) -> None:
+    def test_times_may_lie_before_all_reckoning(self, book: Store, index: Index) -> None:
         _spoken(book, -719_162, 0)
-        span = Span(-719_162 * _DAY, -719_161 * _DAY)
+        span = TimeSpan(-719_162 * _DAY, -719_161 * _DAY)
         assert search(book, index, about(TEA, spans=(span,))) == [IDS[0], IDS[1]]

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from souvenance.domain import relevance as r
 from souvenance.domain import ulid
-from souvenance.domain.feed import Saying
-from souvenance.domain.names import ALL, Room
-from souvenance.domain.when import Span
-from souvenance.ports.book import Book
-from souvenance.ports.index import Asked, Fresh, Index, Inquiry
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.names import ALL, Compartment
+from souvenance.language.times import TimeSpan
+from souvenance.ports.index import Fresh, Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store
 from souvenance.testing.index_scenes import (
     BOB,
     EAST,
@@ -45,7 +45,7 @@ _MANY = 450
 _THEN = 86_400_000
 
 
-def _opener(room: Room) -> Callable[[str, bytes], bytes | None]:
+def _opener(room: Compartment) -> Callable[[str, bytes], bytes | None]:
     """Opens what `_sealed` closed, and nothing else."""
 
     def opened(line_id: str, sealed: bytes) -> bytes | None:
@@ -55,11 +55,11 @@ def _opener(room: Room) -> Callable[[str, bytes], bytes | None]:
     return opened
 
 
-def _sealed(room: Room, line_id: str, vector: bytes) -> bytes:
+def _sealed(room: Compartment, line_id: str, vector: bytes) -> bytes:
     return f"{room} {line_id} ".encode() + vector
 
 
-def _many_lines_near_to_the_east(book: Book) -> list[str]:
+def _many_lines_near_to_the_east(book: Store) -> list[str]:
     """Their ids. The first is marked, was said long before the others, and lies not quite as near."""
     ids = [ulid.compose(n, bytes(ulid.ENTROPY_BYTES)) for n in range(_MANY)]
     with book.write() as tx:
@@ -70,14 +70,14 @@ def _many_lines_near_to_the_east(book: Book) -> list[str]:
     return ids
 
 
-def _lie_towards_the_east(book: Book, *steps: int) -> None:
+def _lie_towards_the_east(book: Store, *steps: int) -> None:
     """Index a line for each step, so many 64ths towards the east."""
     index_lines(book, WORK, *[{TEA: 1}] * len(steps))
     lie(book, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
 
 
 def _alike(
-    book: Book, index: Index, rooms: Sequence[Room] = (WORK,), within: Collection[str] | None = None
+    book: Store, index: Index, rooms: Sequence[Compartment] = (WORK,), within: Collection[str] | None = None
 ) -> dict[str, float]:
     """How alike the other lines are to the first, by their ids."""
     others = [(WORK, line_id) for line_id in IDS[1:]]
@@ -87,7 +87,7 @@ def _alike(
 
 
 class MeaningContract:
-    def test_a_line_near_in_meaning_is_found_without_a_term(self, book: Book, index: Index) -> None:
+    def test_a_line_near_in_meaning_is_found_without_a_term(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {5: 1}, {5: 1}, {TEA: 1})
         lie(book, {IDS[0]: EAST, IDS[1]: NORTH})
         for tokens in ((), (7,)):
@@ -95,7 +95,7 @@ class MeaningContract:
         assert signal(book, index, meaning(TO_NORTH, TEA), r.MEANING) == {IDS[1]: 1.0, IDS[2]: 0.0}
 
     def test_a_line_whose_vector_is_made_for_the_question_is_compared_as_if_it_were_stored(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         index_lines(book, WORK, *[{5: 1}] * 4)
         lie(book, {IDS[0]: packed(32, 0)})
@@ -103,7 +103,7 @@ class MeaningContract:
 
         def asked() -> Inquiry:
             fresh = Fresh(IDS[1:4], dict(made))
-            return replace(meaning(TO_EAST), rooms=[Asked(WORK, (), freshen=lambda known: fresh)])
+            return replace(meaning(TO_EAST), rooms=[IndexQuery(WORK, (), freshen=lambda known: fresh)])
 
         for _ in range(2):
             assert signal(book, index, asked(), r.MEANING) == {IDS[1]: 1.0, IDS[2]: 0.75, IDS[0]: 0.5}
@@ -115,7 +115,7 @@ class MeaningContract:
         del made[IDS[1]]
         assert signal(book, index, asked(), r.MEANING) == {IDS[2]: 0.75, IDS[0]: 0.5}
 
-    def test_the_nearer_comes_first(self, book: Book, index: Index) -> None:
+    def test_the_nearer_comes_first(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, *[{5: 1}] * 4)
         steps = (32, 64, 16, 48)
         lie(book, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
@@ -123,7 +123,7 @@ class MeaningContract:
         assert [hit.id for hit in found] == [IDS[1], IDS[3], IDS[0], IDS[2]]
         assert [hit.signals[r.MEANING] for hit in found] == [1.0, 0.75, 0.5, 0.25]
 
-    def test_of_lines_equally_near_the_newest_comes_first(self, book: Book, index: Index) -> None:
+    def test_of_lines_equally_near_the_newest_comes_first(self, book: Store, index: Index) -> None:
         ids = [ulid.compose(n, bytes(ulid.ENTROPY_BYTES)) for n in range(67)]
         vector = packed(*(37 * n % 255 - 127 for n in range(96)))
         question = pointing(*((53 * n % 199 - 99) / 1000 for n in range(96)))
@@ -134,7 +134,7 @@ class MeaningContract:
         assert search(book, index, meaning(question, TEA), k=100) == ids[::-1]
 
     def test_terms_that_stand_far_from_what_is_meant_count_against_their_session(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         with book.write() as tx:
             for day, line_id in enumerate(IDS[:5]):
@@ -147,7 +147,7 @@ class MeaningContract:
         assert 0 < of_two_terms[IDS[3]] == 2 * of_two_terms[IDS[2]] < 0.5
         assert set(signal(book, index, about(TEA), r.STRAY).values()) == {0.0}
 
-    def test_the_nearer_of_the_lines_beside_it_speaks_for_a_line(self, book: Book, index: Index) -> None:
+    def test_the_nearer_of_the_lines_beside_it_speaks_for_a_line(self, book: Store, index: Index) -> None:
         talk(book, *[(WORK, {TEA: 1})] * 4)
         with book.write() as tx:
             add(tx, WORK, IDS[4], {TEA: 1}, Saying("elsewhere", 4))
@@ -159,7 +159,7 @@ class MeaningContract:
         found = hits(book, index, meaning(TO_EAST, TEA), within=without)
         assert {hit.id: hit.signals[r.NEARBY] for hit in found if hit.id == IDS[1]} == {IDS[1]: 0.5}
 
-    def test_what_terms_and_meaning_both_tell_is_not_told_twice(self, book: Book, index: Index) -> None:
+    def test_what_terms_and_meaning_both_tell_is_not_told_twice(self, book: Store, index: Index) -> None:
         with book.write() as tx:
             for day, line_id in enumerate(IDS[:4]):
                 add(tx, WORK, line_id, {TEA: 1} if day < 3 else {5: 1}, Saying(f"day {day % 3}", day))
@@ -170,7 +170,7 @@ class MeaningContract:
         assert r.WEIGHTS[r.TWICE] < 0
         assert set(signal(book, index, about(TEA), r.TWICE).values()) == {0.0}
 
-    def test_what_lies_too_far_or_on_the_other_side_finds_nothing(self, book: Book, index: Index) -> None:
+    def test_what_lies_too_far_or_on_the_other_side_finds_nothing(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, *[{5: 1}] * 4)
         lie(book, {IDS[0]: packed(7, 0), IDS[1]: packed(6, 0), IDS[2]: WEST, IDS[3]: NORTH})
         assert 6 / 64 < r.LEAST_MEANING < 7 / 64
@@ -178,7 +178,7 @@ class MeaningContract:
         told = signal(book, index, meaning(TO_EAST, 5), r.MEANING)
         assert told == {IDS[0]: 7 / 64, IDS[1]: 6 / 64, IDS[2]: 0.0, IDS[3]: 0.0}
 
-    def test_meaning_is_left_aside_where_the_question_lies_nowhere(self, book: Book, index: Index) -> None:
+    def test_meaning_is_left_aside_where_the_question_lies_nowhere(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {5: 1})
         without = hits(book, index, about(TEA))
         lie(book, {IDS[0]: EAST, IDS[1]: EAST})
@@ -186,7 +186,7 @@ class MeaningContract:
         assert search(book, index, meaning(TO_EAST, TEA)) == [IDS[0], IDS[1]]
         assert hits(book, index, about(TEA)) == without
 
-    def test_the_gist_of_a_session_is_its_nearest_line(self, book: Book, index: Index) -> None:
+    def test_the_gist_of_a_session_is_its_nearest_line(self, book: Store, index: Index) -> None:
         talk(book, (WORK, {5: 1}), (BOB, {TEA: 1}), (WORK, {5: 1}), (WORK, {TEA: 1}))
         with book.write() as tx:
             add(tx, WORK, IDS[5], {TEA: 1})
@@ -204,7 +204,7 @@ class MeaningContract:
         assert signal(book, index, inquiry, r.GIST)[IDS[3]] == 0.25
 
     def test_a_vector_counts_as_soon_as_it_is_given_and_until_it_is_replaced(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1})
         inquiry = meaning(TO_EAST, TEA)
@@ -222,7 +222,7 @@ class MeaningContract:
         assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 1.0}
 
     def test_a_vector_goes_with_its_line_and_does_not_come_back_with_it(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1})
         lie(book, {IDS[0]: EAST, IDS[1]: EAST})
@@ -237,7 +237,7 @@ class MeaningContract:
         lie(book, {IDS[1]: packed(32, 0)})
         assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 0.5}
 
-    def test_a_vector_that_follows_a_removed_one_is_not_missed(self, book: Book, index: Index) -> None:
+    def test_a_vector_that_follows_a_removed_one_is_not_missed(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1})
         lie(book, {IDS[0]: EAST})
         assert search(book, index, meaning(TO_EAST, TEA)) == [IDS[0], IDS[1]]
@@ -246,7 +246,7 @@ class MeaningContract:
             tx.terms.lie(WORK, SPACE, [(IDS[1], EAST)])
         assert signal(book, index, meaning(TO_EAST, TEA), r.MEANING) == {IDS[1]: 1.0}
 
-    def test_spaces_are_never_mixed(self, book: Book, index: Index) -> None:
+    def test_spaces_are_never_mixed(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1}, {TEA: 1})
         lie(book, {IDS[0]: EAST, IDS[1]: EAST}, space="old")
         lie(book, {IDS[1]: packed(0, 32, 0), IDS[2]: packed(0, 64, 0)}, space="new")
@@ -261,7 +261,7 @@ class MeaningContract:
         assert signal(book, index, old, r.MEANING)[IDS[2]] == 0.0
         assert signal(book, index, new, r.MEANING)[IDS[0]] == 0.5
 
-    def test_a_space_that_was_left_is_searched_as_it_is_filled_again(self, book: Book, index: Index) -> None:
+    def test_a_space_that_was_left_is_searched_as_it_is_filled_again(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1})
         lie(book, {IDS[0]: EAST, IDS[1]: EAST})
         inquiry = meaning(TO_EAST, TEA)
@@ -273,7 +273,7 @@ class MeaningContract:
         lie(book, {IDS[0]: packed(32, 0)})
         assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 0.5, IDS[1]: 0.0}
 
-    def test_a_deleted_room_takes_its_vectors_along(self, book: Book, index: Index) -> None:
+    def test_a_deleted_room_takes_its_vectors_along(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1})
         lie(book, {IDS[0]: EAST})
         assert search(book, index, meaning(TO_EAST)) == [IDS[0]]
@@ -284,7 +284,7 @@ class MeaningContract:
         index_lines(book, WORK, {TEA: 1})
         assert signal(book, index, meaning(TO_EAST, TEA), r.MEANING) == {IDS[0]: 0.0}
 
-    def test_forgetting_what_is_cached_forgets_no_vector(self, book: Book, index: Index) -> None:
+    def test_forgetting_what_is_cached_forgets_no_vector(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {5: 1})
         lie(book, {IDS[1]: EAST})
         before = hits(book, index, meaning(TO_EAST, TEA))
@@ -293,22 +293,24 @@ class MeaningContract:
         assert len(before) == 2
 
     def test_among_many_lines_near_in_meaning_none_that_was_asked_for_is_passed_over(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         ids = _many_lines_near_to_the_east(book)
         assert search(book, index, meaning(TO_EAST, TEA), within=ids[:1]) == ids[:1]
-        marked = Inquiry([Asked(WORK, [TEA], [6])], [0], [1.0], TO_EAST, SPACE)
+        marked = Inquiry([IndexQuery(WORK, [TEA], [6])], [0], [1.0], TO_EAST, SPACE)
         assert search(book, index, marked) == ids[:1]
         assert search(book, index, meaning(TO_EAST, TEA), k=EVERYTHING) == [*ids[:0:-1], ids[0]]
 
     def test_among_many_lines_near_in_meaning_one_that_all_else_speaks_for_comes_first(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         ids = _many_lines_near_to_the_east(book)
-        inquiry = meaning(TO_EAST, TEA, spans=(Span(_THEN, _THEN + 1),))
+        inquiry = meaning(TO_EAST, TEA, spans=(TimeSpan(_THEN, _THEN + 1),))
         assert search(book, index, inquiry) == [ids[0], *ids[:-20:-1]]
 
-    def test_threads_that_ask_in_two_spaces_do_not_disturb_each_other(self, book: Book, index: Index) -> None:
+    def test_threads_that_ask_in_two_spaces_do_not_disturb_each_other(
+        self, book: Store, index: Index
+    ) -> None:
         index_lines(book, WORK, *[{TEA: 1}] * 8)
         for n, line_id in enumerate(IDS):
             lie(book, {line_id: packed(8 * n, 0)}, space="old")
@@ -316,7 +318,7 @@ class MeaningContract:
         asked = (meaning(TO_EAST, space="old"), meaning(pointing(0, 0, 1), space="new"))
         expected = [hits(book, index, inquiry) for inquiry in asked]
 
-        def ask(book: Book, thread: int) -> None:
+        def ask(book: Store, thread: int) -> None:
             for n in range(12):
                 which = (thread + n // 2) % 2
                 assert hits(book, index, asked[which]) == expected[which]
@@ -325,13 +327,13 @@ class MeaningContract:
         assert expected[0] != expected[1]
 
     def test_lines_are_alike_by_how_far_they_have_come_from_what_is_usual(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         _lie_towards_the_east(book, 64, 16, 16, 16, 32, 48)
         assert _alike(book, index) == {IDS[1]: 0.0, IDS[2]: 0.0, IDS[3]: 0.0, IDS[4]: 0.3333, IDS[5]: 0.6667}
 
     def test_what_is_usual_is_told_by_lines_in_the_bounds_and_of_the_same_owner(
-        self, book: Book, index: Index
+        self, book: Store, index: Index
     ) -> None:
         _lie_towards_the_east(book, 64, 32, 32, 32, 48, 16, 16)
         within = set(IDS) - {IDS[5], IDS[6]}
@@ -341,11 +343,11 @@ class MeaningContract:
         found = _alike(book, index, rooms=(WORK, BOB), within=within)
         assert found == {**dict.fromkeys(IDS[1:4], 0.0), IDS[4]: 0.5}
 
-    def test_of_few_lines_it_is_known_what_is_usual(self, book: Book, index: Index) -> None:
+    def test_of_few_lines_it_is_known_what_is_usual(self, book: Store, index: Index) -> None:
         _lie_towards_the_east(book, 64, 48)
         assert _alike(book, index) == {IDS[1]: round((0.75 - r.USUAL) / (1 - r.USUAL), 4)}
 
-    def test_what_has_no_vector_is_alike_to_nothing(self, book: Book, index: Index) -> None:
+    def test_what_has_no_vector_is_alike_to_nothing(self, book: Store, index: Index) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1})
         lie(book, {IDS[1]: EAST})
         one, other = (WORK, IDS[0]), (WORK, IDS[1])
@@ -358,20 +360,20 @@ class MeaningContract:
 class SealedMeaningContract:
     """Of vectors that the index itself opens."""
 
-    def test_each_room_opens_its_own_vectors(self, book: Book, index: Index) -> None:
+    def test_each_room_opens_its_own_vectors(self, book: Store, index: Index) -> None:
         rooms = (WORK, TRAVEL, BOB)
         for room in rooms:
             index_lines(book, room, {5: 1}, {5: 1})
             lie(book, {IDS[0]: _sealed(room, IDS[0], EAST), IDS[1]: _sealed(room, IDS[1], NORTH)}, room)
-        asked = [Asked(room, [TEA], open=_opener(room)) for room in rooms]
+        asked = [IndexQuery(room, [TEA], open=_opener(room)) for room in rooms]
         inquiry = Inquiry(asked, [0], [1.0], TO_EAST, SPACE)
         assert {hit[:2] for hit in hits(book, index, inquiry)} == {(room, IDS[0]) for room in rooms}
 
     def test_a_vector_that_does_not_open_is_none_and_spoils_no_later_answer(
-        self, book: Book, index: Index, reference: Index
+        self, book: Store, index: Index, reference: Index
     ) -> None:
         index_lines(book, WORK, {TEA: 1}, {TEA: 1}, {5: 1})
-        inquiry = Inquiry([Asked(WORK, [TEA], open=_opener(WORK))], [0], [1.0], TO_EAST, SPACE)
+        inquiry = Inquiry([IndexQuery(WORK, [TEA], open=_opener(WORK))], [0], [1.0], TO_EAST, SPACE)
         lie(book, {IDS[0]: _sealed(WORK, IDS[0], EAST), IDS[1]: _sealed(WORK, IDS[0], EAST)})
         for _ in range(2):
             assert signal(book, index, inquiry, r.MEANING) == {IDS[0]: 1.0, IDS[1]: 0.0}

@@ -14,15 +14,15 @@ import pytest
 from msgspec.structs import replace
 
 from souvenance.domain import ulid
-from souvenance.domain.feed import UNSAID, Saying
-from souvenance.domain.names import Room
+from souvenance.domain.change_feed import UNSAID, Saying
+from souvenance.domain.names import Compartment
 from souvenance.domain.relevance import WEIGHTS
-from souvenance.ports.book import Book, Transaction
-from souvenance.ports.index import Asked, Hit, Index, Inquiry
+from souvenance.ports.index import Hit, Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store, Transaction
 
-WORK = Room("acme", "ann", "work")
-TRAVEL = Room("acme", "ann", "travel")
-BOB = Room("acme", "bob", "work")
+WORK = Compartment("acme", "ann", "work")
+TRAVEL = Compartment("acme", "ann", "travel")
+BOB = Compartment("acme", "bob", "work")
 IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
 """Ids in order, the oldest first."""
 
@@ -36,26 +36,26 @@ _WHOLE = 64
 Tokens = Mapping[int, int]
 
 
-def add(tx: Transaction, room: Room, line_id: str, tokens: Tokens, said: Saying = UNSAID) -> None:
+def add(tx: Transaction, room: Compartment, line_id: str, tokens: Tokens, said: Saying = UNSAID) -> None:
     """Index a line that holds each token that many times."""
     tx.terms.add(room, line_id, array("Q", tokens).tobytes(), bytes(tokens.values()), said)
 
 
-def index_lines(book: Book, room: Room, *lines: Tokens) -> None:
+def index_lines(book: Store, room: Compartment, *lines: Tokens) -> None:
     """Index lines of no session under the first ids."""
     with book.write() as tx:
         for line_id, tokens in zip(IDS, lines, strict=False):
             add(tx, room, line_id, tokens)
 
 
-def talk(book: Book, *turns: tuple[Room, Tokens], session: str | None = "talk") -> None:
+def talk(book: Store, *turns: tuple[Compartment, Tokens], session: str | None = "talk") -> None:
     """Index one line for each turn, under the first ids; the first is turn 1."""
     with book.write() as tx:
         for turn, (room, tokens) in enumerate(turns, 1):
             add(tx, room, IDS[turn - 1], tokens, Saying(session, turn))
 
 
-def lie(book: Book, vectors: Mapping[str, bytes], room: Room = WORK, space: str = SPACE) -> None:
+def lie(book: Store, vectors: Mapping[str, bytes], room: Compartment = WORK, space: str = SPACE) -> None:
     with book.write() as tx:
         tx.terms.lie(room, space, list(vectors.items()))
 
@@ -75,9 +75,9 @@ EAST, NORTH, WEST = packed(_WHOLE, 0), packed(0, _WHOLE), packed(-_WHOLE, 0)
 TO_EAST, TO_NORTH = pointing(1, 0), pointing(0, 1)
 
 
-def about(*tokens: int, rooms: Sequence[Room] = (WORK,), **more: Any) -> Inquiry:
+def about(*tokens: int, rooms: Sequence[Compartment] = (WORK,), **more: Any) -> Inquiry:
     """A question of one token for each term, the same in every room."""
-    asked = [Asked(room, tokens) for room in rooms]
+    asked = [IndexQuery(room, tokens) for room in rooms]
     return replace(Inquiry(asked, range(len(tokens)), [1.0] * len(tokens)), **more)
 
 
@@ -87,19 +87,19 @@ def meaning(vector: Callable[[], bytes], *tokens: int, space: str = SPACE, **mor
 
 
 def hits(
-    book: Book, index: Index, inquiry: Inquiry, k: int = 20, within: Collection[str] | None = None
+    book: Store, index: Index, inquiry: Inquiry, k: int = 20, within: Collection[str] | None = None
 ) -> list[Hit]:
     with book.read() as tx:
         return index.search(tx, inquiry, k, within)
 
 
 def search(
-    book: Book, index: Index, inquiry: Inquiry, k: int = 20, within: Collection[str] | None = None
+    book: Store, index: Index, inquiry: Inquiry, k: int = 20, within: Collection[str] | None = None
 ) -> list[str]:
     return [hit.id for hit in hits(book, index, inquiry, k, within)]
 
 
-def signal(book: Book, index: Index, inquiry: Inquiry, name: str) -> dict[str, float]:
+def signal(book: Store, index: Index, inquiry: Inquiry, name: str) -> dict[str, float]:
     """What that signal was of each line that was found, by its id."""
     return {hit.id: hit.signals.get(name, 0.0) for hit in hits(book, index, inquiry)}
 

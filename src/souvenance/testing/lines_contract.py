@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from souvenance.domain.feed import Saying
+from souvenance.domain.change_feed import Saying
 from souvenance.domain.line import PROFILE, TOMBSTONE
-from souvenance.ports.book import ALL_BEFORE, Book, Span
+from souvenance.ports.store import ALL_BEFORE, Store, TurnSpan
 from souvenance.testing.book_scenes import (
     ELSEWHERE,
     IDS,
@@ -28,7 +28,7 @@ from souvenance.testing.book_scenes import (
 
 
 class LinesContract:
-    def test_a_line_is_read_back_as_it_was_stored(self, book: Book) -> None:
+    def test_a_line_is_read_back_as_it_was_stored(self, book: Store) -> None:
         full = sealed_line(
             IDS[1],
             kind="card",
@@ -51,7 +51,7 @@ class LinesContract:
             assert tx.lines.get(ROOM, IDS[1]) == full
             assert tx.lines.walk(span()) == [sealed_line(IDS[0]), full]
 
-    def test_an_id_that_is_taken_is_not_stored_again(self, book: Book) -> None:
+    def test_an_id_that_is_taken_is_not_stored_again(self, book: Store) -> None:
         first = sealed_line()
         append(book, first)
         with book.write() as tx:
@@ -61,7 +61,7 @@ class LinesContract:
         with book.read() as tx:
             assert tx.lines.walk(span()) == [first]
 
-    def test_the_same_id_in_another_room_is_another_line(self, book: Book) -> None:
+    def test_the_same_id_in_another_room_is_another_line(self, book: Store) -> None:
         append(book, sealed_line())
         append(book, *(sealed_line(room=room, sealed=repr(room).encode()) for room in ELSEWHERE))
         with book.read() as tx:
@@ -70,7 +70,7 @@ class LinesContract:
                 assert tx.lines.get(room, IDS[0]) == sealed_line(room=room, sealed=repr(room).encode())
 
     @pytest.mark.parametrize("twin", TWINS)
-    def test_owners_and_workspaces_compare_byte_for_byte(self, book: Book, twin: str) -> None:
+    def test_owners_and_workspaces_compare_byte_for_byte(self, book: Store, twin: str) -> None:
         append(book, sealed_line())
         for room in (ROOM._replace(owner=twin), ROOM._replace(workspace=twin)):
             with book.read() as tx:
@@ -79,19 +79,19 @@ class LinesContract:
         with book.read() as tx:
             assert tx.lines.count(ROOM) == 1
 
-    def test_ids_compare_byte_for_byte(self, book: Book) -> None:
+    def test_ids_compare_byte_for_byte(self, book: Store) -> None:
         written = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
         append(book, sealed_line(written))
         with book.read() as tx:
             assert tx.lines.get(ROOM, written.lower()) is None
 
-    def test_a_walk_is_in_order_of_id_then_namespace(self, book: Book) -> None:
+    def test_a_walk_is_in_order_of_id_then_namespace(self, book: Store) -> None:
         append(book, *(sealed_line(IDS[n], room) for n in (2, 0, 1) for room in (ROOM, TRAVEL)))
         upward = [(line_id, namespace) for line_id in IDS[:3] for namespace in ("travel", "work")]
         assert walked(book, span("work", "travel")) == upward
         assert walked(book, span("travel", "work", newest_first=True)) == upward[::-1]
 
-    def test_both_bounds_of_a_walk_are_exclusive(self, book: Book) -> None:
+    def test_both_bounds_of_a_walk_are_exclusive(self, book: Store) -> None:
         append(book, *(sealed_line(line_id) for line_id in IDS[:5]))
         bounded = span(after=(IDS[0], "work"), before=IDS[4])
         assert walked(book, bounded) == [(line_id, "work") for line_id in IDS[1:4]]
@@ -99,7 +99,7 @@ class LinesContract:
             (line_id, "work") for line_id in IDS[3:0:-1]
         ]
 
-    def test_a_walk_goes_on_behind_a_namespace_of_the_same_id(self, book: Book) -> None:
+    def test_a_walk_goes_on_behind_a_namespace_of_the_same_id(self, book: Store) -> None:
         append(book, *(sealed_line(line_id, room) for line_id in IDS[:2] for room in (ROOM, TRAVEL)))
         both = span("travel", "work")
         assert walked(book, replace(both, after=(IDS[0], "travel"))) == [
@@ -111,7 +111,7 @@ class LinesContract:
         assert walked(book, replace(both, after=(IDS[0], ALL_BEFORE)))[0] == (IDS[1], "travel")
 
     @pytest.mark.parametrize("page", [1, 2, 3, 5, 100])
-    def test_pages_of_any_size_give_every_line_once(self, book: Book, page: int) -> None:
+    def test_pages_of_any_size_give_every_line_once(self, book: Store, page: int) -> None:
         append(book, *(sealed_line(line_id, room) for line_id in IDS[:4] for room in (ROOM, TRAVEL)))
         asked = span("travel", "work", limit=page)
         expected = walked(book, replace(asked, limit=100))
@@ -124,21 +124,21 @@ class LinesContract:
         assert len(set(found)) == 8
 
     @pytest.mark.parametrize("newest_first", [False, True])
-    def test_a_limit_holds_over_all_namespaces_together(self, book: Book, newest_first: bool) -> None:
+    def test_a_limit_holds_over_all_namespaces_together(self, book: Store, newest_first: bool) -> None:
         append(book, *(sealed_line(line_id, room) for line_id in IDS[:3] for room in (ROOM, TRAVEL)))
         asked = span("travel", "work", newest_first=newest_first)
         whole = walked(book, asked)
         for limit in range(8):
             assert walked(book, replace(asked, limit=limit)) == whole[:limit]
 
-    def test_lines_that_are_passed_over_do_not_count_towards_the_limit(self, book: Book) -> None:
+    def test_lines_that_are_passed_over_do_not_count_towards_the_limit(self, book: Store) -> None:
         append(book, *(sealed_line(line_id, session="s") for line_id in IDS[:4]), sealed_line(IDS[4]))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[4])
         assert walked(book, span(limit=2)) == [(IDS[1], "work"), (IDS[2], "work")]
         assert walked(book, span(limit=2, sessions={"s"}, newest_first=True))[0] == (IDS[3], "work")
 
-    def test_a_walk_of_some_sessions_gives_only_their_lines(self, book: Book) -> None:
+    def test_a_walk_of_some_sessions_gives_only_their_lines(self, book: Store) -> None:
         append(
             book,
             sealed_line(IDS[0], session="one"),
@@ -149,18 +149,18 @@ class LinesContract:
         assert walked(book, span(sessions={"one", "three"})) == [(IDS[0], "work"), (IDS[2], "work")]
         assert walked(book, span(sessions={"ONE"})) == []
 
-    def test_no_sessions_and_no_namespaces_are_not_all_of_them(self, book: Book) -> None:
+    def test_no_sessions_and_no_namespaces_are_not_all_of_them(self, book: Store) -> None:
         append(book, sealed_line(session="one"))
         assert walked(book, span(sessions=())) == []
-        assert walked(book, Span(WORKSPACE, OWNER, ())) == []
+        assert walked(book, TurnSpan(WORKSPACE, OWNER, ())) == []
 
-    def test_a_walk_passes_over_invalidated_lines_and_tombstones(self, book: Book) -> None:
+    def test_a_walk_passes_over_invalidated_lines_and_tombstones(self, book: Store) -> None:
         append(book, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[3], kind=TOMBSTONE))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[3])
         assert walked(book, span()) == [(IDS[1], "work"), (IDS[2], "work")]
 
-    def test_history_shows_what_was_replaced_and_by_what(self, book: Book) -> None:
+    def test_history_shows_what_was_replaced_and_by_what(self, book: Store) -> None:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1], kind=TOMBSTONE, supersedes=IDS[0]))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
@@ -169,7 +169,7 @@ class LinesContract:
             assert old == tx.lines.get(ROOM, IDS[0]) == sealed_line(IDS[0], invalidated_by=IDS[1])
             assert tombstone.kind == TOMBSTONE
 
-    def test_a_walk_of_the_profile_gives_only_its_lines(self, book: Book) -> None:
+    def test_a_walk_of_the_profile_gives_only_its_lines(self, book: Store) -> None:
         kinds = (PROFILE, "memory", PROFILE, TOMBSTONE, PROFILE)
         append(book, *(sealed_line(IDS[n], kind=kind) for n, kind in enumerate(kinds)))
         with book.write() as tx:
@@ -178,7 +178,7 @@ class LinesContract:
         assert walked(book, span(profile=True, limit=1, newest_first=True)) == [(IDS[4], "work")]
         assert walked(book, span(profile=True, history=True)) == [(IDS[n], "work") for n in (0, 2, 4)]
 
-    def test_ids_are_those_that_a_walk_gives(self, book: Book) -> None:
+    def test_ids_are_those_that_a_walk_gives(self, book: Store) -> None:
         append(
             book,
             *(sealed_line(IDS[n], room, session="ab"[n % 2]) for n in range(4) for room in (ROOM, TRAVEL)),
@@ -199,10 +199,10 @@ class LinesContract:
         )
         with book.read() as tx:
             for choice in choices:
-                asked = Span(WORKSPACE, OWNER, *choice)
+                asked = TurnSpan(WORKSPACE, OWNER, *choice)
                 assert tx.lines.ids(asked) == [line.id for line in tx.lines.walk(asked)], asked
 
-    def test_a_line_is_replaced_once(self, book: Book) -> None:
+    def test_a_line_is_replaced_once(self, book: Store) -> None:
         append(book, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[0], TRAVEL))
         with book.write() as tx:
             assert tx.lines.invalidate(ROOM, IDS[0], IDS[1])
@@ -211,13 +211,13 @@ class LinesContract:
             assert tx.lines.get(ROOM, IDS[0]) == sealed_line(IDS[0], invalidated_by=IDS[1])
             assert tx.lines.get(TRAVEL, IDS[0]) == sealed_line(IDS[0], TRAVEL)
 
-    def test_a_line_that_is_not_there_can_not_be_replaced(self, book: Book) -> None:
+    def test_a_line_that_is_not_there_can_not_be_replaced(self, book: Store) -> None:
         with book.write() as tx:
             assert not tx.lines.invalidate(ROOM, IDS[0], IDS[1])
         append(book, sealed_line())
         assert walked(book, span()) == [(IDS[0], "work")]
 
-    def test_a_deleted_line_is_gone(self, book: Book) -> None:
+    def test_a_deleted_line_is_gone(self, book: Store) -> None:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1]))
         with book.write() as tx:
             assert tx.lines.delete(ROOM, (IDS[0],)) == 1
@@ -227,7 +227,7 @@ class LinesContract:
             assert tx.lines.walk(span(history=True)) == [sealed_line(IDS[1])]
             assert tx.lines.count(ROOM) == 1
 
-    def test_many_lines_are_read_at_once_in_order_of_id(self, book: Book) -> None:
+    def test_many_lines_are_read_at_once_in_order_of_id(self, book: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
         append(book, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
         with book.write() as tx:
@@ -239,7 +239,7 @@ class LinesContract:
             assert tx.lines.get_all(TRAVEL, ids) == [sealed_line(ids[0], TRAVEL)]
             assert tx.lines.get_all(ROOM, ()) == []
 
-    def test_many_lines_are_deleted_at_once_and_counted(self, book: Book) -> None:
+    def test_many_lines_are_deleted_at_once_and_counted(self, book: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
         append(book, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
         with book.write() as tx:
@@ -254,7 +254,7 @@ class LinesContract:
             (ids[-1], "work"),
         ]
 
-    def test_a_walk_of_very_many_sessions_gives_their_lines_in_order(self, book: Book) -> None:
+    def test_a_walk_of_very_many_sessions_gives_their_lines_in_order(self, book: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
         append(book, *(sealed_line(line_id, session=f"s{n % 700}") for n, line_id in enumerate(ids)))
         asked = span(sessions={f"s{n}" for n in range(650)}, limit=1000)
@@ -263,7 +263,7 @@ class LinesContract:
         newest = walked(book, replace(asked, newest_first=True, limit=10))
         assert newest == [(line_id, "work") for line_id in expected[: -len(newest) - 1 : -1]]
 
-    def test_with_a_deleted_line_the_note_of_what_replaced_it_goes(self, book: Book) -> None:
+    def test_with_a_deleted_line_the_note_of_what_replaced_it_goes(self, book: Store) -> None:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1]))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
@@ -271,7 +271,7 @@ class LinesContract:
         append(book, sealed_line(IDS[0]))
         assert walked(book, span()) == [(IDS[0], "work"), (IDS[1], "work")]
 
-    def test_what_a_deleted_line_replaced_stays_invalidated(self, book: Book) -> None:
+    def test_what_a_deleted_line_replaced_stays_invalidated(self, book: Store) -> None:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1], supersedes=IDS[0]))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
@@ -280,7 +280,7 @@ class LinesContract:
         with book.read() as tx:
             assert tx.lines.walk(span(history=True)) == [sealed_line(IDS[0], invalidated_by=IDS[1])]
 
-    def test_a_deleted_room_is_empty_and_says_how_many_lines_it_had(self, book: Book) -> None:
+    def test_a_deleted_room_is_empty_and_says_how_many_lines_it_had(self, book: Store) -> None:
         append(book, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[0], TRAVEL))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
@@ -292,14 +292,14 @@ class LinesContract:
         with book.read() as tx:
             assert tx.lines.get(TRAVEL, IDS[0]) == sealed_line(IDS[0], TRAVEL, invalidated_by=IDS[1])
 
-    def test_a_count_is_of_every_line_of_the_room(self, book: Book) -> None:
+    def test_a_count_is_of_every_line_of_the_room(self, book: Store) -> None:
         append(book, sealed_line(IDS[0]), sealed_line(IDS[1], kind=TOMBSTONE), sealed_line(IDS[0], TRAVEL))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
         with book.read() as tx:
             assert tx.lines.count(ROOM) == 2
 
-    def test_rooms_and_namespaces_are_told_in_order_while_they_hold_a_line(self, book: Book) -> None:
+    def test_rooms_and_namespaces_are_told_in_order_while_they_hold_a_line(self, book: Store) -> None:
         names = ("work", "a", "travel", "a.b", "a-b")
         rooms = [ROOM._replace(namespace=name) for name in names]
         rooms += [*ELSEWHERE[:2], ROOM._replace(owner="bob", namespace="a")]
@@ -317,7 +317,7 @@ class LinesContract:
 
 
 class TermsContract:
-    def test_a_long_feed_is_told_alike_from_its_beginning_and_from_anywhere_in_it(self, book: Book) -> None:
+    def test_a_long_feed_is_told_alike_from_its_beginning_and_from_anywhere_in_it(self, book: Store) -> None:
         ids = [numbered(0, n) for n in range(700)]
         for first in range(0, len(ids), 70):
             with book.write() as tx:
@@ -333,7 +333,7 @@ class TermsContract:
             for at in range(0, len(found), 50):
                 assert changes_since(book, found[at].seq) == found[at + 1 :]
 
-    def test_changes_come_in_the_order_they_were_made(self, book: Book) -> None:
+    def test_changes_come_in_the_order_they_were_made(self, book: Store) -> None:
         with book.write() as tx:
             for n in range(3):
                 tx.terms.add(ROOM, IDS[2 - n], bytes(8 * n), bytes(n))
@@ -353,20 +353,20 @@ class TermsContract:
             Saying("", 0, 0),
         ],
     )
-    def test_where_and_when_a_line_was_said_is_read_back(self, book: Book, said: Saying) -> None:
+    def test_where_and_when_a_line_was_said_is_read_back(self, book: Store, said: Saying) -> None:
         with book.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01", said)
         (change,) = changes_since(book, 0)
         assert change[1:] == (IDS[0], b"tokens", b"\x01", said)
 
-    def test_a_removed_line_no_longer_says_where_it_was_said(self, book: Book) -> None:
+    def test_a_removed_line_no_longer_says_where_it_was_said(self, book: Store) -> None:
         with book.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01", Saying("s", 1, 9))
             tx.terms.remove(ROOM, (IDS[0],))
         (change,) = changes_since(book, 0)
         assert change[1:] == (IDS[0], None, b"", Saying())
 
-    def test_only_what_came_after_is_told(self, book: Book) -> None:
+    def test_only_what_came_after_is_told(self, book: Store) -> None:
         with book.write() as tx:
             for line_id in IDS[:4]:
                 tx.terms.add(ROOM, line_id, b"", b"")
@@ -374,7 +374,7 @@ class TermsContract:
         for n, change in enumerate(changes):
             assert changes_since(book, change.seq) == changes[n + 1 :]
 
-    def test_a_removed_line_has_no_tokens_left(self, book: Book) -> None:
+    def test_a_removed_line_has_no_tokens_left(self, book: Store) -> None:
         with book.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens 0", b"\x01")
             tx.terms.add(ROOM, IDS[1], b"tokens 1", b"\x01")
@@ -385,7 +385,7 @@ class TermsContract:
         ]
 
     @pytest.mark.parametrize("removed", IDS[:3])
-    def test_whoever_followed_to_the_end_is_told_of_a_removal(self, book: Book, removed: str) -> None:
+    def test_whoever_followed_to_the_end_is_told_of_a_removal(self, book: Store, removed: str) -> None:
         with book.write() as tx:
             for line_id in IDS[:3]:
                 tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
@@ -394,7 +394,7 @@ class TermsContract:
             tx.terms.remove(ROOM, (removed,))
         assert [(change.id, change.tokens) for change in changes_since(book, followed)] == [(removed, None)]
 
-    def test_whoever_followed_to_the_end_is_told_of_everything_after_it(self, book: Book) -> None:
+    def test_whoever_followed_to_the_end_is_told_of_everything_after_it(self, book: Store) -> None:
         known: set[str] = set()
         followed = 0
         steps = [("add", 0), ("remove", 0), ("add", 0), ("add", 1), ("remove", 1), ("remove", 0), ("add", 2)]
@@ -412,7 +412,7 @@ class TermsContract:
                 known = known - {change.id} if change.tokens is None else known | {change.id}
             assert known == present, (step, n)
 
-    def test_many_lines_are_removed_at_once_and_each_is_told_once(self, book: Book) -> None:
+    def test_many_lines_are_removed_at_once_and_each_is_told_once(self, book: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
         with book.write() as tx:
             for line_id in (*ids, ids[0]):
@@ -428,7 +428,7 @@ class TermsContract:
         assert [change.id for change in changes_since(book, 0) if change.tokens is not None] == ids[-1:]
         assert [change.id for change in changes_since(book, 0, TRAVEL)] == ids[:1]
 
-    def test_removing_what_is_not_there_changes_nothing(self, book: Book) -> None:
+    def test_removing_what_is_not_there_changes_nothing(self, book: Store) -> None:
         with book.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
         before = changes_since(book, 0)
@@ -438,12 +438,12 @@ class TermsContract:
         assert changes_since(book, 0) == before
         assert changes_since(book, 0, TRAVEL) == []
 
-    def test_a_line_without_tokens_is_not_a_removed_line(self, book: Book) -> None:
+    def test_a_line_without_tokens_is_not_a_removed_line(self, book: Store) -> None:
         with book.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"", b"")
         assert [change.tokens for change in changes_since(book, 0)] == [b""]
 
-    def test_a_deleted_room_has_no_changes(self, book: Book) -> None:
+    def test_a_deleted_room_has_no_changes(self, book: Store) -> None:
         with book.write() as tx:
             for room in (ROOM, TRAVEL):
                 tx.terms.add(room, IDS[0], b"tokens", b"\x01")

@@ -1,4 +1,4 @@
-"""The objects' contract as tests, for any implementation of `souvenance.ports.objects`.
+"""The objects' contract as tests, for any implementation of `souvenance.ports.object_store`.
 
     class TestMyObjects(ObjectsContract):
         @pytest.fixture
@@ -16,7 +16,7 @@ from secrets import token_hex
 
 import pytest
 
-from souvenance.ports.objects import MOST_LISTED, Objects
+from souvenance.ports.object_store import MOST_LISTED, Objects
 
 _RACES = 5
 _RACERS = 8

@@ -1,4 +1,4 @@
-"""The outbox's contract as tests, for any implementation of `souvenance.ports.outbox`.
+"""The outbox's contract as tests, for any implementation of `souvenance.ports.write_queue`.
 
     class TestMyOutbox(OutboxContract):
         @pytest.fixture
@@ -21,7 +21,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from souvenance.domain import ulid
-from souvenance.ports.outbox import LONGEST_HOLD_MS, MOST_SET_ASIDE, Letter, Outbox, Refused, Standing
+from souvenance.ports.write_queue import (
+    LONGEST_HOLD_MS,
+    MOST_SET_ASIDE,
+    Letter,
+    Outbox,
+    QueueStatus,
+    WriteRefused,
+)
 from souvenance.testing.threads import often_interrupted
 
 OpenOutbox = Callable[[], Outbox]
@@ -100,7 +107,7 @@ class OutboxContract:
         return Hand()
 
     def test_a_new_outbox_is_empty(self, outbox: Outbox, hand: Hand) -> None:
-        assert outbox.standing() == Standing()
+        assert outbox.standing() == QueueStatus()
         assert outbox.held("a") == 0
         outbox.release("a")
         assert outbox.deliver(hand)
@@ -143,16 +150,16 @@ class OutboxContract:
     def test_a_body_that_is_not_json_is_an_error_and_leaves_nothing(self, outbox: Outbox) -> None:
         with pytest.raises(TypeError):
             outbox.put("a", {"n": object()})
-        assert outbox.standing() == Standing()
+        assert outbox.standing() == QueueStatus()
 
     def test_every_letter_has_an_id_of_its_own(self, outbox: Outbox) -> None:
         assert len(set(put(outbox, *[("a", 1)] * 50))) == 50
 
     def test_what_was_delivered_is_not_delivered_again(self, outbox: Outbox, hand: Hand) -> None:
         put(outbox, ("a", 1), ("a", 2))
-        assert outbox.standing() == Standing(waiting=2)
+        assert outbox.standing() == QueueStatus(waiting=2)
         assert outbox.deliver(hand)
-        assert outbox.standing() == Standing()
+        assert outbox.standing() == QueueStatus()
         assert outbox.deliver(hand)
         assert hand.numbers == [1, 2]
 
@@ -215,28 +222,28 @@ class OutboxContract:
         assert not outbox.deliver(hand)
         assert hand.numbers == [2, 4, 5]
         assert len(hand.offered) == 4
-        assert outbox.standing() == Standing(waiting=3)
+        assert outbox.standing() == QueueStatus(waiting=3)
         hand.raising.clear()
         assert outbox.deliver(hand)
         assert hand.numbers == [2, 4, 5, 1, 3, 6]
 
     def test_a_refused_letter_is_set_aside_and_its_lane_goes_on(self, outbox: Outbox, hand: Hand) -> None:
         put(outbox, ("a", 1), ("b", 2))
-        hand.raising["a"] = Refused()
+        hand.raising["a"] = WriteRefused()
         assert outbox.deliver(hand)
         hand.raising.clear()
         put(outbox, ("a", 3))
         assert outbox.deliver(hand)
         assert hand.numbers == [2, 3]
-        assert outbox.standing() == Standing(set_aside=1)
+        assert outbox.standing() == QueueStatus(set_aside=1)
 
     def test_only_so_many_of_those_set_aside_are_kept(self, outbox: Outbox) -> None:
         def refuse(letter: Letter) -> None:
-            raise Refused
+            raise WriteRefused
 
         put(outbox, *[("a", n) for n in range(MOST_SET_ASIDE + 5)])
         assert outbox.deliver(refuse)
-        assert outbox.standing() == Standing(set_aside=MOST_SET_ASIDE)
+        assert outbox.standing() == QueueStatus(set_aside=MOST_SET_ASIDE)
 
     def test_an_interrupt_ends_the_delivery_and_keeps_the_letter(self, outbox: Outbox, hand: Hand) -> None:
         put(outbox, ("a", 1), ("a", 2))
@@ -252,14 +259,14 @@ class OutboxContract:
         put(outbox, ("a", 1), ("a", 2), ("b", 3), held=True)
         put(outbox, ("c", 4))
         assert (outbox.held("a"), outbox.held("b"), outbox.held("c")) == (2, 1, 0)
-        assert outbox.standing() == Standing(waiting=1, held=3)
+        assert outbox.standing() == QueueStatus(waiting=1, held=3)
         assert outbox.deliver(hand)
         assert hand.numbers == [4]
         outbox.release("a")
         assert (outbox.held("a"), outbox.held("b")) == (0, 1)
         assert outbox.deliver(hand)
         assert hand.numbers == [4, 1, 2]
-        assert outbox.standing() == Standing(held=1)
+        assert outbox.standing() == QueueStatus(held=1)
 
     def test_another_may_release_what_was_held(self, outbox: Outbox, second: Outbox, hand: Hand) -> None:
         put(outbox, ("a", 1), held=True)
@@ -272,7 +279,7 @@ class OutboxContract:
         put(outbox, ("a", 2), held=True)
         put(outbox, ("a", 3))
         assert outbox.held("a") == 2
-        assert outbox.standing() == Standing(waiting=1, held=2)
+        assert outbox.standing() == QueueStatus(waiting=1, held=2)
         assert outbox.deliver(hand)
         assert hand.numbers == [1]
         outbox.release("a")
@@ -288,7 +295,7 @@ class OutboxContract:
         assert outbox.deliver(hand)
         assert hand.numbers == []
         clock.ms += 1
-        assert outbox.standing() == Standing(waiting=1, held=1)
+        assert outbox.standing() == QueueStatus(waiting=1, held=1)
         assert outbox.deliver(hand)
         assert hand.numbers == [1]
 

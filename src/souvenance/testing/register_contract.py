@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from souvenance.domain.register import MEMBER, PEER, PICK, SESSION, WORKSPACE, Entry, Tie
-from souvenance.ports.book import Book
-from souvenance.ports.register import Batch
+from souvenance.domain.directory import MEMBER, PEER, PICK, SESSION, WORKSPACE, Entry, Tie
+from souvenance.ports.directory import Batch
+from souvenance.ports.store import Store
 from souvenance.testing.book_scenes import IDS, TWINS, GiveUp
 
 HOME = "acme"
@@ -19,14 +19,14 @@ TIE = Tie(HOME, MEMBER, "Tuesday", "ann", 4, 7, '{"a":1}')
 BATCH = Batch(HOME, "Tuesday", bytes(range(32)), 5, 1, 3)
 
 
-def enter(book: Book, *entries: Entry) -> None:
+def enter(book: Store, *entries: Entry) -> None:
     with book.write() as tx:
         for entry in entries:
             assert tx.register.add(entry)
 
 
 class EntriesContract:
-    def test_an_entry_is_read_back_as_it_was_made(self, book: Book) -> None:
+    def test_an_entry_is_read_back_as_it_was_made(self, book: Store) -> None:
         with book.write() as tx:
             assert tx.register.entry(HOME, PEER, "ann") is None
             assert tx.register.add(ANN)
@@ -35,7 +35,7 @@ class EntriesContract:
             assert tx.register.entry(HOME, PEER, "ann") == ANN
             assert tx.register.entries(HOME, PEER) == [ANN]
 
-    def test_entries_are_told_by_their_names_together(self, book: Book) -> None:
+    def test_entries_are_told_by_their_names_together(self, book: Store) -> None:
         named = [replace(ANN, name=f"peer {number:04}", uid=IDS[4]) for number in range(1100)]
         enter(
             book,
@@ -55,7 +55,7 @@ class EntriesContract:
             tx.register.remove(HOME, PEER, "ann")
             assert tx.register.named(HOME, PEER, {"nobody", "ann"}) == [replace(ANN, name="nobody")]
 
-    def test_a_name_that_is_taken_is_not_entered_again(self, book: Book) -> None:
+    def test_a_name_that_is_taken_is_not_entered_again(self, book: Store) -> None:
         enter(book, ANN)
         with book.write() as tx:
             assert not tx.register.add(replace(ANN, uid=IDS[4], metadata="{}"))
@@ -65,7 +65,7 @@ class EntriesContract:
             assert tx.register.entries(HOME, PEER) == [ANN]
 
     @pytest.mark.parametrize("twin", TWINS)
-    def test_names_compare_byte_for_byte(self, book: Book, twin: str) -> None:
+    def test_names_compare_byte_for_byte(self, book: Store, twin: str) -> None:
         enter(book, ANN)
         with book.write() as tx:
             assert tx.register.entry(HOME, PEER, twin) is None
@@ -76,7 +76,7 @@ class EntriesContract:
             assert tx.register.entry(twin, PEER, "ann") == replace(ANN, workspace=twin)
             assert tx.register.count(HOME, PEER) == 2
 
-    def test_an_update_replaces_metadata_and_configuration_and_nothing_else(self, book: Book) -> None:
+    def test_an_update_replaces_metadata_and_configuration_and_nothing_else(self, book: Store) -> None:
         others = [replace(ANN, name="bob"), replace(ANN, kind=SESSION), replace(ANN, workspace="other")]
         enter(book, ANN, *others)
         with book.write() as tx:
@@ -91,7 +91,7 @@ class EntriesContract:
             assert tx.register.entries(HOME, SESSION) == [others[1]]
             assert tx.register.entries("other", PEER) == [others[2]]
 
-    def test_a_removed_entry_is_gone_and_its_name_is_free(self, book: Book) -> None:
+    def test_a_removed_entry_is_gone_and_its_name_is_free(self, book: Store) -> None:
         enter(book, ANN, replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
         with book.write() as tx:
             assert tx.register.entry(HOME, PEER, "ann") == ANN
@@ -102,7 +102,7 @@ class EntriesContract:
             assert tx.register.add(replace(ANN, uid=IDS[0]))
             assert tx.register.entry(HOME, PEER, "ann") == replace(ANN, uid=IDS[0])
 
-    def test_what_was_seen_in_a_write_that_raised_is_not_remembered(self, book: Book) -> None:
+    def test_what_was_seen_in_a_write_that_raised_is_not_remembered(self, book: Store) -> None:
         enter(book, ANN)
         bob = replace(ANN, name="bob")
         with suppress(GiveUp), book.write() as tx:
@@ -114,7 +114,7 @@ class EntriesContract:
             assert (tx.register.entry(HOME, PEER, "ann"), tx.register.entry(HOME, PEER, "bob")) == (ANN, None)
 
     @pytest.mark.parametrize("newest_first", [False, True])
-    def test_entries_come_in_order_of_uid_and_in_pages(self, book: Book, newest_first: bool) -> None:
+    def test_entries_come_in_order_of_uid_and_in_pages(self, book: Store, newest_first: bool) -> None:
         names = ("b", "d", "a", "c", "A")
         made = [replace(ANN, name=name, uid=IDS[n]) for n, name in enumerate(names)]
         enter(book, *made[::-1], replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
@@ -127,7 +127,7 @@ class EntriesContract:
 
     @pytest.mark.parametrize("newest_first", [False, True])
     def test_entries_of_some_namespaces_come_in_one_order_and_in_pages(
-        self, book: Book, newest_first: bool
+        self, book: Store, newest_first: bool
     ) -> None:
         spaces = ("travel", "work", "travel", "family", "work")
         made = [replace(ANN, name=str(n), uid=IDS[n], namespace=name) for n, name in enumerate(spaces)]
@@ -143,7 +143,7 @@ class EntriesContract:
                     )
                     assert page == expected[offset : None if limit is None else offset + limit]
 
-    def test_the_namespaces_of_entries_are_told_once_each(self, book: Book) -> None:
+    def test_the_namespaces_of_entries_are_told_once_each(self, book: Store) -> None:
         spaces = ("work", "travel", "work")
         enter(book, *(replace(ANN, name=str(n), namespace=name) for n, name in enumerate(spaces)))
         enter(book, replace(ANN, kind=SESSION, namespace="family"), replace(ANN, workspace="other"))
@@ -158,7 +158,7 @@ class EntriesContract:
             tx.register.remove_workspace(HOME)
             assert tx.register.namespaces(HOME, PEER) == []
 
-    def test_workspaces_are_told_together_and_alone(self, book: Book) -> None:
+    def test_workspaces_are_told_together_and_alone(self, book: Store) -> None:
         names = ("b", "c", "a")
         made = [Entry(name, WORKSPACE, name, IDS[n], n) for n, name in enumerate(names)]
         enter(book, *made[::-1], ANN)
@@ -173,7 +173,7 @@ class EntriesContract:
 
 
 class TiesContract:
-    def test_a_tie_is_read_back_as_it_was_made(self, book: Book) -> None:
+    def test_a_tie_is_read_back_as_it_was_made(self, book: Store) -> None:
         endless = replace(TIE, since=8, until=None)
         with book.write() as tx:
             tx.register.tie(endless)
@@ -181,7 +181,7 @@ class TiesContract:
         with book.read() as tx:
             assert tx.register.ties(HOME, MEMBER) == [TIE, endless]
 
-    def test_a_tie_with_the_same_ends_kind_and_beginning_is_replaced(self, book: Book) -> None:
+    def test_a_tie_with_the_same_ends_kind_and_beginning_is_replaced(self, book: Store) -> None:
         others = [
             replace(TIE, since=5),
             replace(TIE, holder="Wednesday"),
@@ -198,7 +198,7 @@ class TiesContract:
             assert tx.register.ties(HOME, PICK) == apart[:1]
             assert tx.register.ties("other", MEMBER) == apart[1:]
 
-    def test_the_sessions_that_peers_are_in_now_are_told_by_namespace(self, book: Book) -> None:
+    def test_the_sessions_that_peers_are_in_now_are_told_by_namespace(self, book: Store) -> None:
         def session(name: str, namespace: str = "travel", workspace: str = HOME) -> Entry:
             return Entry(workspace, SESSION, name, IDS[3], 1, "{}", "{}", namespace)
 
@@ -219,7 +219,7 @@ class TiesContract:
             assert tx.register.sessions_with(HOME, ()) == []
             assert tx.register.sessions_with("other", {"ann"}) == []
 
-    def test_ties_are_asked_for_by_either_end_or_both(self, book: Book) -> None:
+    def test_ties_are_asked_for_by_either_end_or_both(self, book: Store) -> None:
         made = [
             replace(TIE, since=since, holder=holder, held=held)
             for since, holder, held in product((1, 2), ("s", "S", "t"), ("ann", "bob"))
@@ -233,7 +233,7 @@ class TiesContract:
                     tie for tie in made if holder in (None, tie.holder) and held in (None, tie.held)
                 ]
 
-    def test_what_is_untied_is_as_if_it_had_never_been(self, book: Book) -> None:
+    def test_what_is_untied_is_as_if_it_had_never_been(self, book: Store) -> None:
         for holder, held in product((None, "s", "u"), (None, "ann", "Ann")):
             made = [
                 replace(TIE, since=since, holder=one, held=other)
@@ -251,7 +251,7 @@ class TiesContract:
                 assert tx.register.ties("other", MEMBER) == apart[1:]
 
     @pytest.mark.parametrize("twin", TWINS)
-    def test_ends_compare_byte_for_byte(self, book: Book, twin: str) -> None:
+    def test_ends_compare_byte_for_byte(self, book: Store, twin: str) -> None:
         plain = replace(TIE, holder="ann")
         with book.write() as tx:
             tx.register.tie(plain)
@@ -266,7 +266,7 @@ class TiesContract:
 
 
 class BatchesContract:
-    def test_a_batch_is_read_back_as_it_was_kept(self, book: Book) -> None:
+    def test_a_batch_is_read_back_as_it_was_kept(self, book: Store) -> None:
         with book.write() as tx:
             assert tx.register.batch(HOME, "Tuesday", BATCH.digest) is None
             tx.register.keep_batch(BATCH, 0)
@@ -276,14 +276,14 @@ class BatchesContract:
             assert tx.register.batch(HOME, "tuesday", BATCH.digest) is None
             assert tx.register.batch("other", "Tuesday", BATCH.digest) is None
 
-    def test_a_batch_takes_the_place_of_an_earlier_one_with_its_digest(self, book: Book) -> None:
+    def test_a_batch_takes_the_place_of_an_earlier_one_with_its_digest(self, book: Store) -> None:
         later = replace(BATCH, at=6, first=4, last=6)
         with book.write() as tx:
             tx.register.keep_batch(BATCH, 0)
             tx.register.keep_batch(later, 0)
             assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == later
 
-    def test_with_a_batch_the_older_ones_of_its_session_go(self, book: Book) -> None:
+    def test_with_a_batch_the_older_ones_of_its_session_go(self, book: Store) -> None:
         old = [replace(BATCH, digest=bytes([at]), at=at) for at in range(5)]
         apart = [replace(BATCH, session="Wednesday", at=0), replace(BATCH, workspace="other", at=0)]
         with book.write() as tx:
@@ -295,12 +295,12 @@ class BatchesContract:
             for batch in apart:
                 assert tx.register.batch(batch.workspace, batch.session, batch.digest) == batch
 
-    def test_a_batch_is_kept_however_old_it_is(self, book: Book) -> None:
+    def test_a_batch_is_kept_however_old_it_is(self, book: Store) -> None:
         with book.write() as tx:
             tx.register.keep_batch(BATCH, 100)
             assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == BATCH
 
-    def test_dropped_batches_are_those_of_one_session(self, book: Book) -> None:
+    def test_dropped_batches_are_those_of_one_session(self, book: Store) -> None:
         apart = [replace(BATCH, session="Wednesday"), replace(BATCH, workspace="other")]
         with book.write() as tx:
             for batch in (BATCH, replace(BATCH, digest=b""), *apart):
@@ -313,7 +313,7 @@ class BatchesContract:
 
 
 class RegisterContract(EntriesContract, TiesContract, BatchesContract):
-    def test_with_a_workspace_goes_all_it_had_and_nothing_of_another(self, book: Book) -> None:
+    def test_with_a_workspace_goes_all_it_had_and_nothing_of_another(self, book: Store) -> None:
         with book.write() as tx:
             for workspace in (HOME, "other"):
                 tx.register.add(replace(ANN, workspace=workspace))

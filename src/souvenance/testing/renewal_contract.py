@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from souvenance.domain.feed import Saying
-from souvenance.domain.names import Room
-from souvenance.ports.book import Book
-from souvenance.ports.renewal import Debt, Renewed
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.names import Compartment
+from souvenance.ports.reindexing import Debt, Renewed
+from souvenance.ports.store import Store
 from souvenance.testing.book_scenes import ELSEWHERE, IDS, ROOM, TRAVEL, WORKSPACE, changes_since, numbered
 
 SPACE = "here"
 MANY = 1000
 
 
-def index(book: Book, ids: Sequence[str] = IDS[:4], room: Room = ROOM) -> None:
+def index(book: Store, ids: Sequence[str] = IDS[:4], room: Compartment = ROOM) -> None:
     with book.write() as tx:
         for line_id in ids:
             tx.terms.add(room, line_id, b"old", b"\x01", Saying("talk", 3, 7))
 
 
-def owe(book: Book, *rooms: Room) -> None:
+def owe(book: Store, *rooms: Compartment) -> None:
     with book.write() as tx:
         tx.renewal.owe(rooms)
 
 
 class RenewalContract:
-    def test_a_store_remembers_by_which_analysis_its_tokens_are_made(self, book: Book) -> None:
+    def test_a_store_remembers_by_which_analysis_its_tokens_are_made(self, book: Store) -> None:
         with book.read() as tx:
             assert tx.renewal.analysis() == ""
         for version in ("1.1", "2"):
@@ -35,7 +35,7 @@ class RenewalContract:
             with book.read() as tx:
                 assert tx.renewal.analysis() == version
 
-    def test_of_a_line_far_back_in_a_long_room_its_new_tokens_are_told(self, book: Book) -> None:
+    def test_of_a_line_far_back_in_a_long_room_its_new_tokens_are_told(self, book: Store) -> None:
         index(book, [numbered(0, n) for n in range(700)])
         before = changes_since(book, 0)
         renewed = [Renewed(before[at].seq, before[at].id, b"new", b"\x02") for at in (0, 300, 301, 699)]
@@ -45,7 +45,7 @@ class RenewalContract:
         assert [change[:4] for change, was in zip(after, before, strict=True) if change != was] == renewed
         assert changes_since(book, after[0].seq) == after[1:]
 
-    def test_rooms_are_owed_one_after_the_other_until_they_are_settled(self, book: Book) -> None:
+    def test_rooms_are_owed_one_after_the_other_until_they_are_settled(self, book: Store) -> None:
         with book.read() as tx:
             assert tx.renewal.next() is None
         owe(book, ROOM, TRAVEL, *ELSEWHERE)
@@ -57,13 +57,13 @@ class RenewalContract:
                 tx.renewal.settle(debt.room)
         assert settled == sorted({ROOM, TRAVEL, *ELSEWHERE})
 
-    def test_what_is_owed_can_be_asked_for_one_workspace(self, book: Book) -> None:
+    def test_what_is_owed_can_be_asked_for_one_workspace(self, book: Store) -> None:
         owe(book, ROOM)
         with book.read() as tx:
             assert tx.renewal.next(WORKSPACE) == tx.renewal.next(*ROOM) == Debt(ROOM, 0)
             assert tx.renewal.next("nowhere") is None
 
-    def test_a_room_that_is_owed_again_stays_as_far_as_it_is(self, book: Book) -> None:
+    def test_a_room_that_is_owed_again_stays_as_far_as_it_is(self, book: Store) -> None:
         owe(book, ROOM)
         with book.write() as tx:
             tx.renewal.reach(Debt(ROOM, 2))
@@ -72,7 +72,7 @@ class RenewalContract:
             assert tx.renewal.next() == Debt(ROOM, 2)
 
     def test_what_was_reached_is_not_gone_back_from_and_what_is_not_owed_is_not_reached(
-        self, book: Book
+        self, book: Store
     ) -> None:
         owe(book, ROOM)
         with book.write() as tx:
@@ -83,7 +83,7 @@ class RenewalContract:
             tx.renewal.settle(ROOM)
             assert tx.renewal.next() is None
 
-    def test_the_lines_of_a_debt_come_in_order_behind_what_was_reached(self, book: Book) -> None:
+    def test_the_lines_of_a_debt_come_in_order_behind_what_was_reached(self, book: Store) -> None:
         index(book)
         with book.write() as tx:
             tx.terms.remove(ROOM, (IDS[1],))
@@ -95,7 +95,7 @@ class RenewalContract:
             assert tx.renewal.lines(Debt(TRAVEL, 0), 2) == []
 
     def test_a_renewed_line_has_its_new_tokens_in_its_old_place_and_keeps_its_vector(
-        self, book: Book
+        self, book: Store
     ) -> None:
         index(book)
         with book.write() as tx:
@@ -110,7 +110,7 @@ class RenewalContract:
         with book.read() as tx:
             assert [vector.id for vector in tx.terms.vectors(ROOM, SPACE, 0)] == [IDS[1]]
 
-    def test_a_line_that_left_meanwhile_is_not_brought_back(self, book: Book) -> None:
+    def test_a_line_that_left_meanwhile_is_not_brought_back(self, book: Store) -> None:
         index(book)
         with book.read() as tx:
             found = tx.renewal.lines(Debt(ROOM, 0), MANY)
@@ -120,13 +120,13 @@ class RenewalContract:
         indexed = {change.id for change in changes_since(book, 0) if change.tokens is not None}
         assert indexed == {IDS[0], IDS[1], IDS[3]}
 
-    def test_a_room_that_is_deleted_is_owed_no_longer(self, book: Book) -> None:
+    def test_a_room_that_is_deleted_is_owed_no_longer(self, book: Store) -> None:
         owe(book, ROOM, TRAVEL)
         with book.write() as tx:
             tx.terms.delete_room(ROOM)
             assert tx.renewal.next() == Debt(TRAVEL, 0)
 
-    def test_what_is_left_is_counted_where_it_is_asked_for(self, book: Book) -> None:
+    def test_what_is_left_is_counted_where_it_is_asked_for(self, book: Store) -> None:
         for room in (ROOM, TRAVEL, ELSEWHERE[0]):
             index(book, room=room)
         owe(book, ROOM, ELSEWHERE[0])

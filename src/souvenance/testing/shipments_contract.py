@@ -1,4 +1,4 @@
-"""The contract of `souvenance.ports.shipments` as tests; a part of the book's.
+"""The contract of `souvenance.ports.replication` as tests; a part of the book's.
 
 class TestMyShipments(ShipmentsContract):
     @pytest.fixture
@@ -8,25 +8,25 @@ class TestMyShipments(ShipmentsContract):
 
 from __future__ import annotations
 
-from souvenance.ports.book import Book, WrappedKey
-from souvenance.ports.shipments import KEY, LINE, REPLACED, Shipment
+from souvenance.ports.replication import KEY, LINE, REPLACED, Shipment
+from souvenance.ports.store import Store, WrappedKey
 from souvenance.testing.book_scenes import ELSEWHERE, IDS, ROOM, sealed_line
 
 NOTED = [Shipment(ROOM, LINE, line_id, "noted") for line_id in IDS[:3]]
 
 
-def _note(book: Book, *shipments: Shipment) -> None:
+def _note(book: Store, *shipments: Shipment) -> None:
     with book.write() as tx:
         tx.shipments.note(shipments)
 
 
-def _claimed(book: Book, stamp: str = "mine", now: int = 1000, most: int = 100) -> list[Shipment]:
+def _claimed(book: Store, stamp: str = "mine", now: int = 1000, most: int = 100) -> list[Shipment]:
     with book.write() as tx:
         return list(tx.shipments.claim(stamp, now=now, until=now + 100, most=most))
 
 
 class ShipmentsContract:
-    def test_what_was_noted_is_claimed_by_one_until_its_time_is_over(self, book: Book) -> None:
+    def test_what_was_noted_is_claimed_by_one_until_its_time_is_over(self, book: Store) -> None:
         _note(book, *reversed(NOTED))
         mine = _claimed(book, most=2)
         assert mine == [one._replace(stamp="mine", tries=1) for one in NOTED[:2]]
@@ -36,14 +36,14 @@ class ShipmentsContract:
             assert [tx.shipments.due(now) for now in (1099, 1100)] == [False, True]
         assert [one.tries for one in _claimed(book, "theirs", now=1100)] == [2, 2, 2]
 
-    def test_what_was_carried_is_not_claimed_again(self, book: Book) -> None:
+    def test_what_was_carried_is_not_claimed_again(self, book: Store) -> None:
         _note(book, *NOTED)
         with book.write() as tx:
             for one in tx.shipments.claim("mine", now=1, until=2, most=2):
                 tx.shipments.done(one)
         assert [one.name for one in _claimed(book)] == [NOTED[2].name]
 
-    def test_what_was_noted_anew_meanwhile_stays_and_is_due_at_once(self, book: Book) -> None:
+    def test_what_was_noted_anew_meanwhile_stays_and_is_due_at_once(self, book: Store) -> None:
         _note(book, NOTED[0])
         [mine] = _claimed(book)
         _note(book, NOTED[0]._replace(stamp="changed again"))
@@ -51,7 +51,7 @@ class ShipmentsContract:
             tx.shipments.done(mine)
         assert len(_claimed(book)) == 1
 
-    def test_what_another_took_away_meanwhile_is_looked_at_once_more(self, book: Book) -> None:
+    def test_what_another_took_away_meanwhile_is_looked_at_once_more(self, book: Store) -> None:
         """Whoever was slow may have put something that is outdated by now."""
         _note(book, NOTED[0])
         [mine] = _claimed(book)
@@ -64,7 +64,7 @@ class ShipmentsContract:
             tx.shipments.done(mine)
         assert len(_claimed(book)) == 1
 
-    def test_what_is_postponed_waits_until_then(self, book: Book) -> None:
+    def test_what_is_postponed_waits_until_then(self, book: Store) -> None:
         _note(book, NOTED[0])
         [mine] = _claimed(book)
         with book.write() as tx:
@@ -73,7 +73,7 @@ class ShipmentsContract:
         assert _claimed(book, now=8999) == []
         assert len(_claimed(book, now=9000)) == 1
 
-    def test_those_that_wait_are_counted_by_workspace_and_owner(self, book: Book) -> None:
+    def test_those_that_wait_are_counted_by_workspace_and_owner(self, book: Store) -> None:
         _note(book, *NOTED, *(Shipment(room, LINE, IDS[0], "x") for room in ELSEWHERE))
         with book.read() as tx:
             assert tx.shipments.waiting() == len(NOTED) + len(ELSEWHERE)
@@ -81,7 +81,7 @@ class ShipmentsContract:
             assert tx.shipments.waiting(ROOM.workspace, "bob") == 1
             assert tx.shipments.waiting(ROOM.workspace, ROOM.owner) == len(NOTED) + 1
 
-    def test_everything_in_the_book_can_be_noted(self, book: Book) -> None:
+    def test_everything_in_the_book_can_be_noted(self, book: Store) -> None:
         with book.write() as tx:
             tx.lines.append(sealed_line(IDS[0]))
             tx.lines.append(sealed_line(IDS[1]))
@@ -95,7 +95,7 @@ class ShipmentsContract:
             (REPLACED, IDS[0]),
         ]
 
-    def test_a_book_is_mirrored_from_when_it_was_begun(self, book: Book) -> None:
+    def test_a_book_is_mirrored_from_when_it_was_begun(self, book: Store) -> None:
         with book.read() as tx:
             assert not tx.shipments.mirrored()
         with book.write() as tx:

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from souvenance.domain.signin import CODE, DEVICE, REFRESH, SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
-from souvenance.ports.book import Book
-from souvenance.ports.signins import SignIns
+from souvenance.domain.sign_ins import CODE, DEVICE, REFRESH, SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
+from souvenance.ports.sign_ins import SignIns
+from souvenance.ports.store import Store
 from souvenance.testing.threads import in_many_threads
 
 NOW = 10 * SPENT_KEPT_MS
@@ -40,14 +40,14 @@ OTHER = replace(SIGNIN, id="01JD7Y8Q2W0000000000000002", jti="01JD7Y8Q2W00000000
 SLIP = Slip(kind=CODE, hash=b"\x00hash", client="client", signin=SIGNIN.id, until=LATER, content=b"\xff{}")
 
 
-def write(book: Book, *steps: Callable[[SignIns], None]) -> None:
+def write(book: Store, *steps: Callable[[SignIns], None]) -> None:
     with book.write() as tx:
         for step in steps:
             step(tx.signins)
 
 
 class SignInsContract:
-    def test_a_client_is_found_as_it_was_added(self, book: Book) -> None:
+    def test_a_client_is_found_as_it_was_added(self, book: Store) -> None:
         public = Client(id="public", name="ä", redirects=())
         write(book, lambda s: s.add_client(CLIENT), lambda s: s.add_client(public))
         with book.read() as tx:
@@ -55,7 +55,7 @@ class SignInsContract:
             assert tx.signins.client("public") == public
             assert tx.signins.client("other") is None
 
-    def test_the_first_use_of_a_client_is_noted_and_strangers_are_counted(self, book: Book) -> None:
+    def test_the_first_use_of_a_client_is_noted_and_strangers_are_counted(self, book: Store) -> None:
         write(book, lambda s: s.add_client(CLIENT), lambda s: s.add_client(replace(CLIENT, id="two")))
         with book.read() as tx:
             assert tx.signins.strangers() == 2
@@ -66,7 +66,7 @@ class SignInsContract:
             assert tx.signins.client("client") == replace(CLIENT, used_at=5)
             assert tx.signins.strangers() == 1
 
-    def test_a_sign_in_is_found_by_its_id_and_by_its_cap(self, book: Book) -> None:
+    def test_a_sign_in_is_found_by_its_id_and_by_its_cap(self, book: Store) -> None:
         write(book, lambda s: s.add(OTHER), lambda s: s.add(SIGNIN))
         with book.read() as tx:
             assert tx.signins.get(SIGNIN.id) == tx.signins.of_cap(SIGNIN.jti) == SIGNIN
@@ -74,7 +74,7 @@ class SignInsContract:
             assert tx.signins.get("none") is None
             assert tx.signins.of_cap(SIGNIN.id) is None
 
-    def test_a_sign_in_can_be_used_and_sealed_anew(self, book: Book) -> None:
+    def test_a_sign_in_can_be_used_and_sealed_anew(self, book: Store) -> None:
         write(book, lambda s: s.add(SIGNIN), lambda s: s.add(OTHER))
         for now in (5, 6):
             write(book, lambda s, now=now: s.use(SIGNIN.id, now))  # type: ignore[misc]
@@ -82,7 +82,7 @@ class SignInsContract:
         with book.read() as tx:
             assert tx.signins.every() == [replace(SIGNIN, used_at=6, sealed=b"fresh"), OTHER]
 
-    def test_a_sign_in_that_ends_takes_its_slips_along_and_no_others(self, book: Book) -> None:
+    def test_a_sign_in_that_ends_takes_its_slips_along_and_no_others(self, book: Store) -> None:
         others = replace(SLIP, hash=b"other", signin=OTHER.id)
         loose = replace(SLIP, hash=b"loose", signin=None)
         write(book, lambda s: s.add(SIGNIN), lambda s: s.add(OTHER))
@@ -95,7 +95,7 @@ class SignInsContract:
             assert tx.signins.slip(CODE, b"other") == others
             assert tx.signins.slip(CODE, b"loose") == loose
 
-    def test_a_slip_is_one_of_its_kind_and_hash_and_can_be_replaced(self, book: Book) -> None:
+    def test_a_slip_is_one_of_its_kind_and_hash_and_can_be_replaced(self, book: Store) -> None:
         device = replace(SLIP, kind=DEVICE, signin=None, client="", content=b"")
         write(book, lambda s: s.keep(SLIP), lambda s: s.keep(device))
         with book.read() as tx:
@@ -109,7 +109,7 @@ class SignInsContract:
             assert tx.signins.slip(DEVICE, SLIP.hash) == allowed
             assert tx.signins.count(DEVICE) == 1
 
-    def test_a_slip_is_spent_once(self, book: Book) -> None:
+    def test_a_slip_is_spent_once(self, book: Store) -> None:
         write(book, lambda s: s.keep(SLIP), lambda s: s.keep(replace(SLIP, kind=REFRESH)))
         with book.write() as tx:
             assert tx.signins.spend(CODE, SLIP.hash, 7)
@@ -119,11 +119,11 @@ class SignInsContract:
             assert tx.signins.slip(CODE, SLIP.hash) == replace(SLIP, spent_at=7)
             assert tx.signins.slip(REFRESH, SLIP.hash) == replace(SLIP, kind=REFRESH)
 
-    def test_of_many_threads_one_spends_a_slip(self, book: Book) -> None:
+    def test_of_many_threads_one_spends_a_slip(self, book: Store) -> None:
         write(book, lambda s: s.keep(SLIP))
         won: list[int] = []
 
-        def spend(mine: Book, turn: int) -> None:
+        def spend(mine: Store, turn: int) -> None:
             with mine.write() as tx:
                 if tx.signins.spend(CODE, SLIP.hash, turn):
                     won.append(turn)
@@ -133,7 +133,7 @@ class SignInsContract:
         with book.read() as tx:
             assert tx.signins.slip(CODE, SLIP.hash) == replace(SLIP, spent_at=won[0])
 
-    def test_slips_are_dropped_one_by_one_and_by_kind(self, book: Book) -> None:
+    def test_slips_are_dropped_one_by_one_and_by_kind(self, book: Store) -> None:
         for kind, hashed in product((CODE, REFRESH), (b"a", b"b")):
             write(book, lambda s, k=kind, h=hashed: s.keep(replace(SLIP, kind=k, hash=h)))  # type: ignore[misc]
         write(book, lambda s: s.drop(CODE, b"a"), lambda s: s.drop_all(REFRESH), lambda s: s.drop(CODE, b"c"))
@@ -143,7 +143,7 @@ class SignInsContract:
             assert tx.signins.count(REFRESH) == 0
 
     def test_a_sweep_takes_slips_that_are_over_and_keeps_the_memory_of_those_spent_of_late(
-        self, book: Book
+        self, book: Store
     ) -> None:
         alive: dict[bytes, dict[str, Any]] = {
             b"under way": {},
@@ -164,7 +164,7 @@ class SignInsContract:
         with book.read() as tx:
             assert {one for one in alive | over if tx.signins.slip(CODE, one) is not None} == set(alive)
 
-    def test_a_sweep_takes_sign_ins_that_are_over_or_were_never_fetched(self, book: Book) -> None:
+    def test_a_sweep_takes_sign_ins_that_are_over_or_were_never_fetched(self, book: Store) -> None:
         used = replace(OTHER, used_at=NOW)
         write(book, lambda s: s.add(SIGNIN), lambda s: s.add(used), lambda s: s.keep(SLIP))
         write(book, lambda s: s.sweep(LATER - 1))
@@ -178,7 +178,7 @@ class SignInsContract:
         with book.read() as tx:
             assert tx.signins.every() == []
 
-    def test_a_sweep_takes_clients_that_nobody_let_in_for_a_day(self, book: Book) -> None:
+    def test_a_sweep_takes_clients_that_nobody_let_in_for_a_day(self, book: Store) -> None:
         used = replace(CLIENT, id="used", used_at=NOW)
         write(book, lambda s: s.add_client(CLIENT), lambda s: s.add_client(used))
         write(book, lambda s: s.sweep(LATER - 1))
@@ -189,7 +189,7 @@ class SignInsContract:
             assert tx.signins.client("client") is None
             assert tx.signins.client("used") == used
 
-    def test_a_write_that_fails_spends_nothing(self, book: Book) -> None:
+    def test_a_write_that_fails_spends_nothing(self, book: Store) -> None:
         write(book, lambda s: s.add(SIGNIN), lambda s: s.keep(SLIP))
         try:
             with book.write() as tx:

@@ -21,12 +21,12 @@ from contextlib import suppress
 import pytest
 
 from souvenance.domain import audit
-from souvenance.domain.feed import Saying
-from souvenance.domain.register import MEMBER, PEER, Entry, Tie
-from souvenance.domain.tasks import Task
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
+from souvenance.domain.jobs import Task
 from souvenance.errors import StorageUnavailable
-from souvenance.ports.book import Book, Transaction, WrappedKey
-from souvenance.ports.register import Batch
+from souvenance.ports.directory import Batch
+from souvenance.ports.store import Store, Transaction, WrappedKey
 from souvenance.testing.book_contract import BookContract
 from souvenance.testing.book_scenes import (
     ELSEWHERE,
@@ -80,25 +80,25 @@ class StoredBookContract(BookContract):
     """What a book promises whose content outlives the process. Override `open_book`."""
 
     @pytest.fixture
-    def open_book(self) -> Callable[[], Book]:
+    def open_book(self) -> Callable[[], Store]:
         """Opens the book of this test, the same one each time, as another process would."""
         raise NotImplementedError("override the fixture 'open_book'")
 
     @pytest.fixture
-    def book(self, open_book: Callable[[], Book]) -> Iterator[Book]:
+    def book(self, open_book: Callable[[], Store]) -> Iterator[Store]:
         book = open_book()
         yield book
         book.close()
 
     @pytest.fixture
-    def second(self, book: Book, open_book: Callable[[], Book]) -> Iterator[Book]:
+    def second(self, book: Store, open_book: Callable[[], Store]) -> Iterator[Store]:
         """The same book, opened once more."""
         second = open_book()
         yield second
         second.close()
 
     def test_a_finished_write_is_there_when_the_book_is_opened_again(
-        self, book: Book, open_book: Callable[[], Book]
+        self, book: Store, open_book: Callable[[], Store]
     ) -> None:
         with book.write() as tx:
             fill(tx)
@@ -112,7 +112,7 @@ class StoredBookContract(BookContract):
             again.close()
 
     def test_a_finished_write_that_need_not_last_outlives_the_book_all_the_same(
-        self, book: Book, open_book: Callable[[], Book]
+        self, book: Store, open_book: Callable[[], Store]
     ) -> None:
         for n, lasting in enumerate((True, False, False, True, False)):
             with book.write(lasting=lasting) as tx:
@@ -128,7 +128,7 @@ class StoredBookContract(BookContract):
             again.close()
 
     def test_a_write_that_raised_is_not_there_when_the_book_is_opened_again(
-        self, book: Book, open_book: Callable[[], Book]
+        self, book: Store, open_book: Callable[[], Store]
     ) -> None:
         before = contents(book)
         with suppress(GiveUp), book.write() as tx:
@@ -142,7 +142,7 @@ class StoredBookContract(BookContract):
             again.close()
 
     def test_what_was_given_or_burned_once_stays_so_when_the_book_is_opened_again(
-        self, book: Book, open_book: Callable[[], Book]
+        self, book: Store, open_book: Callable[[], Store]
     ) -> None:
         with book.write() as tx:
             tx.caps.burn(WORKSPACE, "proof", 0, 9)
@@ -157,21 +157,21 @@ class StoredBookContract(BookContract):
             again.close()
 
     def test_a_finished_write_is_seen_by_a_book_that_was_open_before_it(
-        self, book: Book, second: Book
+        self, book: Store, second: Store
     ) -> None:
         empty = contents(second)
         with book.write() as tx:
             fill(tx)
         assert contents(second) == contents(book) != empty
 
-    def test_two_open_books_write_one_log(self, book: Book, second: Book) -> None:
+    def test_two_open_books_write_one_log(self, book: Store, second: Store) -> None:
         for n in range(6):
             with (book, second)[n % 2].write() as tx:
                 tx.audit.append(WORKSPACE, event(str(n)))
         assert [row.event.detail for row in log(book)] == list("012345")
         assert audit.verify(WORKSPACE, log(second)).size == 6
 
-    def test_a_removal_by_another_open_book_is_told(self, book: Book, second: Book) -> None:
+    def test_a_removal_by_another_open_book_is_told(self, book: Store, second: Store) -> None:
         with book.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
         followed = changes_since(book, 0)[-1].seq
@@ -179,7 +179,7 @@ class StoredBookContract(BookContract):
             tx.terms.remove(ROOM, (IDS[0],))
         assert [(change.id, change.tokens) for change in changes_since(book, followed)] == [(IDS[0], None)]
 
-    def test_a_vector_given_by_another_open_book_is_told(self, book: Book, second: Book) -> None:
+    def test_a_vector_given_by_another_open_book_is_told(self, book: Store, second: Store) -> None:
         with book.write() as tx:
             for line_id in IDS[:3]:
                 tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
@@ -196,7 +196,7 @@ class StoredBookContract(BookContract):
             (IDS[2], b"second"),
         ]
 
-    def test_two_open_books_take_turns_without_missing_anything(self, book: Book, second: Book) -> None:
+    def test_two_open_books_take_turns_without_missing_anything(self, book: Store, second: Store) -> None:
         for n in range(12):
             writing = (book, second)[n % 2]
             with writing.write() as tx:
@@ -211,7 +211,7 @@ class StoredBookContract(BookContract):
         for workspace in (WORKSPACE, "other"):
             audit.verify(workspace, log(book, workspace))
 
-    def test_a_scrub_hides_nothing_that_another_open_book_wrote(self, book: Book, second: Book) -> None:
+    def test_a_scrub_hides_nothing_that_another_open_book_wrote(self, book: Store, second: Store) -> None:
         with book.write() as tx:
             fill(tx)
         contents(book)
@@ -221,7 +221,7 @@ class StoredBookContract(BookContract):
         assert book.scrub()
         assert contents(book) == contents(second)
 
-    def test_a_scrub_brings_nothing_back_of_a_write_that_raised(self, book: Book) -> None:
+    def test_a_scrub_brings_nothing_back_of_a_write_that_raised(self, book: Store) -> None:
         with book.write() as tx:
             fill(tx)
         assert book.scrub()
@@ -234,22 +234,22 @@ class StoredBookContract(BookContract):
         assert book.scrub()
         assert contents(book) == before
 
-    def test_many_threads_on_two_open_books_lose_nothing(self, book: Book, second: Book) -> None:
+    def test_many_threads_on_two_open_books_lose_nothing(self, book: Store, second: Store) -> None:
         in_many_threads([book, second] * (THREADS // 2), write_and_log)
         expect_all_written(second)
 
-    def test_two_open_books_never_claim_the_same_and_leave_nothing(self, book: Book, second: Book) -> None:
+    def test_two_open_books_never_claim_the_same_and_leave_nothing(self, book: Store, second: Store) -> None:
         add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
         done: list[list[Task]] = [[] for _ in range(4)]
 
-        def work(one: Book, thread: int) -> None:
+        def work(one: Store, thread: int) -> None:
             done[thread] = work_off(one, f"worker {thread}")
 
         in_many_threads([book, second] * 2, work)
         expect_each_once(done, 60)
 
     def test_numbers_of_work_are_not_given_again_when_the_book_is_opened_again(
-        self, book: Book, open_book: Callable[[], Book]
+        self, book: Store, open_book: Callable[[], Store]
     ) -> None:
         add(book, errand(0))
         with book.write() as tx:
@@ -267,7 +267,7 @@ class StoredBookContract(BookContract):
             again.close()
 
     def test_what_a_book_knows_by_heart_is_not_held_against_another_one(
-        self, book: Book, second: Book
+        self, book: Store, second: Store
     ) -> None:
         ann = Entry(WORKSPACE, PEER, "ann", IDS[0], 1)
         for n in range(1, 7):
@@ -280,7 +280,7 @@ class StoredBookContract(BookContract):
                 else:
                     assert tx.register.remove(WORKSPACE, PEER, "ann")
 
-    def test_a_scrub_settles_what_is_owed_for_every_open_book(self, book: Book, second: Book) -> None:
+    def test_a_scrub_settles_what_is_owed_for_every_open_book(self, book: Store, second: Store) -> None:
         append(book, sealed_line())
         with book.write() as tx:
             tx.lines.delete(ROOM, (IDS[0],))
@@ -289,7 +289,7 @@ class StoredBookContract(BookContract):
         assert second.scrub()
         assert not book.scrub_pending()
 
-    def test_a_closed_book_can_not_be_written(self, book: Book) -> None:
+    def test_a_closed_book_can_not_be_written(self, book: Store) -> None:
         book.close()
         with pytest.raises(StorageUnavailable), book.write():
             pass
@@ -304,7 +304,7 @@ class FilesBookContract(StoredBookContract):
         raise NotImplementedError("override the fixture 'stored_bytes'")
 
     def test_after_a_scrub_no_byte_of_a_deleted_row_is_left(
-        self, book: Book, stored_bytes: Callable[[], bytes]
+        self, book: Store, stored_bytes: Callable[[], bytes]
     ) -> None:
         marked = {name: f"<{name} 7f3a9c>".encode() for name in _MARKED}
         with book.write() as tx:
@@ -340,7 +340,7 @@ class FilesBookContract(StoredBookContract):
         assert b"<kept 7f3a9c>" in after
 
     def test_after_a_scrub_nothing_is_left_of_one_line_of_many(
-        self, book: Book, stored_bytes: Callable[[], bytes]
+        self, book: Store, stored_bytes: Callable[[], bytes]
     ) -> None:
         with book.write() as tx:
             for n in range(700):
@@ -357,7 +357,7 @@ class FilesBookContract(StoredBookContract):
         assert b"<in 100 7f3a9c>" not in after
 
     def test_a_scrub_that_another_open_book_prevents_stays_pending(
-        self, book: Book, second: Book, stored_bytes: Callable[[], bytes]
+        self, book: Store, second: Store, stored_bytes: Callable[[], bytes]
     ) -> None:
         append(book, sealed_line(sealed=b"<gone 7f3a9c>"))
         with second.read() as tx:

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-from souvenance.ports.book import Book
+from souvenance.ports.store import Store
 
 _SWITCH_SECONDS = 1e-5
 
 
-def in_many_threads(books: list[Book], work: Callable[[Book, int], None]) -> None:
+def in_many_threads(books: list[Store], work: Callable[[Store, int], None]) -> None:
     """Let one thread for each book do the work, all beginning together."""
     start = threading.Barrier(len(books))
 
-    def run(book: Book, number: int) -> None:
+    def run(book: Store, number: int) -> None:
         start.wait()
         work(book, number)
 

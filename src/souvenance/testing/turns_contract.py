@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from souvenance.domain.line import TOMBSTONE, Place, SealedLine
-from souvenance.domain.names import Room
-from souvenance.ports.book import Book, Turns
+from souvenance.domain.line import TOMBSTONE, LinePlace, SealedLine
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import Store, Turns
 from souvenance.testing.book_scenes import (
     ELSEWHERE,
     IDS,
@@ -30,18 +30,18 @@ BOB = ROOM._replace(owner="bob")
 WHOLE = Turns(WORKSPACE, SESSION)
 
 
-def message(turn: int | None, room: Room = ROOM, session: str | None = SESSION) -> SealedLine:
+def message(turn: int | None, room: Compartment = ROOM, session: str | None = SESSION) -> SealedLine:
     """A line whose id runs against its turn, so that one order is not taken for the other."""
     return sealed_line(IDS[7 - (turn or 0)], room, kind="message", session=session, turn=turn)
 
 
-def said(book: Book, asked: Turns) -> list[tuple[int | None, str]]:
+def said(book: Store, asked: Turns) -> list[tuple[int | None, str]]:
     with book.read() as tx:
         return [(line.turn, line.room.owner) for line in tx.lines.turns(asked)]
 
 
 class TurnsContract:
-    def test_turns_come_in_order_whoever_owns_them(self, book: Book) -> None:
+    def test_turns_come_in_order_whoever_owns_them(self, book: Store) -> None:
         append(book, message(3), message(1, BOB), message(2, TRAVEL))
         with book.read() as tx:
             assert tx.lines.turns(WHOLE) == [message(1, BOB), message(2, TRAVEL), message(3)]
@@ -51,21 +51,21 @@ class TurnsContract:
                 message(1, BOB),
             ]
 
-    def test_lines_without_a_turn_are_not_among_them(self, book: Book) -> None:
+    def test_lines_without_a_turn_are_not_among_them(self, book: Store) -> None:
         append(book, message(1), message(None), sealed_line(IDS[3], session=None, turn=2))
         assert said(book, WHOLE) == [(1, OWNER)]
         with book.read() as tx:
             assert tx.lines.count_turns(WORKSPACE, SESSION) == 1
             assert tx.lines.last_turn(WORKSPACE, SESSION) == 1
 
-    def test_both_bounds_of_the_turns_are_inclusive(self, book: Book) -> None:
+    def test_both_bounds_of_the_turns_are_inclusive(self, book: Store) -> None:
         append(book, *(message(turn) for turn in range(1, 6)))
         for first, last in product(range(7), [None, *range(7)]):
             expected = [turn for turn in range(1, 6) if first <= turn and (last is None or turn <= last)]
             assert said(book, replace(WHOLE, first=first, last=last)) == [(turn, OWNER) for turn in expected]
 
     @pytest.mark.parametrize("newest_first", [False, True])
-    def test_pages_of_turns_are_cut_out_of_what_was_asked_for(self, book: Book, newest_first: bool) -> None:
+    def test_pages_of_turns_are_cut_out_of_what_was_asked_for(self, book: Store, newest_first: bool) -> None:
         append(book, *(message(turn, BOB if turn % 3 == 0 else ROOM) for turn in range(1, 8)))
         for owner in (None, OWNER, "bob"):
             asked = replace(WHOLE, first=2, owner=owner, newest_first=newest_first)
@@ -74,13 +74,13 @@ class TurnsContract:
                 end = None if limit is None else offset + limit
                 assert said(book, replace(asked, offset=offset, limit=limit)) == whole[offset:end]
 
-    def test_turns_may_be_those_of_one_owner(self, book: Book) -> None:
+    def test_turns_may_be_those_of_one_owner(self, book: Store) -> None:
         append(book, message(1), message(2, BOB), message(3, TRAVEL), message(4, BOB))
         assert said(book, replace(WHOLE, owner="bob")) == [(2, "bob"), (4, "bob")]
         assert said(book, replace(WHOLE, owner=OWNER)) == [(1, OWNER), (3, OWNER)]
         assert said(book, replace(WHOLE, owner="nobody")) == []
 
-    def test_turns_that_were_replaced_are_still_turns(self, book: Book) -> None:
+    def test_turns_that_were_replaced_are_still_turns(self, book: Store) -> None:
         append(book, message(1), replace(message(2), kind=TOMBSTONE))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[6], IDS[5])
@@ -88,7 +88,7 @@ class TurnsContract:
             first, _ = tx.lines.turns(WHOLE)
             assert first == replace(message(1), invalidated_by=IDS[5])
 
-    def test_a_turn_that_is_taken_is_not_stored_again(self, book: Book) -> None:
+    def test_a_turn_that_is_taken_is_not_stored_again(self, book: Store) -> None:
         append(book, message(1))
         with book.write() as tx:
             for room in (ROOM, TRAVEL, BOB):
@@ -100,7 +100,7 @@ class TurnsContract:
         assert said(book, WHOLE) == [(1, OWNER)]
 
     @pytest.mark.parametrize("twin", TWINS)
-    def test_sessions_compare_byte_for_byte(self, book: Book, twin: str) -> None:
+    def test_sessions_compare_byte_for_byte(self, book: Store, twin: str) -> None:
         append(book, message(1, session="ann"))
         with book.write() as tx:
             assert tx.lines.turns(Turns(WORKSPACE, twin)) == []
@@ -110,14 +110,14 @@ class TurnsContract:
             assert [place.id for place in tx.lines.of_session(WORKSPACE, OWNER, twin)] == [IDS[0]]
             assert [line.id for line in tx.lines.turns(Turns(WORKSPACE, "ann"))] == [IDS[6]]
 
-    def test_turns_of_another_workspace_are_another_conversation(self, book: Book) -> None:
+    def test_turns_of_another_workspace_are_another_conversation(self, book: Store) -> None:
         append(book, message(1), message(1, ELSEWHERE[0]), message(2, ELSEWHERE[0]))
         with book.read() as tx:
             assert tx.lines.turns(WHOLE) == [message(1)]
             assert tx.lines.last_turn(WORKSPACE, SESSION) == 1
             assert tx.lines.count_turns("other", SESSION) == tx.lines.last_turn("other", SESSION) == 2
 
-    def test_the_last_turn_is_the_highest_and_0_without_any(self, book: Book) -> None:
+    def test_the_last_turn_is_the_highest_and_0_without_any(self, book: Store) -> None:
         with book.write() as tx:
             assert tx.lines.last_turn(WORKSPACE, SESSION) == tx.lines.count_turns(WORKSPACE, SESSION) == 0
             for turn in (2, 5, 3):
@@ -129,7 +129,7 @@ class TurnsContract:
         with book.read() as tx:
             assert tx.lines.last_turn(WORKSPACE, SESSION) == 6
 
-    def test_the_last_turn_goes_back_with_what_is_deleted_or_undone(self, book: Book) -> None:
+    def test_the_last_turn_goes_back_with_what_is_deleted_or_undone(self, book: Store) -> None:
         append(book, message(1), message(2), message(3, BOB))
         with book.write() as tx:
             assert tx.lines.last_turn(WORKSPACE, SESSION) == 3
@@ -144,7 +144,7 @@ class TurnsContract:
         with book.write() as tx:
             assert tx.lines.last_turn(WORKSPACE, SESSION) == 1
 
-    def test_every_line_of_an_owner_in_a_session_is_told_by_its_place(self, book: Book) -> None:
+    def test_every_line_of_an_owner_in_a_session_is_told_by_its_place(self, book: Store) -> None:
         kept = [
             replace(message(1, TRAVEL), about="bob", occurred_at=3, supersedes=IDS[0]),
             sealed_line(IDS[0], session=SESSION, kind="conclusion"),
@@ -158,7 +158,7 @@ class TurnsContract:
             assert tx.lines.of_session(WORKSPACE, OWNER, SESSION) == [place_of(line) for line in kept]
             assert tx.lines.of_session(WORKSPACE, "nobody", SESSION) == []
 
-    def test_new_metadata_replaces_the_old_and_nothing_else(self, book: Book) -> None:
+    def test_new_metadata_replaces_the_old_and_nothing_else(self, book: Store) -> None:
         append(book, message(1), message(1, ELSEWHERE[0]))
         with book.write() as tx:
             assert tx.lines.annotate(ROOM, IDS[6], '{"naïve":"日本"}')
@@ -170,5 +170,5 @@ class TurnsContract:
             assert tx.lines.get(ELSEWHERE[0], IDS[6]) == message(1, ELSEWHERE[0])
 
 
-def place_of(line: SealedLine) -> Place:
-    return Place(*(getattr(line, name) for name in Place.__struct_fields__))
+def place_of(line: SealedLine) -> LinePlace:
+    return LinePlace(*(getattr(line, name) for name in LinePlace.__struct_fields__))

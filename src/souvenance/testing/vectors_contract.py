@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from souvenance.domain.names import Room
-from souvenance.ports.book import EVERYTHING, Book
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import EVERYTHING, Store
 from souvenance.testing.book_scenes import (
     ELSEWHERE,
     IDS,
@@ -18,34 +18,36 @@ from souvenance.testing.book_scenes import (
 )
 
 
-def index(book: Book, *line_ids: str, room: Room = ROOM) -> None:
+def index(book: Store, *line_ids: str, room: Compartment = ROOM) -> None:
     with book.write() as tx:
         for line_id in line_ids:
             tx.terms.add(room, line_id, b"tokens", b"\x01")
 
 
-def lie(book: Book, *line_ids: str, sealed: bytes = b"vector", room: Room = ROOM, space: str = SPACE) -> None:
+def lie(
+    book: Store, *line_ids: str, sealed: bytes = b"vector", room: Compartment = ROOM, space: str = SPACE
+) -> None:
     with book.write() as tx:
         tx.terms.lie(room, space, [(line_id, sealed) for line_id in line_ids])
 
 
-def lying(book: Book, room: Room = ROOM, space: str = SPACE) -> dict[str, bytes]:
+def lying(book: Store, room: Compartment = ROOM, space: str = SPACE) -> dict[str, bytes]:
     """The vectors of a room, by line."""
     return {vector.id: vector.sealed for vector in vectors_since(book, 0, room, space)}
 
 
-def lacking(book: Book, most: int = EVERYTHING, room: Room = ROOM, space: str = SPACE) -> list[str]:
+def lacking(book: Store, most: int = EVERYTHING, room: Compartment = ROOM, space: str = SPACE) -> list[str]:
     with book.read() as tx:
         return tx.terms.lacking(room, space, most)
 
 
-def spaces(book: Book) -> dict[str, int]:
+def spaces(book: Store) -> dict[str, int]:
     with book.read() as tx:
         return tx.terms.spaces()
 
 
 class VectorsContract:
-    def test_a_vector_is_read_back_as_it_was_given(self, book: Book) -> None:
+    def test_a_vector_is_read_back_as_it_was_given(self, book: Store) -> None:
         index(book, IDS[0], IDS[1])
         lie(book, IDS[0], sealed=bytes(range(256)))
         lie(book, IDS[1], sealed=b"\0")
@@ -55,7 +57,7 @@ class VectorsContract:
             (IDS[1], b"\0"),
         ]
 
-    def test_only_what_was_given_after_is_told_in_order(self, book: Book) -> None:
+    def test_only_what_was_given_after_is_told_in_order(self, book: Store) -> None:
         index(book, *IDS)
         lie(book, IDS[5], IDS[3])
         lie(book, IDS[4])
@@ -67,7 +69,7 @@ class VectorsContract:
         for n, vector in enumerate(found):
             assert vectors_since(book, vector.seq) == found[n + 1 :]
 
-    def test_a_vector_takes_the_place_of_an_older_one_and_is_told_again(self, book: Book) -> None:
+    def test_a_vector_takes_the_place_of_an_older_one_and_is_told_again(self, book: Store) -> None:
         index(book, IDS[0], IDS[1])
         lie(book, IDS[0], IDS[1], sealed=b"old")
         followed = vectors_since(book, 0)[-1].seq
@@ -78,13 +80,13 @@ class VectorsContract:
             followed = told.seq
         assert lying(book) == {IDS[0]: b"newer", IDS[1]: b"old"}
 
-    def test_of_two_vectors_given_to_a_line_at_once_the_last_stays(self, book: Book) -> None:
+    def test_of_two_vectors_given_to_a_line_at_once_the_last_stays(self, book: Store) -> None:
         index(book, IDS[0])
         with book.write() as tx:
             tx.terms.lie(ROOM, SPACE, [(IDS[0], b"first"), (IDS[0], b"last")])
         assert [vector.sealed for vector in vectors_since(book, 0)] == [b"last"]
 
-    def test_what_is_given_to_a_line_that_is_not_indexed_is_dropped(self, book: Book) -> None:
+    def test_what_is_given_to_a_line_that_is_not_indexed_is_dropped(self, book: Store) -> None:
         index(book, IDS[0], IDS[1])
         with book.write() as tx:
             tx.terms.remove(ROOM, (IDS[1],))
@@ -96,13 +98,13 @@ class VectorsContract:
         index(book, IDS[1])
         assert lying(book) == {IDS[0]: b"vector"}
 
-    def test_a_line_without_tokens_may_have_a_vector(self, book: Book) -> None:
+    def test_a_line_without_tokens_may_have_a_vector(self, book: Store) -> None:
         with book.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"", b"")
             tx.terms.lie(ROOM, SPACE, [(IDS[0], b"vector")])
         assert lying(book) == {IDS[0]: b"vector"}
 
-    def test_a_line_has_a_vector_in_each_space(self, book: Book) -> None:
+    def test_a_line_has_a_vector_in_each_space(self, book: Store) -> None:
         index(book, IDS[0], IDS[1])
         lie(book, IDS[0], sealed=b"there", space="other")
         lie(book, IDS[0], IDS[1], sealed=b"here")
@@ -112,7 +114,7 @@ class VectorsContract:
         assert lying(book, space="other") == {IDS[0]: b"there", IDS[1]: b"there"}
         assert lying(book, space="third") == {}
 
-    def test_vectors_of_one_room_are_not_seen_in_another(self, book: Book) -> None:
+    def test_vectors_of_one_room_are_not_seen_in_another(self, book: Store) -> None:
         for room in (ROOM, *ELSEWHERE):
             index(book, IDS[0], room=room)
         lie(book, IDS[0])
@@ -122,7 +124,7 @@ class VectorsContract:
             lie(book, IDS[0], sealed=b"elsewhere", room=room)
         assert lying(book) == {IDS[0]: b"vector"}
 
-    def test_vectors_go_with_their_lines_in_every_space(self, book: Book) -> None:
+    def test_vectors_go_with_their_lines_in_every_space(self, book: Store) -> None:
         for room in (ROOM, TRAVEL):
             index(book, *IDS[:3], room=room)
             for space in (SPACE, "other"):
@@ -136,7 +138,7 @@ class VectorsContract:
         assert lying(book).keys() == {IDS[1]}
         assert lacking(book) == [IDS[0]]
 
-    def test_vectors_go_with_their_room(self, book: Book) -> None:
+    def test_vectors_go_with_their_room(self, book: Store) -> None:
         for room in (ROOM, *ELSEWHERE):
             index(book, *IDS[:2], room=room)
             lie(book, *IDS[:2], room=room)
@@ -150,7 +152,7 @@ class VectorsContract:
 
     @pytest.mark.parametrize("at_once", [True, False])
     def test_whoever_followed_to_the_end_is_told_of_a_vector_that_follows_a_removed_one(
-        self, book: Book, at_once: bool
+        self, book: Store, at_once: bool
     ) -> None:
         index(book, *IDS[:4])
         lie(book, IDS[0])
@@ -165,7 +167,7 @@ class VectorsContract:
                 lie(book, IDS[n])
             assert [vector.id for vector in vectors_since(book, followed)] == [IDS[n]]
 
-    def test_vectors_are_no_changes_of_the_tokens(self, book: Book) -> None:
+    def test_vectors_are_no_changes_of_the_tokens(self, book: Store) -> None:
         index(book, IDS[0])
         changes = changes_since(book, 0)
         lie(book, IDS[0])
@@ -174,7 +176,7 @@ class VectorsContract:
         index(book, IDS[1])
         assert [change.id for change in changes_since(book, changes[-1].seq)] == [IDS[1]]
 
-    def test_lines_that_lack_a_vector_are_told_in_the_order_in_which_they_came(self, book: Book) -> None:
+    def test_lines_that_lack_a_vector_are_told_in_the_order_in_which_they_came(self, book: Store) -> None:
         index(book, IDS[2], IDS[0], IDS[3], IDS[1], IDS[4])
         assert lacking(book) == [IDS[2], IDS[0], IDS[3], IDS[1], IDS[4]]
         lie(book, IDS[0])
@@ -192,7 +194,7 @@ class VectorsContract:
         index(book, IDS[3])
         assert lacking(book) == [IDS[3]]
 
-    def test_those_of_the_newest_changes_that_lack_a_vector_are_told_newest_first(self, book: Book) -> None:
+    def test_those_of_the_newest_changes_that_lack_a_vector_are_told_newest_first(self, book: Store) -> None:
         def newest_lacking(most: int, space: str = SPACE) -> list[str]:
             with book.read() as tx:
                 return tx.terms.newest_lacking(ROOM, space, most)
@@ -208,7 +210,7 @@ class VectorsContract:
             tx.terms.remove(ROOM, (IDS[3],))
         assert (newest_lacking(1), newest_lacking(9)) == ([], [IDS[2]])
 
-    def test_a_line_that_never_gets_a_vector_is_told_before_those_behind_it(self, book: Book) -> None:
+    def test_a_line_that_never_gets_a_vector_is_told_before_those_behind_it(self, book: Store) -> None:
         index(book, *IDS[:4])
         lie(book, *IDS[1:3])
         assert lacking(book) == [IDS[0], IDS[3]]
@@ -218,7 +220,7 @@ class VectorsContract:
         lie(book, IDS[0], IDS[4])
         assert lacking(book) == []
 
-    def test_a_room_that_had_all_its_vectors_lacks_them_when_it_begins_anew(self, book: Book) -> None:
+    def test_a_room_that_had_all_its_vectors_lacks_them_when_it_begins_anew(self, book: Store) -> None:
         for room in (ROOM, TRAVEL):
             index(book, *IDS[:3], room=room)
             lie(book, *IDS[:3], room=room)
@@ -229,7 +231,7 @@ class VectorsContract:
         index(book, IDS[3], room=TRAVEL)
         assert lacking(book, room=TRAVEL) == [IDS[3]]
 
-    def test_each_space_lacks_what_it_lacks(self, book: Book) -> None:
+    def test_each_space_lacks_what_it_lacks(self, book: Store) -> None:
         index(book, *IDS[:2])
         lie(book, *IDS[:2])
         assert lacking(book, space="other") == IDS[:2]
@@ -240,7 +242,7 @@ class VectorsContract:
             tx.terms.leave("other", EVERYTHING)
         assert (lacking(book), lacking(book, space="other")) == ([IDS[2]], IDS[:3])
 
-    def test_many_vectors_are_given_and_taken_at_once(self, book: Book) -> None:
+    def test_many_vectors_are_given_and_taken_at_once(self, book: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
         index(book, *ids[:-1])
         lie(book, *reversed(ids))
@@ -252,7 +254,7 @@ class VectorsContract:
             tx.terms.remove(ROOM, ids[:-2])
         assert lying(book).keys() == {ids[-2]}
 
-    def test_each_space_tells_how_many_vectors_it_has(self, book: Book) -> None:
+    def test_each_space_tells_how_many_vectors_it_has(self, book: Store) -> None:
         assert spaces(book) == {}
         for room in (ROOM, *ELSEWHERE):
             index(book, *IDS[:2], room=room)
@@ -264,7 +266,7 @@ class VectorsContract:
             tx.terms.remove(ROOM, (IDS[0],))
             assert tx.terms.spaces() == {SPACE: 7}
 
-    def test_a_space_is_left_in_steps(self, book: Book) -> None:
+    def test_a_space_is_left_in_steps(self, book: Store) -> None:
         for room in (ROOM, *ELSEWHERE):
             index(book, *IDS[:3], room=room)
             lie(book, *IDS[:3], room=room, space="old")
@@ -280,7 +282,7 @@ class VectorsContract:
         assert lying(book).keys() == set(IDS[:3])
         assert spaces(book) == {SPACE: 3}
 
-    def test_a_space_that_was_left_can_be_filled_again(self, book: Book) -> None:
+    def test_a_space_that_was_left_can_be_filled_again(self, book: Store) -> None:
         index(book, IDS[0], IDS[1])
         lie(book, IDS[0], IDS[1])
         with book.write() as tx:

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
-from souvenance.ports.book import Book, Views
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import Store, Views
 from souvenance.testing.book_scenes import (
     ELSEWHERE,
     IDS,
@@ -31,23 +31,23 @@ ALL_KINDS = ("conclusion", "deduction", "card")
 WHOLE = Views(WORKSPACE, ALL_KINDS)
 
 
-def view(n: int, room: Room = ROOM, about: str | None = "eve", **changes: Any) -> SealedLine:
+def view(n: int, room: Compartment = ROOM, about: str | None = "eve", **changes: Any) -> SealedLine:
     return sealed_line(IDS[n], room, **{"kind": "conclusion", "about": about, **changes})
 
 
-def seen(book: Book, asked: Views) -> list[str]:
+def seen(book: Store, asked: Views) -> list[str]:
     with book.read() as tx:
         return [line.id for line in tx.lines.views(asked)]
 
 
 class ViewsContract:
-    def test_lines_about_peers_come_newest_first_whoever_holds_them(self, book: Book) -> None:
+    def test_lines_about_peers_come_newest_first_whoever_holds_them(self, book: Store) -> None:
         views = [view(3), view(0, TRAVEL), view(2, BOB, "ann"), view(1, kind="card")]
         append(book, *views, view(4, about=None), view(5, OTHER))
         with book.read() as tx:
             assert tx.lines.views(WHOLE) == sorted(views, key=lambda line: line.id, reverse=True)
 
-    def test_views_are_of_the_kinds_holder_subject_and_sessions_asked_for(self, book: Book) -> None:
+    def test_views_are_of_the_kinds_holder_subject_and_sessions_asked_for(self, book: Store) -> None:
         made = [
             view(n, room, about, kind=kind, session=session)
             for n, (room, about, kind, session) in enumerate(
@@ -86,7 +86,7 @@ class ViewsContract:
                 asked = Views(WORKSPACE, kinds, owner, about, sessions, limit, namespaces)
                 assert [line.id for line in tx.lines.views(asked)] == expected[:limit], asked
 
-    def test_views_of_very_many_sessions_come_in_order(self, book: Book) -> None:
+    def test_views_of_very_many_sessions_come_in_order(self, book: Store) -> None:
         made = [view(0, session=f"s{n}") for n in range(1200)]
         append(book, *(replace(line, id=numbered(0, n)) for n, line in enumerate(made)))
         asked = replace(WHOLE, sessions={f"s{n}" for n in range(0, 1200, 2)})
@@ -95,7 +95,7 @@ class ViewsContract:
             assert seen(book, replace(asked, limit=limit)) == expected[:limit]
             assert seen(book, replace(asked, limit=limit, owner=OWNER, about="eve")) == expected[:limit]
 
-    def test_what_was_invalidated_is_no_view_and_does_not_count_towards_the_limit(self, book: Book) -> None:
+    def test_what_was_invalidated_is_no_view_and_does_not_count_towards_the_limit(self, book: Store) -> None:
         append(book, view(0), view(1), view(2))
         with book.write() as tx:
             tx.lines.invalidate(ROOM, IDS[2], IDS[1])
@@ -104,7 +104,7 @@ class ViewsContract:
             assert seen(book, asked) == [IDS[1], IDS[0]]
 
     @pytest.mark.parametrize("twin", TWINS)
-    def test_holders_and_subjects_compare_byte_for_byte(self, book: Book, twin: str) -> None:
+    def test_holders_and_subjects_compare_byte_for_byte(self, book: Store, twin: str) -> None:
         append(book, view(0, about="ann", likeness=b"one"))
         assert seen(book, replace(WHOLE, about=twin)) == []
         assert seen(book, replace(WHOLE, owner=twin)) == []
@@ -118,7 +118,7 @@ class ViewsContract:
             assert found is not None
             assert found.id == IDS[1]
 
-    def test_a_view_is_found_by_its_id_alone(self, book: Book) -> None:
+    def test_a_view_is_found_by_its_id_alone(self, book: Store) -> None:
         append(book, view(0, BOB), view(1, about=None), view(2, OTHER))
         with book.write() as tx:
             tx.lines.invalidate(BOB, IDS[0], IDS[1])
@@ -127,7 +127,7 @@ class ViewsContract:
             assert tx.lines.view(WORKSPACE, IDS[2]) is None
             assert tx.lines.view("other", IDS[2]) == view(2, OTHER)
 
-    def test_a_view_is_found_only_in_the_namespaces_that_are_named(self, book: Book) -> None:
+    def test_a_view_is_found_only_in_the_namespaces_that_are_named(self, book: Store) -> None:
         twins = [view(0, TRAVEL), view(0, BOB._replace(namespace=TRAVEL.namespace)), view(0)]
         append(book, *twins)
         with book.read() as tx:
@@ -137,7 +137,7 @@ class ViewsContract:
             assert tx.lines.view(WORKSPACE, IDS[0], ("nowhere",)) is None
             assert tx.lines.view(WORKSPACE, IDS[0], ()) is None
 
-    def test_the_oldest_line_alike_is_found_in_its_room(self, book: Book) -> None:
+    def test_the_oldest_line_alike_is_found_in_its_room(self, book: Store) -> None:
         append(
             book,
             view(3, likeness=b"one"),
@@ -161,7 +161,7 @@ class ViewsContract:
             tx.lines.delete(ROOM, (IDS[3],))
             assert tx.lines.alike(ROOM, "eve", b"one") is None
 
-    def test_what_is_concluded_again_is_counted(self, book: Book) -> None:
+    def test_what_is_concluded_again_is_counted(self, book: Store) -> None:
         append(book, view(0, times=2), view(1), view(0, TRAVEL))
         with book.write() as tx:
             tx.lines.reinforce(ROOM, IDS[0], 1)
@@ -176,7 +176,7 @@ class ViewsContract:
 
 
 class CitationsContract:
-    def test_what_a_line_follows_from_is_told_in_order_and_once(self, book: Book) -> None:
+    def test_what_a_line_follows_from_is_told_in_order_and_once(self, book: Store) -> None:
         with book.write() as tx:
             tx.lines.cite(ROOM, IDS[5], (IDS[2], IDS[0]))
             tx.lines.cite(ROOM, IDS[5], (IDS[1], IDS[0], IDS[1]))
@@ -187,7 +187,7 @@ class CitationsContract:
             assert tx.lines.cited(WORKSPACE, (IDS[7],)) == {IDS[7]: [IDS[3]]}
             assert tx.lines.cited(WORKSPACE, ()) == {}
 
-    def test_lines_of_one_id_in_two_rooms_follow_each_from_their_own(self, book: Book) -> None:
+    def test_lines_of_one_id_in_two_rooms_follow_each_from_their_own(self, book: Store) -> None:
         with book.write() as tx:
             tx.lines.cite(ROOM, IDS[5], (IDS[0],))
             tx.lines.cite(BOB, IDS[5], (IDS[1],))
@@ -197,7 +197,7 @@ class CitationsContract:
             assert tx.lines.cited(WORKSPACE, IDS, room=BOB) == {IDS[5]: [IDS[1]]}
             assert tx.lines.cited(WORKSPACE, IDS, room=TRAVEL) == {}
 
-    def test_the_lines_that_follow_from_any_are_told_in_order_and_once(self, book: Book) -> None:
+    def test_the_lines_that_follow_from_any_are_told_in_order_and_once(self, book: Store) -> None:
         with book.write() as tx:
             for room, n in ((ROOM, 6), (TRAVEL, 7), (BOB, 5), (ROOM, 5)):
                 tx.lines.cite(room, IDS[n], (IDS[0], IDS[1]))
@@ -212,7 +212,7 @@ class CitationsContract:
             assert tx.lines.citing(WORKSPACE, (IDS[2],)) == [(ROOM, IDS[4])]
             assert tx.lines.citing(WORKSPACE, (IDS[3],)) == tx.lines.citing(WORKSPACE, ()) == []
 
-    def test_citations_stay_in_their_workspace(self, book: Book) -> None:
+    def test_citations_stay_in_their_workspace(self, book: Store) -> None:
         with book.write() as tx:
             tx.lines.cite(ROOM, IDS[1], (IDS[0],))
             assert tx.lines.cited("other", IDS) == {}
@@ -222,7 +222,7 @@ class CitationsContract:
             assert tx.lines.cited(WORKSPACE, IDS) == {IDS[1]: [IDS[0]]}
             assert tx.lines.cited("other", IDS) == {IDS[1]: [IDS[2]]}
 
-    def test_what_was_uncited_is_forgotten_for_every_line(self, book: Book) -> None:
+    def test_what_was_uncited_is_forgotten_for_every_line(self, book: Store) -> None:
         with book.write() as tx:
             for room, n in ((ROOM, 6), (BOB, 7)):
                 tx.lines.cite(room, IDS[n], IDS[:3])
@@ -231,7 +231,7 @@ class CitationsContract:
         with book.read() as tx:
             assert tx.lines.cited(WORKSPACE, IDS) == {IDS[6]: [IDS[1]], IDS[7]: [IDS[1]]}
 
-    def test_a_deleted_line_cites_nothing_and_is_cited_until_that_is_taken_back(self, book: Book) -> None:
+    def test_a_deleted_line_cites_nothing_and_is_cited_until_that_is_taken_back(self, book: Store) -> None:
         append(book, view(0), view(1), view(2), view(1, BOB))
         with book.write() as tx:
             for room, n in ((ROOM, 1), (ROOM, 2), (BOB, 1)):
@@ -243,7 +243,7 @@ class CitationsContract:
             tx.lines.uncite(WORKSPACE, IDS[:2])
             assert tx.lines.citing(WORKSPACE, IDS) == []
 
-    def test_the_lines_of_a_deleted_room_cite_nothing(self, book: Book) -> None:
+    def test_the_lines_of_a_deleted_room_cite_nothing(self, book: Store) -> None:
         append(book, view(0), view(1), view(1, TRAVEL))
         with book.write() as tx:
             for room in (ROOM, TRAVEL):
@@ -251,7 +251,7 @@ class CitationsContract:
             assert tx.lines.delete_room(ROOM) == 2
             assert tx.lines.citing(WORKSPACE, IDS) == [(TRAVEL, IDS[1])]
 
-    def test_very_many_citations_are_asked_for_and_taken_back_at_once(self, book: Book) -> None:
+    def test_very_many_citations_are_asked_for_and_taken_back_at_once(self, book: Store) -> None:
         sources = [numbered(0, n) for n in range(1200)]
         lines = [numbered(1, n) for n in range(1200)]
         with book.write() as tx:

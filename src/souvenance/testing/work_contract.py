@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from souvenance.domain.tasks import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Errand, Tally, Task
-from souvenance.ports.book import Book, Transaction
+from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Errand, Tally, Task
+from souvenance.ports.store import Store, Transaction
 from souvenance.testing.book_scenes import THREADS, TWINS, GiveUp
 from souvenance.testing.threads import in_many_threads
 
@@ -23,7 +23,7 @@ def errand(n: int = 0, session: str | None = "s", **changes: Any) -> Errand:
     return replace(Errand(HOME, DERIVE, session, "ann", n, n), **changes)
 
 
-def add(book: Book, *errands: Errand, due: int = NOW) -> None:
+def add(book: Store, *errands: Errand, due: int = NOW) -> None:
     with book.write() as tx:
         for one in errands:
             tx.work.add(one, due)
@@ -35,13 +35,13 @@ def claim(
     return tx.work.claim(holder, now=now, until=until, most=most)
 
 
-def claimed(book: Book, holder: str = "h", **how: int) -> list[int]:
+def claimed(book: Store, holder: str = "h", **how: int) -> list[int]:
     """The first turns of what a claim gives."""
     with book.write() as tx:
         return [task.first for task in claim(tx, holder, **how)]
 
 
-def worked_for(book: Book, after: str) -> str | None:
+def worked_for(book: Store, after: str) -> str | None:
     """The workspace that a claim is of which comes after one of that workspace."""
     with book.write() as tx:
         tasks = tx.work.claim("h", now=NOW, until=UNTIL, most=9, after=after)
@@ -49,7 +49,7 @@ def worked_for(book: Book, after: str) -> str | None:
 
 
 class ClaimsContract:
-    def test_a_task_says_what_its_errand_said_and_who_holds_it(self, book: Book) -> None:
+    def test_a_task_says_what_its_errand_said_and_who_holds_it(self, book: Store) -> None:
         asked = Errand("Büro", SUMMARISE, "会", "Ünal", 3, 5, 2, '{"naïve":"日本"}', "travel")
         bare = Errand(HOME, DELIVER)
         add(book, asked, bare)
@@ -60,17 +60,17 @@ class ClaimsContract:
                 assert (one.attempts, one.due, one.holder, one.until) == (1, NOW, holder, until)
             assert task.seq < other.seq
 
-    def test_an_empty_list_has_nothing_to_claim(self, book: Book) -> None:
+    def test_an_empty_list_has_nothing_to_claim(self, book: Store) -> None:
         assert claimed(book) == []
         with book.read() as tx:
             assert tx.work.next_due() is None
 
-    def test_the_errand_that_is_due_longest_comes_first(self, book: Book) -> None:
+    def test_the_errand_that_is_due_longest_comes_first(self, book: Store) -> None:
         for n, due in enumerate((30, 10, 20, 10)):
             add(book, errand(n, session=None), due=due)
         assert [claimed(book) for _ in range(5)] == [[1], [3], [2], [0], []]
 
-    def test_claims_go_round_the_workspaces_so_that_none_waits_for_all_of_another(self, book: Book) -> None:
+    def test_claims_go_round_the_workspaces_so_that_none_waits_for_all_of_another(self, book: Store) -> None:
         for workspace, count in (("b", 3), ("a", 1), ("c", 2), ("later", 1)):
             due = NOW + 1 if workspace == "later" else NOW - count
             add(book, *(errand(n, None, workspace=workspace) for n in range(count)), due=due)
@@ -81,11 +81,11 @@ class ClaimsContract:
             found.append(last)
         assert found == ["a", "b", "c", "b", "c", "b", None]
 
-    def test_a_workspace_that_is_not_there_is_gone_on_behind(self, book: Book) -> None:
+    def test_a_workspace_that_is_not_there_is_gone_on_behind(self, book: Store) -> None:
         add(book, errand(0, workspace="a"), errand(1, workspace="c"))
         assert [worked_for(book, "b") for _ in range(3)] == ["c", "a", None]
 
-    def test_whether_anything_is_due_is_told(self, book: Book) -> None:
+    def test_whether_anything_is_due_is_told(self, book: Store) -> None:
         with book.read() as tx:
             assert not tx.work.is_due(NOW)
         add(book, errand(0), due=NOW + 1)
@@ -98,7 +98,7 @@ class ClaimsContract:
             assert tx.work.finish(task)
             assert not tx.work.is_due(UNTIL)
 
-    def test_what_is_owed_is_told_in_order_whoever_holds_it(self, book: Book) -> None:
+    def test_what_is_owed_is_told_in_order_whoever_holds_it(self, book: Store) -> None:
         add(book, errand(1), errand(2, kind=SUMMARISE), errand(3, workspace="other"), errand(4, kind=DELIVER))
         assert claimed(book) == [1]
         with book.read() as tx:
@@ -107,7 +107,7 @@ class ClaimsContract:
             assert tx.work.owed(HOME, (DERIVE, SUMMARISE), limit=1) == both[:1]
             assert tx.work.owed(HOME, (DERIVE, SUMMARISE), after=both[0].seq, limit=9) == both[1:]
 
-    def test_what_is_due_and_held_by_nobody_is_counted(self, book: Book) -> None:
+    def test_what_is_due_and_held_by_nobody_is_counted(self, book: Store) -> None:
         with book.read() as tx:
             assert tx.work.waiting(NOW) == (0, None)
         for n, due in enumerate((NOW - 20, NOW - 10, NOW + 10)):
@@ -119,14 +119,14 @@ class ClaimsContract:
             assert tx.work.waiting(NOW) == (1, NOW - 10)
             assert tx.work.waiting(UNTIL) == (3, NOW - 20)
 
-    def test_an_errand_is_not_claimed_before_it_is_due(self, book: Book) -> None:
+    def test_an_errand_is_not_claimed_before_it_is_due(self, book: Store) -> None:
         add(book, errand(0, "later"), due=NOW + 1)
         assert claimed(book) == []
         add(book, errand(1, "now"))
         assert claimed(book) == [1]
         assert claimed(book, now=NOW + 1) == [0]
 
-    def test_what_is_held_is_not_claimed_again_until_it_was_held_too_long(self, book: Book) -> None:
+    def test_what_is_held_is_not_claimed_again_until_it_was_held_too_long(self, book: Store) -> None:
         add(book, errand())
         assert claimed(book) == [0]
         assert claimed(book, "i") == claimed(book, "h") == []
@@ -136,16 +136,16 @@ class ClaimsContract:
             assert (task.attempts, task.holder, task.until) == (2, "i", 400)
         assert claimed(book, now=UNTIL) == []
 
-    def test_errands_of_one_session_and_kind_come_together_and_in_order(self, book: Book) -> None:
+    def test_errands_of_one_session_and_kind_come_together_and_in_order(self, book: Store) -> None:
         add(book, *(errand(n, peer="ann" if n % 2 else "bob") for n in range(5)))
         assert claimed(book, most=3) == [0, 1, 2]
 
-    def test_a_claim_takes_at_most_so_many(self, book: Book) -> None:
+    def test_a_claim_takes_at_most_so_many(self, book: Store) -> None:
         add(book, *(errand(n) for n in range(4)))
         assert claimed(book, most=0) == []
         assert claimed(book, most=1) == [0]
 
-    def test_errands_of_another_kind_are_left_out_of_what_comes_together(self, book: Book) -> None:
+    def test_errands_of_another_kind_are_left_out_of_what_comes_together(self, book: Store) -> None:
         kinds = (DERIVE, DERIVE, DREAM, DERIVE, DREAM)
         add(book, *(errand(n, kind=kind) for n, kind in enumerate(kinds)))
         found = []
@@ -157,7 +157,7 @@ class ClaimsContract:
                 assert all(tx.work.finish(task) for task in tasks)
         assert found == [[0, 1, 3], [2, 4], []]
 
-    def test_errands_of_a_kind_fall_due_together_when_they_are_deferred(self, book: Book) -> None:
+    def test_errands_of_a_kind_fall_due_together_when_they_are_deferred(self, book: Store) -> None:
         add(book, errand(3), errand(4), errand(5, kind=SUMMARISE), errand(6, "t"))
         with book.write() as tx:
             assert tx.work.defer(HOME, "s", DERIVE, NOW + 50) == 3
@@ -165,14 +165,14 @@ class ClaimsContract:
             assert tx.work.next_due() == NOW
         assert [claimed(book), claimed(book), claimed(book, now=NOW + 50)] == [[6], [], [3, 4]]
 
-    def test_what_is_deferred_can_be_made_due_at_once_in_every_session(self, book: Book) -> None:
+    def test_what_is_deferred_can_be_made_due_at_once_in_every_session(self, book: Store) -> None:
         add(book, errand(1), errand(2, "t"), errand(3, workspace="other"), due=NOW + 50)
         with book.write() as tx:
             assert tx.work.defer(HOME, None, DERIVE, NOW) == 1
             assert tx.work.next_due() == NOW
         assert [claimed(book) for _ in range(3)] == [[1], [2], []]
 
-    def test_what_is_held_or_was_tried_is_not_deferred(self, book: Book) -> None:
+    def test_what_is_held_or_was_tried_is_not_deferred(self, book: Store) -> None:
         add(book, errand(1), errand(2, "t"))
         with book.write() as tx:
             [held] = claim(tx)
@@ -182,36 +182,36 @@ class ClaimsContract:
             assert tx.work.next_due() == NOW + 10
             assert tx.work.finish(held)
 
-    def test_errands_of_other_sessions_and_workspaces_are_left_for_other_claims(self, book: Book) -> None:
+    def test_errands_of_other_sessions_and_workspaces_are_left_for_other_claims(self, book: Store) -> None:
         for n, (session, workspace) in enumerate((("s", HOME), ("t", HOME), ("s", "other"), ("s", HOME))):
             add(book, errand(n, session, workspace=workspace))
         assert [claimed(book) for _ in range(4)] == [[0, 3], [1], [2], []]
 
     @pytest.mark.parametrize("twin", TWINS)
-    def test_sessions_compare_byte_for_byte(self, book: Book, twin: str) -> None:
+    def test_sessions_compare_byte_for_byte(self, book: Store, twin: str) -> None:
         add(book, errand(0, "ann"), errand(1, twin), errand(2, "ann", workspace=twin))
         assert [claimed(book) for _ in range(3)] == [[0], [1], [2]]
 
-    def test_what_is_not_due_yet_ends_what_comes_together(self, book: Book) -> None:
+    def test_what_is_not_due_yet_ends_what_comes_together(self, book: Store) -> None:
         add(book, errand(0))
         add(book, errand(1), due=NOW + 1)
         add(book, errand(2))
         assert claimed(book) == [0]
 
-    def test_an_errand_waits_for_every_earlier_one_of_its_session(self, book: Book) -> None:
+    def test_an_errand_waits_for_every_earlier_one_of_its_session(self, book: Store) -> None:
         add(book, errand(0, kind=DREAM), due=NOW + 50)
         add(book, errand(1), errand(2, kind=SUMMARISE))
         assert claimed(book) == []
         assert claimed(book, now=NOW + 50) == [0]
         assert claimed(book, now=NOW + 51) == []
 
-    def test_an_errand_that_comes_while_its_session_is_held_waits(self, book: Book) -> None:
+    def test_an_errand_that_comes_while_its_session_is_held_waits(self, book: Store) -> None:
         add(book, errand(0))
         assert claimed(book) == [0]
         add(book, errand(1), errand(2, "t"))
         assert [claimed(book, "i") for _ in range(2)] == [[2], []]
 
-    def test_the_next_of_a_session_is_free_when_those_before_it_are_finished(self, book: Book) -> None:
+    def test_the_next_of_a_session_is_free_when_those_before_it_are_finished(self, book: Store) -> None:
         add(book, *(errand(n) for n in range(4)))
         with book.write() as tx:
             first, second = claim(tx, most=2)
@@ -222,7 +222,7 @@ class ClaimsContract:
             assert tx.work.finish(first)
             assert [task.first for task in claim(tx, "i")] == [2, 3]
 
-    def test_a_session_whose_holder_is_gone_goes_on_where_it_was(self, book: Book) -> None:
+    def test_a_session_whose_holder_is_gone_goes_on_where_it_was(self, book: Store) -> None:
         add(book, *(errand(n) for n in range(3)))
         with book.write() as tx:
             first, *_ = claim(tx)
@@ -230,14 +230,14 @@ class ClaimsContract:
         assert claimed(book, "i", now=UNTIL - 1) == []
         assert claimed(book, "i", now=UNTIL) == [1, 2]
 
-    def test_what_someone_still_holds_ends_what_comes_together(self, book: Book) -> None:
+    def test_what_someone_still_holds_ends_what_comes_together(self, book: Store) -> None:
         add(book, *(errand(n) for n in range(3)))
         with book.write() as tx:
             first, *_ = claim(tx)
             assert tx.work.postpone(first, NOW)
             assert [task.first for task in claim(tx, "i")] == [0]
 
-    def test_errands_without_a_session_wait_for_none_and_come_one_at_a_time(self, book: Book) -> None:
+    def test_errands_without_a_session_wait_for_none_and_come_one_at_a_time(self, book: Store) -> None:
         add(book, *(errand(n, None) for n in range(3)))
         with book.write() as tx:
             tasks = [claim(tx, most=9) for _ in range(4)]
@@ -246,7 +246,7 @@ class ClaimsContract:
             assert tx.work.postpone(tasks[0][0], NOW)
             assert [task.first for task in claim(tx)] == [0]
 
-    def test_a_claim_that_was_undone_holds_nothing(self, book: Book) -> None:
+    def test_a_claim_that_was_undone_holds_nothing(self, book: Store) -> None:
         add(book, errand(0), errand(1))
         with suppress(GiveUp), book.write() as tx:
             first, _ = claim(tx)
@@ -255,7 +255,7 @@ class ClaimsContract:
         with book.write() as tx:
             assert [(task.first, task.attempts) for task in claim(tx, "i")] == [(0, 1), (1, 1)]
 
-    def test_numbers_are_not_given_again_while_anything_waits(self, book: Book) -> None:
+    def test_numbers_are_not_given_again_while_anything_waits(self, book: Store) -> None:
         add(book, errand(0, "waiting"), due=NOW + 1)
         seen = set()
         for _ in range(4):
@@ -266,18 +266,18 @@ class ClaimsContract:
             seen.add(task.seq)
         assert len(seen) == 4
 
-    def test_many_threads_never_claim_the_same_and_leave_nothing(self, book: Book) -> None:
+    def test_many_threads_never_claim_the_same_and_leave_nothing(self, book: Store) -> None:
         add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
         done: list[list[Task]] = [[] for _ in range(THREADS)]
 
-        def work(book: Book, thread: int) -> None:
+        def work(book: Store, thread: int) -> None:
             done[thread] = work_off(book, f"worker {thread}")
 
         in_many_threads([book] * THREADS, work)
         expect_each_once(done, 60)
 
 
-def work_off(book: Book, holder: str) -> list[Task]:
+def work_off(book: Store, holder: str) -> list[Task]:
     """Claim and finish until nothing is left, each in a write of its own; what was done, in order."""
     done: list[Task] = []
     while True:
@@ -296,7 +296,7 @@ def expect_each_once(done: list[list[Task]], count: int) -> None:
 
 
 class WorkContract(ClaimsContract):
-    def test_a_finished_task_is_off_the_list(self, book: Book) -> None:
+    def test_a_finished_task_is_off_the_list(self, book: Store) -> None:
         add(book, errand())
         with book.write() as tx:
             (task,) = claim(tx)
@@ -306,7 +306,7 @@ class WorkContract(ClaimsContract):
             assert tx.work.next_due() is None
             assert claim(tx, now=1000) == []
 
-    def test_a_task_is_finished_or_put_back_only_by_who_holds_it(self, book: Book) -> None:
+    def test_a_task_is_finished_or_put_back_only_by_who_holds_it(self, book: Store) -> None:
         add(book, errand())
         with book.write() as tx:
             (task,) = claim(tx)
@@ -323,13 +323,13 @@ class WorkContract(ClaimsContract):
             assert not tx.work.finish(taken_over)
             assert tx.work.next_due() == 250
 
-    def test_who_held_too_long_may_still_finish_while_nobody_took_over(self, book: Book) -> None:
+    def test_who_held_too_long_may_still_finish_while_nobody_took_over(self, book: Store) -> None:
         add(book, errand())
         with book.write() as tx:
             (task,) = claim(tx, until=NOW)
             assert tx.work.finish(task)
 
-    def test_a_task_that_was_put_back_is_claimed_from_then_on(self, book: Book) -> None:
+    def test_a_task_that_was_put_back_is_claimed_from_then_on(self, book: Store) -> None:
         add(book, errand())
         with book.write() as tx:
             (task,) = claim(tx)
@@ -338,7 +338,7 @@ class WorkContract(ClaimsContract):
             (again,) = claim(tx, "i", now=150, until=300)
             assert again == replace(task, attempts=2, due=150, holder="i", until=300)
 
-    def test_the_next_due_is_when_a_claim_may_find_something(self, book: Book) -> None:
+    def test_the_next_due_is_when_a_claim_may_find_something(self, book: Store) -> None:
         add(book, errand(0, "s"), due=50)
         add(book, errand(1, "t"), due=40)
         add(book, errand(2, "s"), due=10)
@@ -351,7 +351,7 @@ class WorkContract(ClaimsContract):
                 due.append((now, [task.first for task in claim(tx, now=now, until=60 + len(due))]))
         assert due == [(40, [1]), (50, [0, 2]), (60, [1]), (61, [0, 2])]
 
-    def test_what_waits_for_another_is_not_due_before_it(self, book: Book) -> None:
+    def test_what_waits_for_another_is_not_due_before_it(self, book: Store) -> None:
         add(book, errand(0), errand(1))
         with book.write() as tx:
             first, _ = claim(tx, until=200)
@@ -360,7 +360,7 @@ class WorkContract(ClaimsContract):
             assert claim(tx, now=499) == []
 
     @pytest.mark.parametrize("session", ["s", None])
-    def test_work_is_left_in_a_session_until_it_is_finished(self, book: Book, session: str | None) -> None:
+    def test_work_is_left_in_a_session_until_it_is_finished(self, book: Store, session: str | None) -> None:
         add(book, errand(0, session, namespace="travel"))
         asked = (HOME, session, (DERIVE, DREAM), "travel")
         others = (
@@ -380,7 +380,7 @@ class WorkContract(ClaimsContract):
             assert tx.work.finish(task)
             assert not tx.work.left(*asked)
 
-    def test_tallies_tell_what_waits_what_is_held_and_what_is_done(self, book: Book) -> None:
+    def test_tallies_tell_what_waits_what_is_held_and_what_is_done(self, book: Store) -> None:
         add(
             book,
             errand(0, "t", units=2),
@@ -408,7 +408,7 @@ class WorkContract(ClaimsContract):
             assert tx.work.tallies("other", REASONING, NOW) == [Tally("t", "ann", 1, 0, 0)]
             assert tx.work.tallies(HOME, (), NOW) == tx.work.tallies("nowhere", REASONING, NOW) == []
 
-    def test_what_is_done_is_counted_together_over_kinds_and_claims(self, book: Book) -> None:
+    def test_what_is_done_is_counted_together_over_kinds_and_claims(self, book: Store) -> None:
         for kind in (DERIVE, SUMMARISE, DERIVE, DELIVER):
             add(book, errand(kind=kind, units=2), errand(kind=kind, session=None, peer=None))
         with book.write() as tx:
@@ -420,7 +420,7 @@ class WorkContract(ClaimsContract):
             ]
             assert tx.work.tallies(HOME, (SUMMARISE, SUMMARISE), NOW)[1] == Tally("s", "ann", 0, 0, 2)
 
-    def test_dropped_work_of_a_session_is_forgotten_with_what_was_done(self, book: Book) -> None:
+    def test_dropped_work_of_a_session_is_forgotten_with_what_was_done(self, book: Store) -> None:
         add(book, *(errand(n, session) for n, session in enumerate(("s", "s", "t", None))))
         add(book, errand(4, "s", workspace="other"))
         with book.write() as tx:
@@ -436,7 +436,7 @@ class WorkContract(ClaimsContract):
         add(book, errand(5, "s"))
         assert claimed(book) == [5]
 
-    def test_tallies_of_some_namespaces_count_what_lies_there(self, book: Book) -> None:
+    def test_tallies_of_some_namespaces_count_what_lies_there(self, book: Store) -> None:
         add(
             book,
             errand(0, "s", units=2, namespace="travel"),
@@ -461,7 +461,7 @@ class WorkContract(ClaimsContract):
             assert both == tx.work.tallies(HOME, REASONING, NOW)
             assert both[0] == Tally(None, "ann", 11, 0, 12)
 
-    def test_dropped_work_of_some_namespaces_leaves_that_of_the_others(self, book: Book) -> None:
+    def test_dropped_work_of_some_namespaces_leaves_that_of_the_others(self, book: Store) -> None:
         places = (("s", "travel"), ("t", "work"), (None, "travel"), (None, "work"))
         add(book, *(errand(n, session, namespace=name) for n, (session, name) in enumerate(places)))
         with book.write() as tx:
@@ -476,14 +476,14 @@ class WorkContract(ClaimsContract):
                 Tally("t", "ann", 1, 0, 0),
             ]
 
-    def test_what_waited_for_dropped_work_of_its_session_waits_no_longer(self, book: Book) -> None:
+    def test_what_waited_for_dropped_work_of_its_session_waits_no_longer(self, book: Store) -> None:
         add(book, errand(1, namespace="travel"), errand(2, namespace="work"))
         with book.write() as tx:
             tx.work.drop(HOME, namespaces=("travel",))
             assert tx.work.next_due() == NOW
             assert [task.first for task in claim(tx)] == [2]
 
-    def test_dropped_work_of_a_workspace_is_all_of_it(self, book: Book) -> None:
+    def test_dropped_work_of_a_workspace_is_all_of_it(self, book: Store) -> None:
         add(book, *(errand(n, session) for n, session in enumerate(("s", "t", None))))
         add(book, errand(3, "s", workspace="other"))
         with book.write() as tx:

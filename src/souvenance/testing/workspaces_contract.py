@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from souvenance.domain import audit
-from souvenance.domain.cap import Revocation
+from souvenance.domain.capability import Revocation
 from souvenance.domain.names import ALL
-from souvenance.ports.book import Book
+from souvenance.ports.store import Store
 from souvenance.testing.book_scenes import (
     ELSEWHERE,
     ROOM,
@@ -24,7 +24,7 @@ _WRITES = 8
 
 
 class WorkspacesContract:
-    def test_whoever_names_a_workspace_does_all_that_belongs_to_it(self, book: Book) -> None:
+    def test_whoever_names_a_workspace_does_all_that_belongs_to_it(self, book: Store) -> None:
         for room in (ROOM, ELSEWHERE[0]):
             with book.write(room.workspace) as tx:
                 fill(tx, room)
@@ -37,7 +37,7 @@ class WorkspacesContract:
                 assert list(tx.terms.since(room, 0)) == list(everything.terms.since(room, 0))
         assert book.scrub_pending()
 
-    def test_what_belongs_to_all_is_seen_from_every_workspace(self, book: Book) -> None:
+    def test_what_belongs_to_all_is_seen_from_every_workspace(self, book: Store) -> None:
         with book.write() as tx:
             tx.caps.revoke(Revocation(ALL, "jti", "cap", 1))
             tx.touch(ALL, caps=True)
@@ -46,8 +46,8 @@ class WorkspacesContract:
                 assert [one.value for one in tx.caps.revocations(workspace)] == ["cap"]
                 assert tx.marks(workspace).caps == 1
 
-    def test_writers_of_many_workspaces_lose_nothing_and_break_no_log(self, book: Book) -> None:
-        def write(one: Book, thread: int) -> None:
+    def test_writers_of_many_workspaces_lose_nothing_and_break_no_log(self, book: Store) -> None:
+        def write(one: Store, thread: int) -> None:
             room = ROOM._replace(workspace=f"w{thread % 4}")
             for n in range(_WRITES):
                 with one.write(ALL if n == _WRITES // 2 else room.workspace, lasting=n % 2 == 0) as tx:

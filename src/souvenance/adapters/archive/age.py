@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from souvenance.adapters.files import read_private
+from souvenance.adapters.private_files import read_private
 from souvenance.errors import ArchiveDamaged, InvalidInput, SouvenanceError, Unsupported
 
 MAGIC = b"age-encryption.org/"

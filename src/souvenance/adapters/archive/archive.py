@@ -23,11 +23,11 @@ from typing import IO
 import msgspec
 
 from souvenance.adapters.archive import age
-from souvenance.adapters.files import new_private, open_regular, place, sync_folder, translation
-from souvenance.domain.pattern import pattern
-from souvenance.domain.portable import FORMAT, Manifest, Member
-from souvenance.domain.shapes import settled
+from souvenance.adapters.private_files import new_private, open_regular, place, sync_folder, translation
+from souvenance.decoders import settled
+from souvenance.domain.archive_records import FORMAT, Manifest, Member
 from souvenance.errors import ArchiveDamaged, Conflict, FileTooLarge, InvalidInput
+from souvenance.patterns import pattern
 
 MANIFEST = "manifest.json"
 MOST_MEMBERS = 100_000
@@ -41,7 +41,7 @@ _GZIP = b"\x1f\x8b"
 _CUT = "the archive ends too soon"
 
 
-class Writer:
+class ArchiveWriter:
     """An archive in the making."""
 
     def __init__(self, sink: gzip.GzipFile) -> None:
@@ -80,7 +80,7 @@ class Writer:
         return whole
 
 
-class Reader:
+class ArchiveReader:
     """An archive that was verified: every member is what the manifest says."""
 
     def __init__(self, path: Path, identity: Path | None, most_bytes: int = MOST_BYTES) -> None:
@@ -155,7 +155,7 @@ class Archives:
     """What the commands make archives by."""
 
     @contextmanager
-    def writing(self, path: Path, recipients: Sequence[str] = ()) -> Iterator[Writer]:
+    def writing(self, path: Path, recipients: Sequence[str] = ()) -> Iterator[ArchiveWriter]:
         """A new archive, its owner's alone, which is there whole at the end or not at all.
 
         Raises: Conflict if the file is there, InvalidInput, Unsupported, StorageUnavailable and its kind.
@@ -171,7 +171,7 @@ class Archives:
                     if to is not None:
                         sink = stack.enter_context(age.encrypting(file, to))
                     zipped = gzip.GzipFile(filename="", mode="wb", fileobj=sink, mtime=0, compresslevel=6)
-                    yield Writer(stack.enter_context(zipped))
+                    yield ArchiveWriter(stack.enter_context(zipped))
                 place(fresh, path)
             finally:
                 fresh.unlink(missing_ok=True)
@@ -181,9 +181,9 @@ class Archives:
         except OSError as error:
             raise translation(f"{path} can't be written", error) from error
 
-    def reading(self, path: Path, identity: Path | None = None) -> Reader:
-        """An archive, verified from beginning to end. Raises: as `Reader`."""
-        return Reader(path, identity)
+    def reading(self, path: Path, identity: Path | None = None) -> ArchiveReader:
+        """An archive, verified from beginning to end. Raises: as `ArchiveReader`."""
+        return ArchiveReader(path, identity)
 
     def is_archive(self, path: Path) -> bool:
         """Whether the file looks like one: encrypted, or compressed with a name of ours at its beginning."""

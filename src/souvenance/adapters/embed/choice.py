@@ -6,9 +6,9 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
+from souvenance.adapters.embed.no_telemetry import keep_quiet
 from souvenance.adapters.embed.packaged import INSTALL, installed, packaged
-from souvenance.adapters.embed.quiet import keep_quiet
-from souvenance.adapters.files import secret_of
+from souvenance.adapters.private_files import secret_of
 from souvenance.domain.embedding import AUTO, NONE, EmbedderSettings
 from souvenance.errors import Misconfigured
 from souvenance.ports.embedder import Embedder
@@ -39,11 +39,11 @@ def choose(settings: EmbedderSettings) -> Embedder | None:
         case ("endpoint", _):
             return _endpoint(settings)
         case ("folder:", name) if name:
-            from souvenance.adapters.embed.folder import folder_named
+            from souvenance.adapters.embed.model_folder import folder_named
 
             return folder_named(name)
         case ("fastembed:", name) if name:
-            from souvenance.adapters.embed.fast import FastEmbedder
+            from souvenance.adapters.embed.fastembed_models import FastEmbedder
 
             return FastEmbedder(name)
         case _:

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.embed.rest import Rest
+from souvenance.adapters.embed.backoff import Rest
 from souvenance.adapters.embed.vectors import packed
-from souvenance.domain.shapes import settled
+from souvenance.decoders import settled
 from souvenance.domain.upstream import below, is_address
 from souvenance.errors import Misconfigured, Unavailable
 from souvenance.version import __version__

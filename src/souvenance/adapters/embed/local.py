@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from souvenance.adapters.embed.network import Network
+    from souvenance.adapters.embed.onnx_network import Network
 
 
 class Prompts(Struct, frozen=True):

@@ -14,13 +14,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from souvenance.adapters.embed.checksums import verified
 from souvenance.adapters.embed.local import LocalEmbedder
-from souvenance.adapters.embed.verified import verified
 from souvenance.adapters.embed.wordpiece import MOST_TOKENS, wordpieces
 from souvenance.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from souvenance.adapters.embed.network import Network
+    from souvenance.adapters.embed.onnx_network import Network
 
 NAME = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
@@ -70,7 +70,7 @@ def _network(weights: Path) -> Network:
 
 
 def _loaded_anew(weights: Path) -> Network:
-    from souvenance.adapters.embed.network import Network
+    from souvenance.adapters.embed.onnx_network import Network
 
     content = verified(weights, WEIGHTS)
     here = Path(__file__).parent

@@ -19,8 +19,8 @@ from souvenance.adapters.importers.elements import elements
 from souvenance.adapters.importers.naming import name_of
 from souvenance.adapters.importers.opening import opened
 from souvenance.adapters.importers.zipped import member, names_in
-from souvenance.domain.habits import MemberHabits
-from souvenance.domain.imports import Message, Peer, Record, Session, Skipped, Wanted
+from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Record, Skipped, Wanted
+from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable, InvalidInput
 
 KIND = "chatgpt"
@@ -93,8 +93,8 @@ class ChatGPT:
             raise ImportUnreadable(f"{path.name} holds no conversations.json")
 
     def records(self) -> Iterator[Record]:
-        yield Peer(self._peer, self._peer)
-        yield Peer(ASSISTANT, ASSISTANT, observed=False)
+        yield ImportedPeer(self._peer, self._peer)
+        yield ImportedPeer(ASSISTANT, ASSISTANT, observed=False)
         if self._members is None:
             with opened(self._path) as file:
                 yield from self._conversations(file, self._path.name)
@@ -113,21 +113,21 @@ class ChatGPT:
             raise ImportUnreadable(f"{place}: it has no id")
         session = name_of(conversation, f"{KIND}-")
         said = list(self._branch(told, session, conversation, place))
-        if not any(isinstance(one, Message) for one in said):
+        if not any(isinstance(one, ImportedMessage) for one in said):
             yield from said
             yield Skipped("conversations in which nobody said anything")
             return
-        yield Session(
+        yield ImportedSession(
             session,
             clean(conversation),
-            {self._peer: MemberHabits(), ASSISTANT: MemberHabits()},
+            {self._peer: MemberReasoning(), ASSISTANT: MemberReasoning()},
             {"title": clean(told.title)[:_MOST_TITLE_CHARS]} if told.title else {},
         )
         yield from said
 
     def _branch(
         self, told: _Conversation, session: str, conversation: str, place: str
-    ) -> Iterator[Message | Skipped]:
+    ) -> Iterator[ImportedMessage | Skipped]:
         latest = told.create_time
         for one in _thread(told, place):
             latest = one.create_time if one.create_time is not None else latest
@@ -144,7 +144,7 @@ class ChatGPT:
                 continue
             where = f"{place}, message {shown(one.id)}"
             spoken = one.author.role == "user"
-            yield Message(
+            yield ImportedMessage(
                 session,
                 self._peer if spoken else ASSISTANT,
                 clean(text),

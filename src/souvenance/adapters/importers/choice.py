@@ -16,12 +16,12 @@ from souvenance.adapters.importers.decoding import decoded
 from souvenance.adapters.importers.elements import elements
 from souvenance.adapters.importers.opening import opened
 from souvenance.adapters.importers.zipped import names_in
-from souvenance.domain.imports import Reader, Wanted
+from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.errors import ImportUnreadable, ImportUnrecognised, Misconfigured
 
 HONCHO = "honcho"
 
-_FILES: dict[str, Callable[[Path, Wanted], Reader]] = {
+_FILES: dict[str, Callable[[Path, Wanted], ImportReader]] = {
     mem0.KIND: mem0.Mem0,
     chatgpt.KIND: chatgpt.ChatGPT,
     jsonl.KIND: jsonl.Jsonl,
@@ -66,7 +66,7 @@ def recognised(source: str) -> str:
     raise ImportUnrecognised(f"it can't be told what {path.name} is")
 
 
-def reader(source: str, kind: str | None, wanted: Wanted) -> Reader:
+def reader(source: str, kind: str | None, wanted: Wanted) -> ImportReader:
     """The source, ready to be read.
 
     Raises: ImportUnrecognised, ImportUnreadable, InvalidInput, Misconfigured.
@@ -77,7 +77,7 @@ def reader(source: str, kind: str | None, wanted: Wanted) -> Reader:
     return _FILES[which](Path(source).expanduser(), wanted)
 
 
-def _honcho(source: str, wanted: Wanted) -> Reader:
+def _honcho(source: str, wanted: Wanted) -> ImportReader:
     if not _URL.match(source):
         raise ImportUnreadable(f"{source} is no URL", hint="Name the base URL of the server: https://…")
     try:

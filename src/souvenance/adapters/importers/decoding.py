@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from souvenance.domain.shapes import settled
+from souvenance.decoders import settled
 from souvenance.errors import ImportUnreadable
 
 MENDED = "\ufffd"

@@ -16,21 +16,21 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.adapters.importers.decoding import bag, clean, decoded, moment, shown
-from souvenance.domain.habits import MemberHabits
 from souvenance.domain.imports import (
     Card,
-    Message,
-    Peer,
+    ImportedMessage,
+    ImportedPeer,
+    ImportedSession,
+    ImportedStatement,
+    ImportedWorkspace,
     Record,
-    Session,
     Skipped,
-    Statement,
     Wanted,
-    Workspace,
 )
-from souvenance.domain.pattern import pattern
+from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.errors import ImportUnreadable, NotFound, ServerUnreachable, Unauthenticated
+from souvenance.patterns import pattern
 
 KIND = "honcho"
 
@@ -115,7 +115,7 @@ class Honcho:
             found = [] if named is not None else self.listed("/v3/workspaces/list", _Entry)
             for one in found if named is None else self._one(named):
                 place = f"workspace {shown(one.id)}"
-                yield Workspace(one.id, bag(one.metadata, place), bag(one.configuration, place))
+                yield ImportedWorkspace(one.id, bag(one.metadata, place), bag(one.configuration, place))
                 yield from _Copy(self, one.id).records()
 
     def _one(self, name: str) -> Iterator[_Entry]:
@@ -175,7 +175,7 @@ class _Copy:
                 continue
             self._peers.add(peer.id)
             observed = (peer.configuration or {}).get("observe_me")
-            yield Peer(
+            yield ImportedPeer(
                 peer.id,
                 peer.id,
                 bag(peer.metadata, f"peer {shown(peer.id)}"),
@@ -202,9 +202,9 @@ class _Copy:
         for peer in filter(_NAME.fullmatch, self._members(base)):
             config = self._asked("GET", f"{base}/peers/{quote(peer, safe='')}/config", {})
             habits = decoded(config, _Habits, f"{place}, peer {shown(peer)}")
-            members[peer] = MemberHabits(habits.observe_me, habits.observe_others)
+            members[peer] = MemberReasoning(habits.observe_me, habits.observe_others)
         yield from self._met(members)
-        yield Session(
+        yield ImportedSession(
             session.id, session.id, members, bag(session.metadata, place), bag(session.configuration, place)
         )
         for said in self._listed(f"{base}/messages/list", _Said):
@@ -213,7 +213,7 @@ class _Copy:
                 yield Skipped("empty messages")
                 continue
             yield from self._met((said.peer_id,))
-            yield Message(
+            yield ImportedMessage(
                 session.id,
                 said.peer_id,
                 clean(said.content),
@@ -232,18 +232,18 @@ class _Copy:
                 yield decoded(bytes(raw), _Entry, f"peers of {base}").id
             number, pages = number + 1, page.pages if page.items else 0
 
-    def _met(self, names: Any) -> Iterator[Peer]:
+    def _met(self, names: Any) -> Iterator[ImportedPeer]:
         for name in names:
             if name not in self._peers:
                 self._peers.add(name)
-                yield Peer(name, name)
+                yield ImportedPeer(name, name)
 
     def _known(self, held: _Held, sessions: set[str]) -> Iterator[Record]:
         where = f"conclusion {shown(held.id)}"
         text = clean(held.content)
         quoted = _QUOTED.fullmatch(text)
         yield from self._met((held.observer_id, held.observed_id))
-        yield Statement(
+        yield ImportedStatement(
             held.observer_id,
             held.observed_id,
             quoted[1] if quoted else text,

@@ -11,8 +11,8 @@ from msgspec import Struct
 from souvenance.adapters.importers.decoding import bag, clean, decoded, moment, shown
 from souvenance.adapters.importers.naming import Counted, name_of
 from souvenance.adapters.importers.opening import opened
-from souvenance.domain.habits import MemberHabits
-from souvenance.domain.imports import Message, Peer, Record, Session, Skipped, Wanted
+from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Record, Skipped, Wanted
+from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable
 
 KIND = "jsonl"
@@ -63,18 +63,18 @@ class Jsonl:
             if peer not in met:
                 met.add(peer)
                 machine = line.role in _MACHINE
-                yield Peer(peer, clean(line.peer or peer), observed=False if machine else None)
+                yield ImportedPeer(peer, clean(line.peer or peer), observed=False if machine else None)
             session = self._session if line.session is None else name_of(line.session)
             if session not in begun:
                 begun.add(session)
-                yield Session(session, clean(line.session or session), {peer: MemberHabits()})
+                yield ImportedSession(session, clean(line.session or session), {peer: MemberReasoning()})
             yield self._message(line, peer, session, ids, place)
 
-    def _message(self, line: _Line, peer: str, session: str, ids: Counted, place: str) -> Message:
+    def _message(self, line: _Line, peer: str, session: str, ids: Counted, place: str) -> ImportedMessage:
         said = (session, peer, line.content, str(line.created_at))
         known = ids.id_of(*said) if line.id is None else clean(str(line.id))
         mended = {"mended": True} if clean(line.content) != line.content else {}
-        return Message(
+        return ImportedMessage(
             session,
             peer,
             clean(line.content),

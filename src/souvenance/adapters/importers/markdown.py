@@ -15,7 +15,7 @@ from msgspec import Struct
 from souvenance.adapters.importers.decoding import clean
 from souvenance.adapters.importers.naming import Counted
 from souvenance.adapters.importers.opening import opened
-from souvenance.domain.imports import Peer, Record, Skipped, Statement, Wanted
+from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped, Wanted
 from souvenance.errors import ImportUnreadable
 
 KIND = "markdown"
@@ -53,13 +53,13 @@ class Markdown:
 
     def records(self) -> Iterator[Record]:
         name, ids = self._path.name, Counted()
-        yield Peer(self._peer, self._peer)
+        yield ImportedPeer(self._peer, self._peer)
         for note in notes(self._text()):
             if isinstance(note, Skipped):
                 yield note
                 continue
             told = ": ".join((*note.under, note.text))
-            yield Statement(
+            yield ImportedStatement(
                 self._peer,
                 self._peer,
                 told,

@@ -16,7 +16,7 @@ from souvenance.adapters.importers.decoding import bag, clean, decoded, moment, 
 from souvenance.adapters.importers.elements import elements
 from souvenance.adapters.importers.naming import Counted, name_of
 from souvenance.adapters.importers.opening import opened
-from souvenance.domain.imports import Peer, Record, Skipped, Statement, Wanted
+from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped, Wanted
 from souvenance.errors import ImportUnreadable
 
 KIND = "mem0"
@@ -71,7 +71,7 @@ class Mem0:
             peer = self._peer(owner)
             if peer not in met:
                 met.add(peer)
-                yield Peer(peer, clean(owner or peer))
+                yield ImportedPeer(peer, clean(owner or peer))
             yield _statement(one, peer, ids, place)
 
     def _memories(self) -> Iterator[tuple[_Memory | Skipped, str]]:
@@ -103,7 +103,7 @@ def _is_page(raw: bytes) -> bool:
         return False
 
 
-def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> Statement:
+def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedStatement:
     text = one.memory or ""
     told = {
         "user": one.user_id,
@@ -114,7 +114,7 @@ def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> Statement:
         "categories": one.categories or None,
         "mended": True if clean(text) != text else None,
     }
-    return Statement(
+    return ImportedStatement(
         peer,
         peer,
         clean(text).strip(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from souvenance.turns.naming import digest, is_plain, sanitised
+from souvenance.agents.names import digest, is_plain, sanitised
 
 _MOST_STEM = 48
 _DIGITS = 32

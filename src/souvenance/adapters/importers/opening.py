@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from souvenance.adapters.files import open_regular
+from souvenance.adapters.private_files import open_regular
 from souvenance.errors import ImportUnreadable
 
 

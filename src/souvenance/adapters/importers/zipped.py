@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from souvenance.adapters.files import open_regular
 from souvenance.adapters.importers.decoding import shown
+from souvenance.adapters.private_files import open_regular
 from souvenance.errors import ImportUnreadable
 
 MOST_RATIO = 200

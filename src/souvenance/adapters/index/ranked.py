@@ -14,16 +14,16 @@ from functools import cached_property
 from typing import NamedTuple
 from weakref import ref
 
-from souvenance.adapters.index.arrays import NDArray, np
-from souvenance.adapters.index.nearness import nearness
-from souvenance.adapters.index.room import FreshVectors, Meanings, RoomIndex, Told, unsealed
-from souvenance.adapters.index.view import Bounds, ByRoom, View
+from souvenance.adapters.index.compartment import FreshVectors, Meanings, RoomIndex, SeenLines, unsealed
+from souvenance.adapters.index.lazy_numpy import NDArray, np
+from souvenance.adapters.index.similarity import nearness
+from souvenance.adapters.index.view import ByRoom, IndexView, ViewBounds
 from souvenance.domain import relevance as r
-from souvenance.domain import signs
-from souvenance.domain.names import Room
-from souvenance.domain.when import Span
-from souvenance.ports.book import Book, Transaction
-from souvenance.ports.index import Asked, Hit, Inquiry, Place, Reading, Readings
+from souvenance.domain.names import Compartment
+from souvenance.language import signs
+from souvenance.language.times import TimeSpan
+from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place, Reading, Readings
+from souvenance.ports.store import Store, Transaction
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 _VIEWED_BYTES = 1024
@@ -47,14 +47,14 @@ _NOTHING: Numbers = np.zeros(0, dtype=np.int64)
 class _Sight(NamedTuple):
     """What is looked at: some rooms, and in them some sessions, or all."""
 
-    rooms: tuple[Room, ...]
+    rooms: tuple[Compartment, ...]
     sessions: frozenset[int] | None
 
 
 class _Seen(NamedTuple):
     """A view, and of what it was made: each room, and how far its sessions had changed."""
 
-    view: View
+    view: IndexView
     made_of: tuple[tuple[ref[RoomIndex], int], ...]
     asked: bool
     """Whether it is there because it was asked for, and not kept up for whoever asks next."""
@@ -79,13 +79,13 @@ class RankedIndex:
         self._most_viewed = cache_bytes // _VIEWED_BYTES
         self._most_compared = most_compared
         self._nearest = nearest
-        self._rooms: OrderedDict[Room, RoomIndex] = OrderedDict()
+        self._rooms: OrderedDict[Compartment, RoomIndex] = OrderedDict()
         self._size = 0
         """Of all rooms, in bytes."""
         self._views: OrderedDict[_Sight, _Seen] = OrderedDict()
-        self._touched: set[Room] = set()
+        self._touched: set[Compartment] = set()
         """Rooms in memory that something is being written to."""
-        self._unread: set[Room] = set()
+        self._unread: set[Compartment] = set()
         """Rooms in memory with vectors that are yet to be read, by who asks next if by nobody before."""
         self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
@@ -112,7 +112,7 @@ class RankedIndex:
                 scoring.compare(nearness(view, near, [room.fresh for room in rooms], question))
         return scoring.best(k)
 
-    def _freshen(self, asked: Asked, room: RoomIndex) -> None:
+    def _freshen(self, asked: IndexQuery, room: RoomIndex) -> None:
         """Have vectors made of what was just written, unless that was done since; nobody waits meanwhile."""
         upto, known = room.seq, room.fresh.packed
         if room.freshened == upto:
@@ -150,7 +150,7 @@ class RankedIndex:
         found = ((other, float(lying[view.at(*other)].sum())) for other in others)
         return {other: (near - usual) / (1 - usual) for other, near in found if near}
 
-    def _looked_at(self, tx: Transaction, inquiry: Inquiry) -> tuple[list[RoomIndex], View | None]:
+    def _looked_at(self, tx: Transaction, inquiry: Inquiry) -> tuple[list[RoomIndex], IndexView | None]:
         """The inquiry's rooms as they are now, and what is looked at in them."""
         places = tuple(asked.room for asked in inquiry.rooms)
         rooms = self._followed(tx, places)
@@ -171,11 +171,11 @@ class RankedIndex:
             found = self._meanings(tx, asked, index, inquiry.space).place(line_id)
         return index.fresh.place(line_id) if found is None else found
 
-    def touch(self, room: Room, *, vectors: bool = False) -> None:
+    def touch(self, room: Compartment, *, vectors: bool = False) -> None:
         if room in self._rooms:
             (self._unread if vectors else self._touched).add(room)
 
-    def keep_up(self, book: Book, readings: Readings) -> None:
+    def keep_up(self, book: Store, readings: Readings) -> None:
         for room in list(self._touched):
             with book.read(room.workspace) as tx, self._lock:
                 views = self._kept_up(tx, room)
@@ -188,7 +188,7 @@ class RankedIndex:
                 if reading is not None:
                     self._read(tx, room, reading)
 
-    def _kept_up(self, tx: Transaction, room: Room) -> list[View]:
+    def _kept_up(self, tx: Transaction, room: Compartment) -> list[IndexView]:
         """The room's views that were asked for since they were last kept up, as they are now."""
         asked = [
             (sight, seen)
@@ -206,7 +206,7 @@ class RankedIndex:
             self._touched.discard(room)  # Else what is being written is yet to be seen.
         return [view for view in found if view is not None]
 
-    def _read(self, tx: Transaction, room: Room, reading: Reading) -> None:
+    def _read(self, tx: Transaction, room: Compartment, reading: Reading) -> None:
         """Read the vectors of a room that nobody has read, and find the rows of its lines as they are seen.
 
         Opening many takes long, and whoever asks meanwhile does not wait for it, but is left to do it.
@@ -240,11 +240,11 @@ class RankedIndex:
             self._unread.clear()
             self._sessions.clear()
 
-    def _followed(self, tx: Transaction, rooms: Sequence[Room]) -> list[RoomIndex]:
+    def _followed(self, tx: Transaction, rooms: Sequence[Compartment]) -> list[RoomIndex]:
         marks = {workspace: tx.marks(workspace).rooms for workspace in {room.workspace for room in rooms}}
         return [self._followed_one(tx, room, marks[room.workspace]) for room in rooms]
 
-    def _followed_one(self, tx: Transaction, room: Room, mark: int) -> RoomIndex:
+    def _followed_one(self, tx: Transaction, room: Compartment, mark: int) -> RoomIndex:
         index = self._rooms.get(room)
         if index is None or index.mark != mark:
             self._size -= 0 if index is None else index.size
@@ -257,7 +257,7 @@ class RankedIndex:
         self._grown(room, index, before)
         return index
 
-    def _meanings(self, tx: Transaction, asked: Asked, index: RoomIndex, space: str) -> Meanings:
+    def _meanings(self, tx: Transaction, asked: IndexQuery, index: RoomIndex, space: str) -> Meanings:
         """The room's vectors in that space, as they are now."""
         before = index.size
         meanings = index.meanings_in(space)
@@ -267,7 +267,7 @@ class RankedIndex:
         self._grown(asked.room, index, before)
         return meanings
 
-    def _grown(self, room: Room, index: RoomIndex, before: int) -> None:
+    def _grown(self, room: Compartment, index: RoomIndex, before: int) -> None:
         """Count what a room has grown by, unless it was dropped meanwhile, and make room for it."""
         if self._rooms.get(room) is index:
             self._size += index.size - before
@@ -281,7 +281,7 @@ class RankedIndex:
         question: NDArray[np.float32],
         *,
         bounded: bool,
-    ) -> Sequence[Meanings | Told]:
+    ) -> Sequence[Meanings | SeenLines]:
         """Of each room, who tells how near its lines lie."""
         pairs = zip(inquiry.rooms, rooms, strict=True)
         if tx.terms.comparing is None:
@@ -291,7 +291,9 @@ class RankedIndex:
         for asked, index in pairs:  # Of every line, where the nearest may lie beyond the bounds.
             whole = bounded or asked.marks or index.lines <= self._most_compared
             most = None if whole else self._nearest
-            found.append(Told(tx.terms.comparing.near(asked.room, inquiry.space, question.tobytes(), most)))
+            found.append(
+                SeenLines(tx.terms.comparing.near(asked.room, inquiry.space, question.tobytes(), most))
+            )
         return found
 
     def _code(self, workspace: str, session: str) -> int:
@@ -303,7 +305,7 @@ class RankedIndex:
         places = ((workspace, session) for workspace in workspaces for session in inquiry.sessions or ())
         return frozenset(self._sessions[place] for place in places if place in self._sessions)
 
-    def _view(self, sight: _Sight, rooms: Sequence[RoomIndex], *, asked: bool) -> View | None:
+    def _view(self, sight: _Sight, rooms: Sequence[RoomIndex], *, asked: bool) -> IndexView | None:
         segments = [(number, segment) for number, index in enumerate(rooms) for segment in index.segments]
         if not segments:
             return None
@@ -313,7 +315,7 @@ class RankedIndex:
             if sight.sessions is not None:
                 looked_into = np.zeros(len(self._sessions) + 1, dtype=bool)
                 looked_into[list(sight.sessions)] = True
-            view = View(sight.rooms, segments, looked_into, None if seen is None else seen.view)
+            view = IndexView(sight.rooms, segments, looked_into, None if seen is None else seen.view)
             made_of = tuple((ref(index), index.changed(sight.sessions)) for index in rooms)
             seen = self._views[sight] = _Seen(view, made_of, asked)
             viewed = sum(one.view.size for one in self._views.values())
@@ -330,8 +332,8 @@ class RankedIndex:
             self._size -= self._rooms.popitem(last=False)[1].size
 
 
-def _bounds(inquiry: Inquiry) -> Bounds:
-    return Bounds(
+def _bounds(inquiry: Inquiry) -> ViewBounds:
+    return ViewBounds(
         _by_room(asked.marks for asked in inquiry.rooms),
         _by_room(asked.signs for asked in inquiry.rooms),
         inquiry.said,
@@ -362,7 +364,7 @@ def _with_ranks(hits: Sequence[Hit], signals: Mapping[str, Array], kept: Numbers
     ]
 
 
-def _open(view: View, bounds: Bounds, within: Collection[str] | None) -> NDArray[np.bool_]:
+def _open(view: IndexView, bounds: ViewBounds, within: Collection[str] | None) -> NDArray[np.bool_]:
     """The lines that are there for a question."""
     found = view.within(bounds)
     if within is not None:
@@ -376,9 +378,9 @@ class _Scoring:
 
     def __init__(
         self,
-        view: View,
+        view: IndexView,
         inquiry: Inquiry,
-        bounds: Bounds,
+        bounds: ViewBounds,
         within: Collection[str] | None,
     ) -> None:
         self._view = view
@@ -549,13 +551,13 @@ class _Scoring:
         of_it, close = np.maximum(self._then, said) == 1.0, (self._then > 0) | (said >= r.TIMELY)
         return np.where(of_it, 1.0, r.CLOSE_BY * close)
 
-    def _in_time(self, slack: Callable[[Span], tuple[float, float]]) -> Array:
+    def _in_time(self, slack: Callable[[TimeSpan], tuple[float, float]]) -> Array:
         best = np.zeros(self._view.size)
         for span in self._inquiry.spans:
             best = np.maximum(best, self._said_in(span, *slack(span)))
         return best
 
-    def _said_in(self, span: Span, early: float, late: float) -> Array:
+    def _said_in(self, span: TimeSpan, early: float, late: float) -> Array:
         """Whether each line was said then; less, the more it is said before or after."""
         times = self._view.lines.times.astype(np.float64)
         before, after = (span.start_ms - times) / early, (times - span.end_ms) / late

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.adapters.index.arrays import NDArray, np
-from souvenance.domain.feed import ID_BYTES, Feed
+from souvenance.adapters.index.lazy_numpy import NDArray, np
+from souvenance.domain.change_feed import ID_BYTES, Feed
 from souvenance.domain.relevance import FEW
 
 Coder = Callable[[str], int]
@@ -22,7 +22,7 @@ Coder = Callable[[str], int]
 _NOWHERE = -1
 
 
-class Lines(Struct, frozen=True, eq=False):
+class SegmentLines(Struct, frozen=True, eq=False):
     """What is known of each line but for its tokens."""
 
     ids: NDArray[np.bytes_]
@@ -38,16 +38,18 @@ class Lines(Struct, frozen=True, eq=False):
         return sum(getattr(self, part).nbytes for part in self.__struct_fields__)
 
 
-def joined(parts: Sequence[Lines]) -> Lines:
+def joined(parts: Sequence[SegmentLines]) -> SegmentLines:
     if len(parts) == 1:
         return parts[0]
-    return Lines(*(np.concatenate([getattr(one, part) for one in parts]) for part in Lines.__struct_fields__))
+    return SegmentLines(
+        *(np.concatenate([getattr(one, part) for one in parts]) for part in SegmentLines.__struct_fields__)
+    )
 
 
 class Segment(Struct, frozen=True, eq=False, weakref=True):
     """Some lines of a room and their postings, sorted by token."""
 
-    lines: Lines
+    lines: SegmentLines
     tokens: NDArray[np.uint64]
     starts: NDArray[np.int64]
     held: NDArray[np.uint32]
@@ -89,7 +91,7 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
         places = np.nonzero(kept.take(self.held))[0]
         widths = np.diff(np.searchsorted(places, self.starts))
         return Segment(
-            Lines(*(getattr(self.lines, part)[kept] for part in Lines.__struct_fields__)),
+            SegmentLines(*(getattr(self.lines, part)[kept] for part in SegmentLines.__struct_fields__)),
             self.tokens[widths > 0],
             np.append(0, np.cumsum(widths[widths > 0])),
             (np.cumsum(kept, dtype=np.uint32) - np.uint32(1))[self.held[places]],
@@ -97,7 +99,7 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
         )
 
 
-def _segment(lines: Lines, tokens: NDArray[Any], held: NDArray[Any], counts: NDArray[Any]) -> Segment:
+def _segment(lines: SegmentLines, tokens: NDArray[Any], held: NDArray[Any], counts: NDArray[Any]) -> Segment:
     """A segment of postings that are not sorted yet."""
     tokens, order = _sorted(tokens)
     distinct = np.ones(len(tokens), dtype=bool)
@@ -132,16 +134,16 @@ def loaded(feed: Feed, code: Coder, kept: NDArray[np.bool_] | None = None) -> Se
     widths = numbers(feed.count_bytes)
     if kept is not None:
         held = np.repeat(kept, widths)
-        lines = Lines(*(getattr(lines, part)[kept] for part in Lines.__struct_fields__))
+        lines = SegmentLines(*(getattr(lines, part)[kept] for part in SegmentLines.__struct_fields__))
         tokens, counts, widths = tokens[held], counts[held], widths[kept]
     return _segment(lines, tokens, np.repeat(np.arange(len(widths), dtype=np.uint32), widths), counts)
 
 
-def _lines(feed: Feed, code: Coder) -> Lines:
+def _lines(feed: Feed, code: Coder) -> SegmentLines:
     ends = np.cumsum(numbers(feed.count_bytes))
     summed = np.cumsum(np.frombuffer(b"\0" + feed.counts, dtype=np.uint8), dtype=np.float64)
     codes = {session: _NOWHERE if session is None else code(session) for session in set(feed.sessions)}
-    return Lines(
+    return SegmentLines(
         ids=ids_of(feed),
         lengths=np.diff(summed[ends], prepend=0.0),
         sessions=np.fromiter(map(codes.__getitem__, feed.sessions), dtype=np.int64, count=len(feed)),

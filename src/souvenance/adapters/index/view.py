@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import NamedTuple
 from weakref import ref
 
-from souvenance.adapters.index.arrays import NDArray, np
+from souvenance.adapters.index.lazy_numpy import NDArray, np
 from souvenance.adapters.index.segments import Segment, joined, richness
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 
 _MOST_REMEMBERED = 16
 _MOST_MET = 4
@@ -19,7 +19,7 @@ ByRoom = tuple[tuple[int, ...], ...]
 """Tokens, as each room has them."""
 
 
-class Bounds(NamedTuple):
+class ViewBounds(NamedTuple):
     """What every question of a kind asks of a view: which lines are there for it, and which bear signs."""
 
     marks: ByRoom
@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
     said: bool
 
 
-class View:
+class IndexView:
     """Rooms as they are at one moment, or some sessions of them, and beside each line those before and after.
 
     A place that is not there is the number of lines, so that an array with one element more answers for it.
@@ -35,14 +35,16 @@ class View:
 
     def __init__(
         self,
-        rooms: Sequence[Room],
+        rooms: Sequence[Compartment],
         whole: Sequence[tuple[int, Segment]],
         looked_into: NDArray[np.bool_] | None = None,
-        earlier: View | None = None,
+        earlier: IndexView | None = None,
     ) -> None:
         """`looked_into` has the sessions by their numbers, `earlier` the same view as it was before."""
         self.rooms = rooms
-        self.bounds: OrderedDict[Bounds, None] = OrderedDict() if earlier is None else earlier.bounds.copy()
+        self.bounds: OrderedDict[ViewBounds, None] = (
+            OrderedDict() if earlier is None else earlier.bounds.copy()
+        )
         """How it was asked about of late."""
         self._whole = [(number, ref(segment)) for number, segment in whole]
         segments = whole if looked_into is None else _narrowed(whole, looked_into, earlier)
@@ -70,7 +72,7 @@ class View:
         self.before_that = self._beside(living, -2)
         self.after = self._beside(living, 1)
 
-    def meet(self, bounds: Bounds) -> None:
+    def meet(self, bounds: ViewBounds) -> None:
         """Remember how it is asked about."""
         self.bounds[bounds] = None
         self.bounds.move_to_end(bounds)
@@ -83,7 +85,7 @@ class View:
             self.bearing(bounds.signs)
             self.rich(self.within(bounds))
 
-    def within(self, bounds: Bounds) -> NDArray[np.bool_]:
+    def within(self, bounds: ViewBounds) -> NDArray[np.bool_]:
         """The living lines within these bounds."""
         found = self.lines.alive.copy()
         for bears in self.bearing(bounds.marks):
@@ -92,7 +94,7 @@ class View:
             found &= self.lines.turns >= 0
         return found
 
-    def at(self, room: Room, line_id: str) -> NDArray[np.int64]:
+    def at(self, room: Compartment, line_id: str) -> NDArray[np.int64]:
         """Where that line is, if it is there."""
         (found,) = np.nonzero(self.lines.ids == line_id.encode())
         return found[[self.rooms[number] == room for number in self.room[found]]]
@@ -156,7 +158,7 @@ class View:
 
 
 def _narrowed(
-    whole: Sequence[tuple[int, Segment]], looked_into: NDArray[np.bool_], earlier: View | None
+    whole: Sequence[tuple[int, Segment]], looked_into: NDArray[np.bool_], earlier: IndexView | None
 ) -> list[tuple[int, Segment]]:
     known = ((number, segment, earlier and earlier.of(segment)) for number, segment in whole)
     return [(number, shown or segment.narrowed(looked_into)) for number, segment, shown in known]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from souvenance.adapters.embed.vectors import packed
-from souvenance.domain.pattern import pattern
+from souvenance.patterns import pattern
 
 DIMENSIONS = 64
 

@@ -11,17 +11,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.domain import relevance as r
-from souvenance.domain import signs
-from souvenance.domain.feed import Saying
-from souvenance.domain.names import Room
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.names import Compartment
 from souvenance.domain.vector import unpack
-from souvenance.domain.when import Span
-from souvenance.ports.book import Book, Transaction
-from souvenance.ports.index import Asked, Hit, Inquiry, Place, Readings
+from souvenance.language import signs
+from souvenance.language.times import TimeSpan
+from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place, Readings
+from souvenance.ports.store import Store, Transaction
 
 
 class _Line(Struct):
-    asked: Asked
+    asked: IndexQuery
     id: str
     counts: dict[int, int]
     said: Saying
@@ -105,10 +105,10 @@ class ReferenceIndex:
         usual = r.usual(sorted(value for (where, _), value in near.items() if where.owner == room.owner))
         return {other: (near[other] - usual) / (1 - usual) for other in others if other in near}
 
-    def touch(self, room: Room, *, vectors: bool = False) -> None:
+    def touch(self, room: Compartment, *, vectors: bool = False) -> None:
         pass
 
-    def keep_up(self, book: Book, readings: Readings) -> None:
+    def keep_up(self, book: Store, readings: Readings) -> None:
         pass
 
     def forget(self) -> None:
@@ -171,7 +171,9 @@ def _open(line: _Line, inquiry: Inquiry, within: Collection[str] | None) -> bool
     )
 
 
-def _lines(tx: Transaction, asked: Asked, inquiry: Inquiry, within: Collection[str] | None) -> list[_Line]:
+def _lines(
+    tx: Transaction, asked: IndexQuery, inquiry: Inquiry, within: Collection[str] | None
+) -> list[_Line]:
     found: dict[str, _Line] = {}
     for change in tx.terms.since(asked.room, 0):
         if change.tokens is None:
@@ -196,7 +198,7 @@ def _lines(tx: Transaction, asked: Asked, inquiry: Inquiry, within: Collection[s
     return list(found.values())
 
 
-def _packed(tx: Transaction, asked: Asked, space: str) -> dict[str, bytes]:
+def _packed(tx: Transaction, asked: IndexQuery, space: str) -> dict[str, bytes]:
     """The packed vectors of the room's lines: those of the store, and those made for the question."""
     stored = tx.terms.vectors(asked.room, space, 0)
     opened = {placed.id: asked.open(placed.id, placed.sealed) for placed in stored}
@@ -209,7 +211,7 @@ def _near(one: array[float], other: array[float]) -> float:
     return round(max(0.0, nearness), r.ROUNDED)
 
 
-def _matches(counts: dict[int, int], asked: Asked, inquiry: Inquiry) -> list[float]:
+def _matches(counts: dict[int, int], asked: IndexQuery, inquiry: Inquiry) -> list[float]:
     """How near the line comes to each term."""
     found = [0.0] * (max(inquiry.groups, default=-1) + 1)
     for token, group, closeness in zip(asked.tokens, inquiry.groups, inquiry.closeness, strict=True):
@@ -254,9 +256,11 @@ def _during(line: _Line, inquiry: Inquiry) -> float:
     return 1.0 if 1.0 in (then, said) else r.CLOSE_BY
 
 
-def _in_time(at: int, spans: Sequence[Span], slack: Callable[[Span], tuple[float, float]] = r.slack) -> float:
+def _in_time(
+    at: int, spans: Sequence[TimeSpan], slack: Callable[[TimeSpan], tuple[float, float]] = r.slack
+) -> float:
     return max((_said_in(at, span, *slack(span)) for span in spans), default=0.0)
 
 
-def _said_in(at: int, span: Span, early: float, late: float) -> float:
+def _said_in(at: int, span: TimeSpan, early: float, late: float) -> float:
     return exp(-max((span.start_ms - at) / early, (at - span.end_ms) / late, 0.0))

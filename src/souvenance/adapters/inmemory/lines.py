@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection
 from msgspec.structs import replace
 
 from souvenance.adapters.inmemory.state import State
-from souvenance.domain.line import PROFILE, TOMBSTONE, Place, SealedLine
-from souvenance.domain.names import Room
-from souvenance.ports.book import Span, Turns, Views
+from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import Turns, TurnSpan, Views
 
 
 class MemoryLines:
@@ -28,18 +28,18 @@ class MemoryLines:
             return False
         return bool(self.turns(Turns(line.room.workspace, line.session, line.turn, line.turn)))
 
-    def get(self, room: Room, line_id: str) -> SealedLine | None:
+    def get(self, room: Compartment, line_id: str) -> SealedLine | None:
         return self._state.lines.get(room, {}).get(line_id)
 
-    def get_all(self, room: Room, line_ids: Collection[str]) -> list[SealedLine]:
+    def get_all(self, room: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
         lines = self._state.lines.get(room, {})
         return [lines[line_id] for line_id in sorted(set(line_ids)) if line_id in lines]
 
-    def walk(self, span: Span) -> list[SealedLine]:
+    def walk(self, span: TurnSpan) -> list[SealedLine]:
         found = [
             line
             for namespace in span.namespaces
-            for line in self._state.lines.get(Room(span.workspace, span.owner, namespace), {}).values()
+            for line in self._state.lines.get(Compartment(span.workspace, span.owner, namespace), {}).values()
             if (span.after is None or (line.id, namespace) > span.after)
             and (span.before is None or line.id < span.before)
             and (span.sessions is None or line.session in span.sessions)
@@ -49,41 +49,41 @@ class MemoryLines:
         found.sort(key=lambda line: (line.id, line.room.namespace), reverse=span.newest_first)
         return found[: span.limit]
 
-    def ids(self, span: Span) -> list[str]:
+    def ids(self, span: TurnSpan) -> list[str]:
         return [line.id for line in self.walk(span)]
 
-    def invalidate(self, room: Room, target: str, by: str) -> bool:
+    def invalidate(self, room: Compartment, target: str, by: str) -> bool:
         line = self._state.lines.get(room, {}).get(target)
         if line is None or line.invalidated_by is not None:
             return False
         self._state.lines[room][target] = replace(line, invalidated_by=by)
         return True
 
-    def annotate(self, room: Room, line_id: str, metadata: str) -> bool:
+    def annotate(self, room: Compartment, line_id: str, metadata: str) -> bool:
         line = self.get(room, line_id)
         if line is None:
             return False
         self._state.lines[room][line_id] = replace(line, metadata=metadata)
         return True
 
-    def delete(self, room: Room, line_ids: Collection[str]) -> int:
+    def delete(self, room: Compartment, line_ids: Collection[str]) -> int:
         self._keep_citations(
             lambda there, citing, _: (there, citing) not in {(room, one) for one in line_ids}
         )
         lines = self._state.lines.get(room, {})
         return len([lines.pop(line_id) for line_id in set(line_ids) if line_id in lines])
 
-    def delete_room(self, room: Room) -> int:
+    def delete_room(self, room: Compartment) -> int:
         self._keep_citations(lambda there, *_: there != room)
         return len(self._state.lines.pop(room, {}))
 
-    def count(self, room: Room) -> int:
+    def count(self, room: Compartment) -> int:
         return len(self._state.lines.get(room, {}))
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:
         return [room.namespace for room in self.rooms() if room[:2] == (workspace, owner)]
 
-    def rooms(self) -> list[Room]:
+    def rooms(self) -> list[Compartment]:
         return sorted(room for room, lines in self._state.lines.items() if lines)
 
     def turns(self, span: Turns) -> list[SealedLine]:
@@ -132,7 +132,7 @@ class MemoryLines:
         ]
         return min(found, key=lambda line: line.room, default=None)
 
-    def alike(self, room: Room, about: str, likeness: bytes) -> SealedLine | None:
+    def alike(self, room: Compartment, about: str, likeness: bytes) -> SealedLine | None:
         found = [
             line
             for line in self._state.lines.get(room, {}).values()
@@ -140,14 +140,14 @@ class MemoryLines:
         ]
         return min(found, key=lambda line: line.id, default=None)
 
-    def reinforce(self, room: Room, line_id: str, times: int) -> None:
+    def reinforce(self, room: Compartment, line_id: str, times: int) -> None:
         line = self.get(room, line_id)
         if line is not None:
             self._state.lines[room][line_id] = replace(line, times=line.times + times)
 
-    def of_session(self, workspace: str, owner: str, session: str) -> list[Place]:
+    def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         found = [
-            Place(*(getattr(line, name) for name in Place.__struct_fields__))
+            LinePlace(*(getattr(line, name) for name in LinePlace.__struct_fields__))
             for line in self._of(workspace)
             if line.room.owner == owner and line.session == session
         ]
@@ -161,11 +161,11 @@ class MemoryLines:
             for line in lines.values()
         ]
 
-    def cite(self, room: Room, line_id: str, sources: Collection[str]) -> None:
+    def cite(self, room: Compartment, line_id: str, sources: Collection[str]) -> None:
         self._state.citations.update((room, line_id, source) for source in sources)
 
     def cited(
-        self, workspace: str, line_ids: Collection[str], *, room: Room | None = None
+        self, workspace: str, line_ids: Collection[str], *, room: Compartment | None = None
     ) -> dict[str, list[str]]:
         found = {
             line_id: {
@@ -177,7 +177,7 @@ class MemoryLines:
         }
         return {line_id: sorted(sources) for line_id, sources in found.items() if sources}
 
-    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Room, str]]:
+    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Compartment, str]]:
         return sorted(
             {
                 (room, citing)
@@ -189,5 +189,5 @@ class MemoryLines:
     def uncite(self, workspace: str, sources: Collection[str]) -> None:
         self._keep_citations(lambda room, _, source: room.workspace != workspace or source not in sources)
 
-    def _keep_citations(self, wanted: Callable[[Room, str, str], bool]) -> None:
+    def _keep_citations(self, wanted: Callable[[Compartment, str, str], bool]) -> None:
         self._state.citations = {one for one in self._state.citations if wanted(*one)}

@@ -5,29 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from souvenance.domain.audit import Row
-from souvenance.domain.cap import Revocation, Revoker
-from souvenance.domain.feed import TermsChange
+from souvenance.domain.capability import Revocation, Revoker
+from souvenance.domain.change_feed import TermsChange
+from souvenance.domain.directory import Entry, Tie
+from souvenance.domain.jobs import Task
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
-from souvenance.domain.register import Entry, Tie
-from souvenance.domain.signin import Client, SignIn, Slip
-from souvenance.domain.tasks import Task
-from souvenance.ports.book import Vector, WrappedKey
-from souvenance.ports.register import Batch
-from souvenance.ports.shipments import Shipment
+from souvenance.domain.names import Compartment
+from souvenance.domain.sign_ins import Client, SignIn, Slip
+from souvenance.ports.directory import Batch
+from souvenance.ports.replication import Shipment
+from souvenance.ports.store import Vector, WrappedKey
 
 
 @dataclass
 class State:
     """Everything in the book, in plain collections whose values never change."""
 
-    lines: dict[Room, dict[str, SealedLine]] = field(default_factory=dict)
-    citations: set[tuple[Room, str, str]] = field(default_factory=set)
-    terms: dict[Room, list[TermsChange]] = field(default_factory=dict)
-    vectors: dict[tuple[Room, str, str], Vector] = field(default_factory=dict)
+    lines: dict[Compartment, dict[str, SealedLine]] = field(default_factory=dict)
+    citations: set[tuple[Compartment, str, str]] = field(default_factory=set)
+    terms: dict[Compartment, list[TermsChange]] = field(default_factory=dict)
+    vectors: dict[tuple[Compartment, str, str], Vector] = field(default_factory=dict)
     analysis: set[str] = field(default_factory=set)
-    renewals: dict[Room, int] = field(default_factory=dict)
-    keys: dict[tuple[Room, str, int], WrappedKey] = field(default_factory=dict)
+    renewals: dict[Compartment, int] = field(default_factory=dict)
+    keys: dict[tuple[Compartment, str, int], WrappedKey] = field(default_factory=dict)
     revocations: dict[tuple[str, str, str, Revoker], Revocation] = field(default_factory=dict)
     burned: dict[tuple[str, str], int] = field(default_factory=dict)
     audit: dict[str, list[Row]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class State:
     clients: dict[str, Client] = field(default_factory=dict)
     signins: dict[str, SignIn] = field(default_factory=dict)
     slips: dict[tuple[str, bytes], Slip] = field(default_factory=dict)
-    shipments: dict[tuple[Room, str, str], tuple[Shipment, int]] = field(default_factory=dict)
+    shipments: dict[tuple[Compartment, str, str], tuple[Shipment, int]] = field(default_factory=dict)
     worked: dict[tuple[str, str, str | None, str | None, str], int] = field(default_factory=dict)
 
     def increase(self, workspace: str, name: str) -> int:

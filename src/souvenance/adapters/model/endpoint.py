@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import msgspec
 
-from souvenance.adapters.model.dialect import Dialect
-from souvenance.adapters.model.wire import Gathering, Prompt, Reply, events
+from souvenance.adapters.model.endpoint_quirks import Dialect
+from souvenance.adapters.model.wire_format import Gathering, Prompt, WireReply, events
 from souvenance.domain.request_id import onward
 from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.domain.upstream import below
@@ -94,7 +94,7 @@ class Endpoint:
         """For how many seconds it is still left alone."""
         return max(0, -(-(self._rests_until - self._now()) // 1000))
 
-    def ask(self, body: Mapping[str, Any]) -> Reply:
+    def ask(self, body: Mapping[str, Any]) -> WireReply:
         """Raises: Failed."""
         gathering = Gathering()
         with self._asked(body) as chunks:
@@ -105,7 +105,7 @@ class Endpoint:
                 raise Failed(f"the reply can't be read: {error}", spent=True) from None
         return gathering.reply()
 
-    def stream(self, body: Mapping[str, Any]) -> Generator[str, None, Reply]:
+    def stream(self, body: Mapping[str, Any]) -> Generator[str, None, WireReply]:
         """The words as they come, and in the end the whole. Raises: Failed."""
         gathering = Gathering()
         with self._asked(body) as chunks:

@@ -19,10 +19,9 @@ from itertools import takewhile
 from operator import mul
 from typing import NamedTuple
 
-from souvenance.domain import when, words
-from souvenance.domain.moments import to_datetime
-from souvenance.domain.pattern import pattern
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import SouvenanceError
+from souvenance.language import terms, times
 from souvenance.language.doubt import denies, supposes
 from souvenance.language.forms import (
     clauses,
@@ -36,6 +35,7 @@ from souvenance.language.forms import (
     tell_names,
 )
 from souvenance.language.numerals import NUMBER, counts, numbers, runs, whole
+from souvenance.patterns import pattern
 from souvenance.ports.embedder import MOST_AT_ONCE
 
 SHARE = 0.33
@@ -64,7 +64,7 @@ Embed = Callable[[Sequence[str]], Sequence[bytes]]
 """The vectors of texts, of length 1. Raises: SouvenanceError."""
 
 
-class Source(NamedTuple):
+class GroundingSource(NamedTuple):
     """A text, and when it was said, as clocks on the wall showed it."""
 
     text: str
@@ -76,7 +76,7 @@ class Ground:
 
     def __init__(
         self,
-        sources: Iterable[Source],
+        sources: Iterable[GroundingSource],
         about: str = "",
         embed: Embed | None = None,
         asked: str = "",
@@ -92,13 +92,13 @@ class Ground:
         texts, also = [source.text for source in self._sources], f"{about} {asked}"
         self._embed = embed
         self._counts = counts
-        self._about = frozenset(words.words(about))
-        self._asked = frozenset(words.words(asked))
+        self._about = frozenset(terms.words(about))
+        self._asked = frozenset(terms.words(asked))
         self._words = frozenset(
-            word for text in (*texts, also) for word in (*words.words(text), *signs(text))
+            word for text in (*texts, also) for word in (*terms.words(text), *signs(text))
         )
-        self._stems = frozenset(term for text in (*texts, also) for term in words.terms(text))
-        self._nearby = frozenset((*words.words(context), *signs(context), *words.terms(context)))
+        self._stems = frozenset(term for text in (*texts, also) for term in terms.terms(text))
+        self._nearby = frozenset((*terms.words(context), *signs(context), *terms.terms(context)))
         self._numbers = frozenset(number for text in (*texts, also) for number in numbers(text))
         self._told = [span for source in self._sources for span in _times(source)]
         self._whole = "\n".join([*texts, also]).casefold()
@@ -171,9 +171,9 @@ class Ground:
         """Names are strict: the same word in another form, or with a slip of the pen."""
         return all(
             part in self._words
-            or not self._stems.isdisjoint(words.terms(part))
+            or not self._stems.isdisjoint(terms.terms(part))
             or any(same_name(part, other) for other in self._words)
-            for part in words.words(name)
+            for part in terms.words(name)
         )
 
     def _has_number(self, number: str) -> bool:
@@ -192,13 +192,13 @@ class Ground:
         """The statement without the dates that its sources speak of, and how many those are."""
         found = 0
         at = max((source.at for source in self._sources), default=0)
-        for span in reversed(when.spans(statement, at)):
+        for span in reversed(times.spans(statement, at)):
             if self._has_time(span):
                 end = span.position + len(span.phrase)
                 statement, found = f"{statement[: span.position]} {statement[end:]}", found + 1
         return statement, found
 
-    def _has_time(self, span: when.Span) -> bool:
+    def _has_time(self, span: times.TimeSpan) -> bool:
         """Whether the texts speak of that time, were said then, or speak of a time that can't be read."""
         width = max(span.end_ms - span.start_ms, _DAY_MS)
         for told in (*self._told, *(_day_of(source.at) for source in self._sources)):
@@ -244,14 +244,14 @@ def _denies_in(clause: str, said: Sequence[str]) -> bool | None:
     return denies(" ".join(told[max(0, at[0] - _REACH) : at[-1] + 2]) if at else clause)
 
 
-def _times(source: Source) -> list[when.Span]:
+def _times(source: GroundingSource) -> list[times.TimeSpan]:
     """The times that a text speaks of, as far as they are sure."""
-    return [span for span in when.spans(source.text, source.at) if span.certainty >= 0.5]
+    return [span for span in times.spans(source.text, source.at) if span.certainty >= 0.5]
 
 
-def _day_of(moment: int) -> when.Span:
+def _day_of(moment: int) -> times.TimeSpan:
     began = moment - moment % _DAY_MS
-    return when.Span(began, began + _DAY_MS)
+    return times.TimeSpan(began, began + _DAY_MS)
 
 
 def _years(moment: int) -> tuple[int, ...]:

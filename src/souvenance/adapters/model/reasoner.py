@@ -7,23 +7,23 @@ from functools import partial
 from threading import Lock
 from typing import TypeVar
 
-from souvenance.adapters.model import revising, summarising
-from souvenance.adapters.model.answering import Answering
-from souvenance.adapters.model.asking import Asking
+from souvenance.adapters.model import revisions, summaries
+from souvenance.adapters.model.budget import Purse
+from souvenance.adapters.model.calls import Asking
+from souvenance.adapters.model.chat import Answering
 from souvenance.adapters.model.endpoint import Endpoint
 from souvenance.adapters.model.grounding import Embed
-from souvenance.adapters.model.purse import Purse
-from souvenance.domain.spending import Spent
+from souvenance.domain.model_budget import Spent
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable
 from souvenance.ports.model import (
     ANSWER,
     DERIVE,
     SUMMARISE,
-    Inquiry,
+    ModelQuestion,
+    ModelReading,
+    ModelStatus,
     Pace,
-    Reading,
     Revision,
-    Standing,
     Telling,
     Told,
     Turn,
@@ -74,7 +74,7 @@ class ModelReasoner:
         watch = None if self._observer is None else partial(self._observer.watch, MODEL, task)
         return Asking(endpoint, self._purse, workspace, count=self._count, window=self._window, watch=watch)
 
-    def standing(self, workspace: str) -> Standing:
+    def standing(self, workspace: str) -> ModelStatus:
         spent, here, trouble = Spent(), Spent(), ""
         try:
             spent, here = self._purse.spent(workspace)
@@ -83,7 +83,7 @@ class ModelReasoner:
         except ModelBudgetSpent as error:
             trouble = error.detail
         resting = (one.trouble for one in dict.fromkeys(self._endpoints.values()))
-        return Standing(
+        return ModelStatus(
             self.name,
             self.tasks,
             spent,
@@ -132,9 +132,9 @@ class Engaged:
         self._workspace = workspace
         self.name = model.name
 
-    def revise(self, reading: Reading) -> list[Revision]:
+    def revise(self, reading: ModelReading) -> list[Revision]:
         """Raises: ModelUnavailable."""
-        return self._done(DERIVE, lambda asking: revising.revise(asking, reading, self._model.embed))
+        return self._done(DERIVE, lambda asking: revisions.revise(asking, reading, self._model.embed))
 
     def summarise(
         self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
@@ -142,9 +142,7 @@ class Engaged:
         """Raises: ModelUnavailable."""
         return self._done(
             SUMMARISE,
-            lambda asking: summarising.summarise(
-                asking, earlier, turns, most_tokens, count, self._model.embed
-            ),
+            lambda asking: summaries.summarise(asking, earlier, turns, most_tokens, count, self._model.embed),
         )
 
     def _done(self, task: str, work: Callable[[Asking], _T]) -> _T:
@@ -165,7 +163,7 @@ class Engaged:
             raise ModelUnavailable(f"no model is configured for {task}")
         return asking
 
-    def tell(self, inquiry: Inquiry) -> Telling:
+    def tell(self, inquiry: ModelQuestion) -> Telling:
         """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises."""
         if not inquiry.statements and not inquiry.card:
             return Told("", (), by=self.name)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from souvenance.adapters.objects.folder import FolderObjects
 from souvenance.errors import Misconfigured
-from souvenance.ports.objects import Objects, checked
+from souvenance.ports.object_store import Objects, checked
 
 _HINT = "E.g. s3://bucket/prefix, s3://bucket/prefix?endpoint=https://s3.example, file:///path."
 _OPTIONS = ("endpoint", "region")

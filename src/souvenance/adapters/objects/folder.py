@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
-from souvenance.adapters.files import sync_folder, written
+from souvenance.adapters.private_files import sync_folder, written
 from souvenance.errors import StorageFull, StorageReadOnly, StorageUnavailable
-from souvenance.ports.objects import MOST_LISTED, checked
+from souvenance.ports.object_store import MOST_LISTED, checked
 
 _UNFINISHED = ".unfinished"
 """Where files are written before they get their names: no key begins with '.'."""

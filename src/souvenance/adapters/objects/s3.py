@@ -23,9 +23,9 @@ from obstore.exceptions import (
 )
 from obstore.store import S3Store
 
-from souvenance.domain.pattern import pattern
 from souvenance.errors import StorageUnavailable
-from souvenance.ports.objects import MOST_LISTED, checked
+from souvenance.patterns import pattern
+from souvenance.ports.object_store import MOST_LISTED, checked
 
 TRIES = 4
 _FIRST_WAIT_SECONDS = 0.1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from souvenance.adapters.sql.engine import Session, SqlRow, as_bytes
+from souvenance.adapters.sql.engine import SqlRow, SqlSession, as_bytes
 from souvenance.domain import merkle
 from souvenance.domain.audit import GENESIS, Event, Row, leaf_of
 from souvenance.errors import BrokenAuditChain
@@ -24,7 +24,7 @@ _ADD_TILE = """INSERT INTO audit_tiles (workspace, tile, hash) VALUES (?, ?, ?)
 
 
 class SqlAudit:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqlSession) -> None:
         self._session = session
         self._last: dict[str, tuple[int, bytes]] = {}
 

@@ -6,10 +6,10 @@ import hashlib
 
 import msgspec
 
-from souvenance.adapters.sql.engine import Session
-from souvenance.domain.cap import Revocation, Revoker
+from souvenance.adapters.sql.engine import SqlSession
+from souvenance.decoders import settled
+from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.names import ALL
-from souvenance.domain.shapes import settled
 
 _REVOKE = """INSERT INTO revocations (workspace, kind, value, revoker_hash, revoker, at)
     VALUES (?, ?, ?, ?, ?, ?)
@@ -20,7 +20,7 @@ _BURN = "INSERT INTO burned_proofs (workspace, proof, until) VALUES (?, ?, ?) ON
 
 
 class SqlCaps:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqlSession) -> None:
         self._session = session
 
     def revoke(self, revocation: Revocation) -> None:

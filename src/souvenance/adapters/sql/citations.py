@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from souvenance.adapters.sql.engine import ROOM, Session, listed
-from souvenance.domain.names import Room
+from souvenance.adapters.sql.engine import ROOM, SqlSession, listed
+from souvenance.domain.names import Compartment
 
 _CITE = """INSERT INTO citations (workspace, owner, namespace, id, source) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING"""
 
 
 class SqlCitations:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqlSession) -> None:
         self._session = session
 
-    def cite(self, room: Room, line_id: str, sources: Collection[str]) -> None:
+    def cite(self, room: Compartment, line_id: str, sources: Collection[str]) -> None:
         for source in sources:
             self._session.run(_CITE, (*room, line_id, source))
 
     def cited(
-        self, workspace: str, line_ids: Collection[str], *, room: Room | None = None
+        self, workspace: str, line_ids: Collection[str], *, room: Compartment | None = None
     ) -> dict[str, list[str]]:
         where, place = ("workspace = ?", (workspace,)) if room is None else (ROOM, room)
         found: dict[str, list[str]] = {}
@@ -31,13 +31,13 @@ class SqlCitations:
                 found.setdefault(line_id, []).append(source)
         return found
 
-    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Room, str]]:
-        found: set[tuple[Room, str]] = set()
+    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Compartment, str]]:
+        found: set[tuple[Compartment, str]] = set()
         for marks, some in listed(sources):
             sql = f"""SELECT owner, namespace, id FROM citations
                 WHERE workspace = ? AND source IN {marks}"""
             for owner, namespace, line_id in self._session.rows(sql, (workspace, *some)):
-                found.add((Room(workspace, owner, namespace), line_id))
+                found.add((Compartment(workspace, owner, namespace), line_id))
         return sorted(found)
 
     def uncite(self, workspace: str, sources: Collection[str]) -> None:

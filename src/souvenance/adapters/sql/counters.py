@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from souvenance.adapters.sql.engine import Session
+from souvenance.adapters.sql.engine import SqlSession
 from souvenance.domain.names import ALL
 
 _INCREASE = """INSERT INTO counters (workspace, name, value) VALUES (?, ?, 1)
@@ -10,7 +10,7 @@ _INCREASE = """INSERT INTO counters (workspace, name, value) VALUES (?, ?, 1)
 
 
 class SqlCounters:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqlSession) -> None:
         self._session = session
         self._seen: dict[str, dict[str, int]] = {}
 

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from souvenance.domain.names import ALL
-from souvenance.ports.book import Comparing, Difference
+from souvenance.ports.store import Comparing, Difference
 
 MOST_LISTED = 500
 """The most values that one statement names in a list."""
@@ -26,7 +26,7 @@ Values = Sequence[Any]
 SqlRow = tuple[Any, ...]
 
 
-class Session(Protocol):
+class SqlSession(Protocol):
     """One connection, in a transaction. It may live through many, one at a time."""
 
     attached: Any
@@ -89,17 +89,17 @@ class Engine(Protocol):
         """The statement that tells every column: its table, its name, and its place in the key, or 0."""
         ...
 
-    def read(self, workspace: str = ALL) -> AbstractContextManager[Session]: ...
+    def read(self, workspace: str = ALL) -> AbstractContextManager[SqlSession]: ...
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Session]:
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[SqlSession]:
         """The only writer of that workspace, or of all."""
         ...
 
-    def claim(self) -> AbstractContextManager[Session]:
+    def claim(self) -> AbstractContextManager[SqlSession]:
         """A write that need not last, beside all others if the database can lock single rows."""
         ...
 
-    def fortify(self, session: Session) -> None:
+    def fortify(self, session: SqlSession) -> None:
         """Inside the transaction that migrates: have the database itself keep workspaces apart, if it can."""
         ...
 
@@ -107,13 +107,13 @@ class Engine(Protocol):
         """Call back meanwhile when another process may have added work; whether the database can tell."""
         ...
 
-    def vectors(self, session: Session) -> Vectors: ...
+    def vectors(self, session: SqlSession) -> Vectors: ...
 
-    def differences(self, session: Session) -> list[Difference]:
+    def differences(self, session: SqlSession) -> list[Difference]:
         """How the schema differs from the one that the migrations make."""
         ...
 
-    def resume(self, session: Session) -> None:
+    def resume(self, session: SqlSession) -> None:
         """After rows came in with their numbers: let what counts up go on behind them."""
         ...
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from souvenance.adapters.sql.counters import SqlCounters
-from souvenance.adapters.sql.engine import ROOM, Session, SqlRow, as_bytes, marks
-from souvenance.domain.names import Room
-from souvenance.ports.book import WrappedKey
+from souvenance.adapters.sql.engine import ROOM, SqlRow, SqlSession, as_bytes, marks
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import WrappedKey
 
 _SELECT = "SELECT workspace, owner, namespace, purpose, epoch, wrapped FROM room_keys"
 _ORDER = "ORDER BY workspace, owner, namespace, purpose, epoch"
@@ -17,7 +17,7 @@ _REWRAP = f"UPDATE room_keys SET wrapped = ? WHERE {ROOM} AND purpose = ? AND ep
 
 
 class SqlKeys:
-    def __init__(self, session: Session, counters: SqlCounters) -> None:
+    def __init__(self, session: SqlSession, counters: SqlCounters) -> None:
         self._session = session
         self._counters = counters
         self._seen: dict[tuple[str, str, Collection[str] | None], list[WrappedKey]] = {}
@@ -50,11 +50,11 @@ class SqlKeys:
     def every(self) -> list[WrappedKey]:
         return [_key(row) for row in self._session.rows(f"{_SELECT} {_ORDER}")]
 
-    def delete_room(self, room: Room) -> int:
+    def delete_room(self, room: Compartment) -> int:
         self._seen.clear()
         return self._session.run(f"DELETE FROM room_keys WHERE {ROOM}", room)
 
 
 def _key(row: SqlRow) -> WrappedKey:
     workspace, owner, namespace, purpose, epoch, wrapped = row
-    return WrappedKey(Room(workspace, owner, namespace), purpose, epoch, as_bytes(wrapped))
+    return WrappedKey(Compartment(workspace, owner, namespace), purpose, epoch, as_bytes(wrapped))

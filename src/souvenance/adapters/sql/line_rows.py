@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from souvenance.adapters.sql.engine import SqlRow, as_bytes
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 
 COLUMNS = (
     *("workspace", "owner", "namespace", "id", "kind", "session", "created_at", "occurred_at"),
@@ -44,7 +44,7 @@ def row_of(line: SealedLine) -> SqlRow:
 def line_of(row: SqlRow) -> SealedLine:
     """The line of a row of `READ`."""
     return SealedLine(
-        room=Room(row[0], row[1], row[2]),
+        room=Compartment(row[0], row[1], row[2]),
         id=row[3],
         kind=row[4],
         session=row[5],

@@ -10,8 +10,8 @@ from souvenance.adapters.sql.line_rows import COLUMNS, FROM, GET, READ, STANDS, 
 from souvenance.adapters.sql.turns import SqlTurns
 from souvenance.adapters.sql.views import SqlViews
 from souvenance.domain.line import PROFILE, TOMBSTONE, SealedLine
-from souvenance.domain.names import Room
-from souvenance.ports.book import Span
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import TurnSpan
 
 _APPEND = f"""INSERT INTO lines ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
     ON CONFLICT DO NOTHING"""
@@ -31,29 +31,29 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
             self._last_turns.pop((line.room.workspace, line.session), None)
         return appended
 
-    def get(self, room: Room, line_id: str) -> SealedLine | None:
+    def get(self, room: Compartment, line_id: str) -> SealedLine | None:
         row = self._session.row(GET, (*room, line_id))
         return None if row is None else line_of(row)
 
-    def get_all(self, room: Room, line_ids: Collection[str]) -> list[SealedLine]:
+    def get_all(self, room: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
         return [
             line_of(row)
             for marks, some in listed(line_ids)
             for row in self._session.rows(f"{_OF_ROOM} AND l.id IN {marks} ORDER BY l.id", (*room, *some))
         ]
 
-    def walk(self, span: Span) -> list[SealedLine]:
+    def walk(self, span: TurnSpan) -> list[SealedLine]:
         found: list[SealedLine] = []
         for namespace in sorted(span.namespaces):
             found.extend(line_of(row) for row in self._select(READ, namespace, span))
         found.sort(key=lambda line: (line.id, line.room.namespace), reverse=span.newest_first)
         return found[: span.limit]
 
-    def ids(self, span: Span) -> list[str]:
+    def ids(self, span: TurnSpan) -> list[str]:
         found = [row[0] for namespace in span.namespaces for row in self._select("l.id", namespace, span)]
         return sorted(found, reverse=span.newest_first)[: span.limit]
 
-    def _select(self, columns: str, namespace: str, span: Span) -> Iterator[SqlRow]:
+    def _select(self, columns: str, namespace: str, span: TurnSpan) -> Iterator[SqlRow]:
         where = ["l.workspace = ? AND l.owner = ? AND l.namespace = ?"]
         values: list[object] = [span.workspace, span.owner, namespace]
         if span.after is not None:
@@ -78,14 +78,14 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
                 f"{sql} AND l.session IN {marks} {order}", (*values, *sessions, span.limit)
             )
 
-    def invalidate(self, room: Room, target: str, by: str) -> bool:
+    def invalidate(self, room: Compartment, target: str, by: str) -> bool:
         return self._session.run(_INVALIDATE, (by, *room, target)) == 1
 
-    def annotate(self, room: Room, line_id: str, metadata: str) -> bool:
+    def annotate(self, room: Compartment, line_id: str, metadata: str) -> bool:
         sql = f"UPDATE lines SET metadata = ? WHERE {ROOM} AND id = ?"
         return self._session.run(sql, (metadata, *room, line_id)) == 1
 
-    def delete(self, room: Room, line_ids: Collection[str]) -> int:
+    def delete(self, room: Compartment, line_ids: Collection[str]) -> int:
         self._last_turns.clear()
         deleted = 0
         for marks, ids in listed(line_ids):
@@ -95,13 +95,13 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
             deleted += changed
         return deleted
 
-    def delete_room(self, room: Room) -> int:
+    def delete_room(self, room: Compartment) -> int:
         self._last_turns.clear()
         for table in _OF_LINES:
             deleted = self._session.run(f"DELETE FROM {table} WHERE {ROOM}", room)
         return deleted
 
-    def count(self, room: Room) -> int:
+    def count(self, room: Compartment) -> int:
         row = self._session.row(f"SELECT count(*) FROM lines WHERE {ROOM}", room)
         return row[0] if row else 0
 
@@ -111,6 +111,6 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
             found.append(row[0])
         return found
 
-    def rooms(self) -> list[Room]:
+    def rooms(self) -> list[Compartment]:
         sql = "SELECT DISTINCT workspace, owner, namespace FROM lines ORDER BY workspace, owner, namespace"
-        return [Room(*row) for row in self._session.rows(sql)]
+        return [Compartment(*row) for row in self._session.rows(sql)]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from souvenance.adapters.sql.engine import Engine, Session
-from souvenance.domain.pattern import pattern
+from souvenance.adapters.sql.engine import Engine, SqlSession
 from souvenance.errors import Misconfigured
+from souvenance.patterns import pattern
 
 _TEXT = pattern(r"\bTEXT\b")
 _TABLE = """CREATE TABLE IF NOT EXISTS migrations (
@@ -66,14 +66,14 @@ def migrate(engine: Engine) -> None:
         engine.fortify(session)
 
 
-def make(session: Session, types: Mapping[str, str]) -> None:
+def make(session: SqlSession, types: Mapping[str, str]) -> None:
     """Make the schema of this version in a database that has nothing yet."""
     session.run(_TABLE)
     for migration in shipped():
         _apply(session, migration, types)
 
 
-def _apply(session: Session, migration: Migration, types: Mapping[str, str]) -> None:
+def _apply(session: SqlSession, migration: Migration, types: Mapping[str, str]) -> None:
     for statement in migration.text.split(";\n"):
         if statement.strip():
             session.run(_TEXT.sub(types["text"], statement.format_map(types)))

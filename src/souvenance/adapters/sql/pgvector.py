@@ -15,10 +15,10 @@ from typing import cast
 
 from psycopg import errors
 
-from souvenance.adapters.sql.engine import ROOM, Session, SqlRow, Values
-from souvenance.adapters.sql.sealed import noted_form
+from souvenance.adapters.sql.engine import ROOM, SqlRow, SqlSession, Values
+from souvenance.adapters.sql.sealed_vectors import noted_form
 from souvenance.domain.embedding import AUTO, PGVECTOR, SEALED
-from souvenance.domain.names import Room
+from souvenance.domain.names import Compartment
 from souvenance.domain.vector import SCALE_BYTES, unpack
 from souvenance.errors import Misconfigured
 
@@ -60,7 +60,7 @@ _SCANNING = {
 _SET = "SELECT set_config(?, ?, true)"
 
 
-def settle(session: Session, asked: str | None) -> str:
+def settle(session: SqlSession, asked: str | None) -> str:
     """In which form vectors are kept from now on; the store notes what it was told, and goes by that later.
 
     Left to the store (`AUTO`), they stay sealed where they are, and go into the clear where there are none.
@@ -80,7 +80,7 @@ def settle(session: Session, asked: str | None) -> str:
     return form
 
 
-def _install(session: Session) -> None:
+def _install(session: SqlSession) -> None:
     """Make the extension and the column, as far as they are missing. Raises: Misconfigured."""
     found = session.row(_VERSION)
     if found is None:
@@ -115,7 +115,7 @@ class PlainVectors:
     form = PGVECTOR
     kept = " AND v.place IS NOT NULL"
 
-    def __init__(self, session: Session, indexed: set[int], *, dearer: float = _DEARER) -> None:
+    def __init__(self, session: SqlSession, indexed: set[int], *, dearer: float = _DEARER) -> None:
         """`indexed` is where to note of which dimensions there is an index."""
         self._session = session
         self._indexed = indexed
@@ -143,7 +143,7 @@ class PlainVectors:
         self._session.run(_KEEP, (*place, _literal(unpack(vector))))
 
     def near(
-        self, room: Room, space: str, question: bytes, most: int | None = None
+        self, room: Compartment, space: str, question: bytes, most: int | None = None
     ) -> list[tuple[str, float]]:
         asked = array("f", question)
         sql, values = _COMPARE.format(size=len(asked)), (_literal(asked), *room, space)
@@ -154,11 +154,11 @@ class PlainVectors:
             found = self._session.rows(f"{sql} ORDER BY near DESC LIMIT ?", (*values, most))
         return [(line_id, near) for line_id, near in found if near > 0]
 
-    def place(self, room: Room, space: str, line_id: str) -> bytes | None:
+    def place(self, room: Compartment, space: str, line_id: str) -> bytes | None:
         found = self._session.row(_PLACE, (*room, space, line_id))
         return None if found is None else array("f", found[0]).tobytes()
 
-    def _nearest(self, room: Room, space: str, asked: array[float], most: int) -> list[SqlRow] | None:
+    def _nearest(self, room: Compartment, space: str, asked: array[float], most: int) -> list[SqlRow] | None:
         """What the index gives; None if it would not give it soon, or did not."""
         size = len(asked)
         share = self._session.row(_SHARE.format(size=size), (*room, space))

@@ -1,9 +1,9 @@
-"""The PostgreSQL engine: a pool of connections, one writer per workspace, and a wall around each workspace.
+"""The PostgreSQL engine: a pool of connections, one writer per workspace, row-level security around each.
 
 A reader has one snapshot. A writer first takes locks that last as long as its transaction: whoever writes
 one workspace shares the lock of all and has its workspace's alone; whoever writes all has the lock of all
 alone. So the statements, which are written for one writer, meet one in each workspace. The workspace that a
-transaction names is also told to PostgreSQL, whose policies hide the rows of all others (see `wall.py`).
+transaction names is also told to PostgreSQL, whose policies hide the rows of all others (`row_security`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper
 
-from souvenance.adapters.sql import pgvector, wall
-from souvenance.adapters.sql import postgres_bell as bell
-from souvenance.adapters.sql.engine import Session, SqlRow, Values, Vectors
+from souvenance.adapters.sql import pgvector, row_security
+from souvenance.adapters.sql import postgres_notify as bell
+from souvenance.adapters.sql.engine import SqlRow, SqlSession, Values, Vectors
 from souvenance.adapters.sql.postgres_errors import translation
-from souvenance.adapters.sql.sealed import SealedVectors
+from souvenance.adapters.sql.sealed_vectors import SealedVectors
 from souvenance.domain.embedding import PGVECTOR
 from souvenance.domain.names import ALL
 from souvenance.errors import Misconfigured, StorageBusy, StorageUnavailable
-from souvenance.ports.book import Difference
+from souvenance.ports.store import Difference
 
 BUSY_SECONDS = 10
 MOST_CONNECTIONS = 20
@@ -128,25 +128,25 @@ class PostgresEngine:
         """Without the locks of writers: the rows that are claimed are taken one by one."""
         return _Transacting(self, ALL, _WRITE, (), lasting=False)
 
-    def fortify(self, session: Session) -> None:
+    def fortify(self, session: SqlSession) -> None:
         self._compares = pgvector.settle(session, self._asked) == PGVECTOR
-        self._role = wall.build(session)
+        self._role = row_security.build(session)
         bell.hang(session)
 
     def listening(self, heard: Callable[[], None]) -> bell.Listening:
         return bell.Listening(lambda: self._connect().connection, heard)
 
-    def vectors(self, session: Session) -> Vectors:
+    def vectors(self, session: SqlSession) -> Vectors:
         if self._compares:
             return pgvector.PlainVectors(session, self._indexed)
         return SealedVectors(session, pgvector.SEALED_ONLY)
 
-    def differences(self, session: Session) -> list[Difference]:
+    def differences(self, session: SqlSession) -> list[Difference]:
         from souvenance.adapters.sql.postgres_schema import differences
 
         return differences(session)
 
-    def resume(self, session: Session) -> None:
+    def resume(self, session: SqlSession) -> None:
         session.run(_AS_OURSELVES)
         session.rows(_RESUME_SERIAL)
 
@@ -157,7 +157,7 @@ class PostgresEngine:
         clean an HNSW index takes long, so that is left for when it pays.
         """
         with self._spare() as session:
-            tables = {table for (table,) in session.rows(wall.TABLES)}
+            tables = {table for (table,) in session.rows(row_security.TABLES)}
             at_leisure = {"vectors"} if self._compares else set()
             try:
                 for cleanup, some in (("ON", tables - at_leisure), ("AUTO", tables & at_leisure)):
@@ -204,7 +204,7 @@ class PostgresEngine:
     def begin_with(self, workspace: str) -> list[str]:
         """What every transaction of that workspace begins with."""
         role = [] if self._role is None else [f"SET LOCAL ROLE {self._role}"]
-        return [*role, f"SELECT set_config('{wall.SETTING}', {_quoted(workspace)}, true)"]
+        return [*role, f"SELECT set_config('{row_security.SETTING}', {_quoted(workspace)}, true)"]
 
     def _spare(self) -> _Spare:
         return _Spare(self)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import psycopg
 from psycopg import errors
 
-from souvenance.domain.pattern import pattern
 from souvenance.errors import (
     IntegrityError,
     SouvenanceError,
@@ -14,6 +13,7 @@ from souvenance.errors import (
     StorageReadOnly,
     StorageUnavailable,
 )
+from souvenance.patterns import pattern
 
 _HINT = "Check that the database's server runs and can be reached; nothing acknowledged was lost."
 _BUSY = (

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from souvenance.adapters.sql import postgres_bell as bell
-from souvenance.adapters.sql import wall
-from souvenance.adapters.sql.engine import Session
+from souvenance.adapters.sql import postgres_notify as bell
+from souvenance.adapters.sql import row_security
+from souvenance.adapters.sql.engine import SqlSession
 from souvenance.adapters.sql.schema import Object, Schema
 from souvenance.adapters.sql.schema import differences as compared
 from souvenance.adapters.sql.sqlite_schema import made
-from souvenance.domain.pattern import pattern
-from souvenance.ports.book import Difference
+from souvenance.patterns import pattern
+from souvenance.ports.store import Difference
 
 _TYPES = {"TEXT": "text", "BIGINT": "bigint", "BLOB": "bytea", "INTEGER": "bigint"}
 _NEAR = pattern(r"vectors_near_(\d+)")
@@ -68,7 +68,7 @@ UNION ALL SELECT '{_POLICY}', p.policyname::text, p.tablename::text,
 UNION ALL SELECT '{_ROWS}', 'on', name, '' FROM tables WHERE walled"""
 
 
-def differences(session: Session) -> list[Difference]:
+def differences(session: SqlSession) -> list[Difference]:
     """How the schema of this database differs from the one that this version makes."""
     expected, found = _expected(), _found(session)
     tables = {one.name for one in expected if one.kind == "table"}
@@ -76,7 +76,7 @@ def differences(session: Session) -> list[Difference]:
     return compared({**expected, **dict(_optional(found))}, found, (_POLICY, _ROWS))
 
 
-def _found(session: Session) -> dict[Object, str | None]:
+def _found(session: SqlSession) -> dict[Object, str | None]:
     return {
         Object(kind, name, table): _plain(told) if kind == _POLICY else told.replace("::text", "").strip()
         for kind, name, table, told in session.rows(_OBJECTS)
@@ -92,7 +92,7 @@ def _expected() -> Schema:
     }
 
 
-def _migrated(session: Session) -> Iterator[tuple[Object, str]]:
+def _migrated(session: SqlSession) -> Iterator[tuple[Object, str]]:
     for (table,) in session.rows(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     ):
@@ -106,11 +106,11 @@ def _migrated(session: Session) -> Iterator[tuple[Object, str]]:
         yield from _indexes(session, table)
         if _WORKSPACE in {name for name, *_ in columns}:
             yield Object(_ROWS, "on", table), ""
-            for name, told in wall.policies(table):
+            for name, told in row_security.policies(table):
                 yield Object(_POLICY, name, table), _plain(told)
 
 
-def _indexes(session: Session, table: str) -> Iterator[tuple[Object, str]]:
+def _indexes(session: SqlSession, table: str) -> Iterator[tuple[Object, str]]:
     for name, unique, sql in session.rows(
         """SELECT l.name, l."unique", m.sql FROM pragma_index_list(?) l
         JOIN sqlite_master m ON m.name = l.name WHERE l.origin = 'c'""",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from souvenance.ports.book import Difference
+from souvenance.ports.store import Difference
 
 
 class Object(NamedTuple):

@@ -21,8 +21,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar
 
-from souvenance.adapters.sql.engine import Session, SqlRow, Values
-from souvenance.adapters.sql.sealed import SealedVectors
+from souvenance.adapters.sql.engine import SqlRow, SqlSession, Values
+from souvenance.adapters.sql.sealed_vectors import SealedVectors
 from souvenance.domain.names import ALL
 from souvenance.errors import (
     IntegrityError,
@@ -31,7 +31,7 @@ from souvenance.errors import (
     StorageReadOnly,
     StorageUnavailable,
 )
-from souvenance.ports.book import Difference
+from souvenance.ports.store import Difference
 
 BUSY_SECONDS = 10.0
 _SCRUB_BUSY_MS = 2000
@@ -67,7 +67,7 @@ class SqliteEngine:
         self._line = threading.Lock()
         """Held by the one lasting writer that has the lock or is the next to have it."""
         self._entrance = threading.Lock()
-        self._idle: deque[SqliteSession] = deque()
+        self._idle: deque[SqliteConnection] = deque()
         with translated():
             self._writer = self._connect()
             self._begin_log()
@@ -85,12 +85,12 @@ class SqliteEngine:
                     raise
                 sleep(_AGAIN_SECONDS)
 
-    def _connect(self) -> SqliteSession:
+    def _connect(self) -> SqliteConnection:
         connection = sqlite3.connect(
             self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA temp_store = MEMORY")
-        return SqliteSession(connection)
+        return SqliteConnection(connection)
 
     def read(self, workspace: str = ALL) -> _Reading:
         return _Reading(self)
@@ -102,7 +102,7 @@ class SqliteEngine:
     def claim(self) -> _Writing:
         return self.write(lasting=False)
 
-    def take(self) -> SqliteSession:
+    def take(self) -> SqliteConnection:
         """A session for reading, to be given back."""
         with self._entrance:
             try:
@@ -110,7 +110,7 @@ class SqliteEngine:
             except IndexError:
                 return self._connect()
 
-    def give_back(self, session: SqliteSession) -> None:
+    def give_back(self, session: SqliteConnection) -> None:
         if len(self._idle) < _MOST_IDLE:
             self._idle.append(session)
         else:
@@ -129,22 +129,22 @@ class SqliteEngine:
                 raise StorageFull("the disk is full") from error
             raise StorageUnavailable(f"the store's log can't be flushed: {error.strerror}") from error
 
-    def fortify(self, session: Session) -> None:
+    def fortify(self, session: SqlSession) -> None:
         """SQLite knows no rights: whoever has the file has all of it."""
 
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
         """SQLite tells nobody what other processes write."""
         return nullcontext(False)
 
-    def vectors(self, session: Session) -> SealedVectors:
+    def vectors(self, session: SqlSession) -> SealedVectors:
         return SealedVectors(session)
 
-    def differences(self, session: Session) -> list[Difference]:
+    def differences(self, session: SqlSession) -> list[Difference]:
         from souvenance.adapters.sql.sqlite_schema import differences
 
         return differences(session)
 
-    def resume(self, session: Session) -> None:
+    def resume(self, session: SqlSession) -> None:
         """SQLite counts on from the highest number that is there."""
 
     def reclaim(self) -> bool:
@@ -173,7 +173,7 @@ class SqliteEngine:
             self._idle.pop().close()
 
 
-class SqliteSession:
+class SqliteConnection:
     """One connection. It lives through many transactions, one at a time."""
 
     taking: ClassVar[str] = ""
@@ -232,7 +232,7 @@ class _Reading:
     def __init__(self, engine: SqliteEngine) -> None:
         self._engine = engine
 
-    def __enter__(self) -> SqliteSession:
+    def __enter__(self) -> SqliteConnection:
         with translated():
             self._session = self._engine.take()
             self._session.execute("BEGIN")
@@ -253,14 +253,14 @@ class _Writing:
     __slots__ = ("_flush", "_locks", "_session")
 
     def __init__(
-        self, session: SqliteSession, locks: Sequence[threading.Lock], flush: Callable[[], None] | None
+        self, session: SqliteConnection, locks: Sequence[threading.Lock], flush: Callable[[], None] | None
     ) -> None:
         """`flush` makes what was committed last."""
         self._session = session
         self._locks = locks
         self._flush = flush
 
-    def __enter__(self) -> SqliteSession:
+    def __enter__(self) -> SqliteConnection:
         self._acquire()
         try:
             self._session.execute("BEGIN IMMEDIATE")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from souvenance.adapters.sql.engine import ROOM, Session, SqlRow, Vectors, as_bytes, listed
+from souvenance.adapters.sql.change_feed import SqlFeed
+from souvenance.adapters.sql.engine import ROOM, SqlRow, SqlSession, Vectors, as_bytes, listed
 from souvenance.adapters.sql.engine import marks as marks_of
-from souvenance.adapters.sql.feed import SqlFeed
-from souvenance.domain.feed import UNSAID, Feed, Saying
-from souvenance.domain.names import Room
-from souvenance.ports.book import Vector
+from souvenance.domain.change_feed import UNSAID, Feed, Saying
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import Vector
 
 _TABLES = ("terms", "vectors")
 _ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts, session, turn, at)
@@ -44,27 +44,31 @@ _SOME = "SELECT workspace, owner, namespace, seq FROM vectors WHERE space = ? LI
 
 
 class SqlTerms:
-    def __init__(self, session: Session, vectors: Vectors) -> None:
+    def __init__(self, session: SqlSession, vectors: Vectors) -> None:
         self._session = session
         self._vectors = vectors
         self._feed = SqlFeed(session)
         self.comparing = vectors.comparing
-        self._last: dict[Room, int] = {}
+        self._last: dict[Compartment, int] = {}
 
-    def add(self, room: Room, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID) -> None:
+    def add(
+        self, room: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
+    ) -> None:
         self._enter(room, line_id, tokens, counts, said)
 
-    def _enter(self, room: Room, line_id: str, tokens: bytes | None, counts: bytes, said: Saying) -> None:
+    def _enter(
+        self, room: Compartment, line_id: str, tokens: bytes | None, counts: bytes, said: Saying
+    ) -> None:
         self._session.run(_ADD, (*room, self._next(room), line_id, tokens, counts, *said))
 
-    def remove(self, room: Room, line_ids: Collection[str]) -> None:
+    def remove(self, room: Compartment, line_ids: Collection[str]) -> None:
         self._last[room] = self._end(room)
         for marks, ids in listed(line_ids):
             for removed in self._taken_out(room, marks, ids):
                 self._enter(room, removed, None, b"", UNSAID)
             self._session.run(f"DELETE FROM vectors WHERE {ROOM} AND id IN {marks}", (*room, *ids))
 
-    def _taken_out(self, room: Room, marks: str, ids: Sequence[str]) -> list[str]:
+    def _taken_out(self, room: Compartment, marks: str, ids: Sequence[str]) -> list[str]:
         """Which of the lines were indexed until now, in order."""
         numbers = [row[0] for row in self._session.rows(_NUMBERS + marks, (*room, *ids))]
         sql = _TAKE_OUT.format(numbers=marks_of(numbers))
@@ -72,34 +76,34 @@ class SqlTerms:
         self._feed.mend(room, numbers)
         return sorted(taken)
 
-    def delete_room(self, room: Room) -> None:
+    def delete_room(self, room: Compartment) -> None:
         self._last.pop(room, None)
         for table in (*_TABLES, "packs", "placed", "renewals"):
             self._session.run(f"DELETE FROM {table} WHERE {ROOM}", room)
 
-    def _end(self, room: Room) -> int:
+    def _end(self, room: Compartment) -> int:
         """The number of the last change or vector, whatever was removed since it was looked up."""
         if room in self._last:
             return self._last[room]
         ends = [self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {ROOM}", room) for table in _TABLES]
         return max((end[0] if end else None) or 0 for end in ends)
 
-    def _next(self, room: Room) -> int:
+    def _next(self, room: Compartment) -> int:
         """The number of what comes next in the room."""
         self._last[room] = self._end(room) + 1
         self._feed.extend(room, self._last[room])
         return self._last[room]
 
-    def indexed(self, room: Room, line_ids: Collection[str] | None = None) -> set[str]:
+    def indexed(self, room: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
         some = [(f" AND id IN {marks}", ids) for marks, ids in listed(line_ids or ())]
         every = [("", [])] if line_ids is None else some
         rows = (self._session.rows(sql + of, (*room, *ids)) for of, ids in every for sql in _WITH_ENTRIES)
         return {line_id for some in rows for (line_id,) in some}
 
-    def since(self, room: Room, seq: int) -> Feed:
+    def since(self, room: Compartment, seq: int) -> Feed:
         return self._feed.since(room, seq)
 
-    def lie(self, room: Room, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+    def lie(self, room: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         given = dict(vectors)
         self._vectors.expect(given.values())
         self._last[room] = self._end(room)
@@ -111,7 +115,7 @@ class SqlTerms:
                 self._vectors.keep((*room, space, self._next(room), line_id), given[line_id])
         self._reach(room, space)
 
-    def _indexed(self, room: Room, space: str, marks: str, ids: Sequence[str]) -> set[str]:
+    def _indexed(self, room: Compartment, space: str, marks: str, ids: Sequence[str]) -> set[str]:
         """Which of the lines are indexed; as a rule all are among those that may lack a vector."""
         found: set[str] = set()
         for after in (self._reached(room, space), 0):
@@ -119,12 +123,12 @@ class SqlTerms:
                 found = {row[0] for row in self._session.rows(_INDEXED + marks, (*room, after, *ids))}
         return found
 
-    def _reached(self, room: Room, space: str) -> int:
+    def _reached(self, room: Compartment, space: str) -> int:
         """Up to which change every line has a vector, as far as that is noted."""
         (reached,) = self._session.row(_PLACED, (*room, space, self._vectors.form)) or (0,)
         return int(reached)
 
-    def _reach(self, room: Room, space: str) -> None:
+    def _reach(self, room: Compartment, space: str) -> None:
         """Note up to where every line has a vector now."""
         lacking = self._lacking(room, space, 1)
         if lacking:
@@ -134,18 +138,18 @@ class SqlTerms:
             reached = last or 0
         self._session.run(_REACH, (*room, space, self._vectors.form, reached))
 
-    def vectors(self, room: Room, space: str, seq: int) -> list[Vector]:
+    def vectors(self, room: Compartment, space: str, seq: int) -> list[Vector]:
         rows = self._session.rows(_VECTORS.format(kept=self._vectors.kept), (*room, space, seq))
         return [Vector(number, line_id, as_bytes(sealed)) for number, line_id, sealed in rows]
 
-    def lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[str]:
+    def lacking(self, room: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
         return [line_id for _, line_id in self._lacking(room, space, most, beyond)]
 
-    def _lacking(self, room: Room, space: str, most: int, beyond: int = 0) -> list[SqlRow]:
+    def _lacking(self, room: Compartment, space: str, most: int, beyond: int = 0) -> list[SqlRow]:
         sql = _LACKING.format(kept=self._vectors.kept)
         return self._session.rows(sql, (*room, self._reached(room, space), space, most, beyond))
 
-    def newest_lacking(self, room: Room, space: str, most: int) -> list[str]:
+    def newest_lacking(self, room: Compartment, space: str, most: int) -> list[str]:
         sql = _NEWEST_LACKING.format(kept=self._vectors.kept)
         return [row[0] for row in self._session.rows(sql, (*room, most, space))]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from souvenance.adapters.sql.engine import NO_LIMIT, Session
+from souvenance.adapters.sql.engine import NO_LIMIT, SqlSession
 from souvenance.adapters.sql.line_rows import FROM, READ, line_of
-from souvenance.domain.line import Place, SealedLine
-from souvenance.domain.names import Room
-from souvenance.ports.book import Turns
+from souvenance.domain.line import LinePlace, SealedLine
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import Turns
 
 _LAST = """SELECT turn FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL
     ORDER BY turn DESC LIMIT 1"""
@@ -17,7 +17,7 @@ _OF_SESSION = """SELECT workspace, owner, namespace, id, kind, session, created_
 
 
 class SqlTurns:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqlSession) -> None:
         self._session = session
         self._last_turns: dict[tuple[str, str | None], int] = {}
 
@@ -47,7 +47,7 @@ class SqlTurns:
         row = self._session.row(_COUNT, (workspace, session))
         return row[0] if row else 0
 
-    def of_session(self, workspace: str, owner: str, session: str) -> list[Place]:
+    def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         rows = self._session.rows(_OF_SESSION, (workspace, owner, session))
-        places = [Place(Room(*row[:3]), *row[3:]) for row in rows]
+        places = [LinePlace(Compartment(*row[:3]), *row[3:]) for row in rows]
         return sorted(places, key=lambda place: (place.room, place.id))

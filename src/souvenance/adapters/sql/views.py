@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from souvenance.adapters.sql.engine import NO_LIMIT, ROOM, Session, SqlRow, listed, marks
+from souvenance.adapters.sql.engine import NO_LIMIT, ROOM, SqlRow, SqlSession, listed, marks
 from souvenance.adapters.sql.line_rows import FROM, READ, STANDS, line_of
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
-from souvenance.ports.book import Views
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import Views
 
 _VIEW = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.id >= ? AND l.id <= ? AND l.about IS NOT NULL
     ORDER BY l.id, l.owner, l.namespace"""
@@ -23,7 +23,7 @@ _REINFORCE = f"UPDATE lines SET times = times + ? WHERE {ROOM} AND id = ?"
 
 
 class SqlViews:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqlSession) -> None:
         self._session = session
 
     def views(self, span: Views) -> list[SealedLine]:
@@ -65,9 +65,9 @@ class SqlViews:
         found = map(line_of, self._session.rows(_VIEW, (workspace, line_id, line_id)))
         return next((line for line in found if namespaces is None or line.room.namespace in namespaces), None)
 
-    def alike(self, room: Room, about: str, likeness: bytes) -> SealedLine | None:
+    def alike(self, room: Compartment, about: str, likeness: bytes) -> SealedLine | None:
         row = self._session.row(_ALIKE, (room.workspace, likeness, room.owner, room.namespace, about))
         return None if row is None else line_of(row)
 
-    def reinforce(self, room: Room, line_id: str, times: int) -> None:
+    def reinforce(self, room: Compartment, line_id: str, times: int) -> None:
         self._session.run(_REINFORCE, (times, *room, line_id))

@@ -16,12 +16,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation.place import Changes, Opener, room_of, write_line
-from souvenance.core.desk import Desk
+from souvenance.core.conversation.compartments import Changes, Opener, room_of, write_line
+from souvenance.core.request_context import RequestContext
+from souvenance.decoders import settled
+from souvenance.domain.current_facts import CardEntry, Stand, holding, label_of, one_at_a_time, outdated
 from souvenance.domain.line import CARD, SealedLine
-from souvenance.domain.shapes import settled
-from souvenance.domain.standing import Entry, Stand, holding, label_of, one_at_a_time, outdated
-from souvenance.ports.book import Views
+from souvenance.ports.store import Views
 
 MOST_ENTRIES = 40
 MOST_STANDS = 1000
@@ -31,7 +31,7 @@ MOST_STANDS = 1000
 class _Card(Struct, frozen=True):
     """What the line says of the card; None if none was ever made."""
 
-    entries: list[Entry] | None = None
+    entries: list[CardEntry] | None = None
 
 
 class _Kept(_Card, frozen=True):
@@ -42,7 +42,7 @@ class _Kept(_Card, frozen=True):
     """The messages whose facts were known when somebody wrote the card by hand: that took their place."""
 
 
-def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
+def read_card(desk: RequestContext, observer: str, observed: str) -> list[CardEntry] | None:
     """What the cards of every namespace say, nothing twice; None if there never was one.
 
     What was replaced by something that was said in another namespace is left out.
@@ -65,7 +65,7 @@ def read_card(desk: Desk, observer: str, observed: str) -> list[Entry] | None:
 
 
 def outdated_of(
-    desk: Desk, observer: str, observed: str, sessions: frozenset[str] | None
+    desk: RequestContext, observer: str, observed: str, sessions: frozenset[str] | None
 ) -> Mapping[str, str]:
     """For each conclusion about the peer that states a replaced value, the one that states the newest.
 
@@ -84,7 +84,7 @@ def outdated_of(
     return known
 
 
-def stands_of(desk: Desk, observer: str, observed: str) -> dict[str, list[Stand]]:
+def stands_of(desk: RequestContext, observer: str, observed: str) -> dict[str, list[Stand]]:
     """The facts that were said of a peer, by namespace.
 
     Raises: Tampered.
@@ -94,7 +94,7 @@ def stands_of(desk: Desk, observer: str, observed: str) -> dict[str, list[Stand]
     return {namespace: _opened(opener, line).stands for namespace, line in lines.items()}
 
 
-def stands_in(desk: Desk, observer: str, observed: str, namespace: str) -> list[Stand]:
+def stands_in(desk: RequestContext, observer: str, observed: str, namespace: str) -> list[Stand]:
     """The facts that were said of a peer in that namespace.
 
     Raises: Tampered.
@@ -103,7 +103,12 @@ def stands_in(desk: Desk, observer: str, observed: str, namespace: str) -> list[
 
 
 def write_card(
-    desk: Desk, observer: str, observed: str, namespace: str, entries: Sequence[Entry], changes: Changes
+    desk: RequestContext,
+    observer: str,
+    observed: str,
+    namespace: str,
+    entries: Sequence[CardEntry],
+    changes: Changes,
 ) -> None:
     """Put these entries in place of what the card of that namespace said."""
     before = _kept(desk, observer, observed, namespace)
@@ -113,7 +118,7 @@ def write_card(
 
 
 def add_news(
-    desk: Desk,
+    desk: RequestContext,
     observer: str,
     observed: str,
     namespace: str,
@@ -135,7 +140,7 @@ def add_news(
 
 
 def strike(
-    desk: Desk,
+    desk: RequestContext,
     observer: str,
     observed: str,
     namespace: str,
@@ -165,7 +170,12 @@ def strike(
 
 
 def remake(
-    desk: Desk, observer: str, observed: str, namespace: str, stands: Iterable[Stand], changes: Changes
+    desk: RequestContext,
+    observer: str,
+    observed: str,
+    namespace: str,
+    stands: Iterable[Stand],
+    changes: Changes,
 ) -> None:
     """Make the card anew of these facts and what was written by hand.
 
@@ -178,7 +188,12 @@ def remake(
 
 
 def hand_over(
-    desk: Desk, lines: Sequence[SealedLine], observer: str, observed: str, namespace: str, changes: Changes
+    desk: RequestContext,
+    lines: Sequence[SealedLine],
+    observer: str,
+    observed: str,
+    namespace: str,
+    changes: Changes,
 ) -> None:
     """Make what these cards keep part of the one that the observer has of that peer.
 
@@ -199,7 +214,7 @@ def hand_over(
     _write(desk, observer, observed, namespace, _remade(together) if len(made) > 1 else together, changes)
 
 
-def count_entries(desk: Desk, observer: str, observed: str, namespace: str) -> int:
+def count_entries(desk: RequestContext, observer: str, observed: str, namespace: str) -> int:
     """How many lines the card of one namespace has.
 
     Raises: Tampered.
@@ -220,7 +235,7 @@ def _remade(kept: _Kept) -> _Kept:
     return kept if kept.entries is None and not entries else replace(kept, entries=entries)
 
 
-def _fitted(by_hand: Sequence[Entry], stands: Iterable[Stand]) -> list[Entry]:
+def _fitted(by_hand: Sequence[CardEntry], stands: Iterable[Stand]) -> list[CardEntry]:
     """What was written by hand, and beside it those facts that it says nothing about."""
     written = {entry.text.casefold() for entry in by_hand}
     settled = {label for entry in by_hand if one_at_a_time(label := label_of(entry.text))}
@@ -230,10 +245,12 @@ def _fitted(by_hand: Sequence[Entry], stands: Iterable[Stand]) -> list[Entry]:
         if label_of(stand.text) not in settled and stand.text.casefold() not in written
     )
     said = holding(open_ones, max(0, MOST_ENTRIES - len(by_hand)))
-    return [*by_hand, *(Entry(stand.text, stand.source, stand.at) for stand in said)]
+    return [*by_hand, *(CardEntry(stand.text, stand.source, stand.at) for stand in said)]
 
 
-def _write(desk: Desk, observer: str, observed: str, namespace: str, kept: _Kept, changes: Changes) -> None:
+def _write(
+    desk: RequestContext, observer: str, observed: str, namespace: str, kept: _Kept, changes: Changes
+) -> None:
     earlier = _lines(desk, observer, observed, (namespace,)).get(namespace)
     if earlier is not None:
         desk.tx.lines.delete(earlier.room, (earlier.id,))
@@ -243,13 +260,13 @@ def _write(desk: Desk, observer: str, observed: str, namespace: str, kept: _Kept
     changes.add(write_line(desk, keys, desk.fresh_id(), CARD, text, about=observed))
 
 
-def _kept(desk: Desk, observer: str, observed: str, namespace: str) -> _Kept:
+def _kept(desk: RequestContext, observer: str, observed: str, namespace: str) -> _Kept:
     line = _lines(desk, observer, observed, (namespace,)).get(namespace)
     return _Kept() if line is None else _opened(Opener(desk), line)
 
 
 def _lines(
-    desk: Desk, observer: str, observed: str, namespaces: Collection[str] | None
+    desk: RequestContext, observer: str, observed: str, namespaces: Collection[str] | None
 ) -> dict[str, SealedLine]:
     """The card of each namespace that has one."""
     span = Views(desk.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)

@@ -14,26 +14,26 @@ from collections.abc import Collection, Iterable
 import msgspec
 
 from souvenance.core.conversation import cards, directory
+from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, TOGETHER
 from souvenance.core.conversation.ingest import owe_summaries
-from souvenance.core.conversation.place import Changes
-from souvenance.core.desk import Desk
-from souvenance.domain.line import Place
-from souvenance.domain.names import SESSIONS, Room
-from souvenance.domain.register import SESSION
-from souvenance.domain.tasks import DREAM, Errand
-from souvenance.ports.book import Turns, Views
+from souvenance.core.request_context import RequestContext
+from souvenance.domain.directory import SESSION
+from souvenance.domain.jobs import DREAM, Errand
+from souvenance.domain.line import LinePlace
+from souvenance.domain.names import SESSIONS, Compartment
+from souvenance.ports.store import Turns, Views
 
 
-def erase_lines(desk: Desk, lines: Iterable[Place], changes: Changes) -> None:
+def erase_lines(desk: RequestContext, lines: Iterable[LinePlace], changes: Changes) -> None:
     """The lines, whatever rests on nothing else any more, their entries on cards and summaries of them."""
     going = list(lines)
     _unsay(desk, {line.session for line in going if line.turn is not None and line.session}, changes)
-    struck: dict[tuple[Room, str], set[str]] = defaultdict(set)
-    anew: set[tuple[Room, str]] = set()
+    struck: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
+    anew: set[tuple[Compartment, str]] = set()
     unsaid: set[str] = set()
     while going:
-        by_room: dict[Room, list[str]] = defaultdict(list)
+        by_room: dict[Compartment, list[str]] = defaultdict(list)
         said: list[str] = []
         concluded: list[str] = []
         for line in going:
@@ -59,7 +59,9 @@ def erase_lines(desk: Desk, lines: Iterable[Place], changes: Changes) -> None:
     desk.tx.owe_scrub()
 
 
-def erase_resting(desk: Desk, gone: Collection[str], sessions: Iterable[str], changes: Changes) -> None:
+def erase_resting(
+    desk: RequestContext, gone: Collection[str], sessions: Iterable[str], changes: Changes
+) -> None:
     """What rested on these lines of the desk's owner in these sessions, which are about to go."""
     named, workspace, owner = list(sessions), desk.scope.workspace, desk.scope.owner
     _unsay(desk, named, changes)
@@ -69,7 +71,7 @@ def erase_resting(desk: Desk, gone: Collection[str], sessions: Iterable[str], ch
         for line in desk.tx.lines.turns(Turns(workspace, session, owner=owner))
     }
     unsaid = said.intersection(gone)
-    weakened: dict[tuple[Room, str], set[str]] = defaultdict(set)
+    weakened: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
     resting = _resting_on(desk, unsaid, weakened)
     for room, observed in weakened:
         cards.strike(desk, room.owner, observed, room.namespace, (), changes, messages=unsaid)
@@ -78,7 +80,7 @@ def erase_resting(desk: Desk, gone: Collection[str], sessions: Iterable[str], ch
     erase_lines(desk, [*resting, *(line for line in reasoned if line.room.owner != owner)], changes)
 
 
-def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:
+def _unsay(desk: RequestContext, sessions: Iterable[str], changes: Changes) -> None:
     """Make ready for messages of the sessions to go: their turns are spent, and summaries tell of them.
 
     A summary tells in one text what several said: it goes as a whole, and is made again without them.
@@ -89,7 +91,7 @@ def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:
             continue
         last = directory.next_turn(desk, session) - 1
         directory.spend_turns(desk, session, last)
-        by_room: dict[Room, list[str]] = defaultdict(list)
+        by_room: dict[Compartment, list[str]] = defaultdict(list)
         for line in desk.tx.lines.of_session(desk.scope.workspace, SESSIONS, session):
             by_room[line.room].append(line.id)
         for room, ids in by_room.items():
@@ -99,7 +101,9 @@ def _unsay(desk: Desk, sessions: Iterable[str], changes: Changes) -> None:
             owe_summaries(desk, entry, 1, last)
 
 
-def _resting_on(desk: Desk, gone: Collection[str], weakened: dict[tuple[Room, str], set[str]]) -> list[Place]:
+def _resting_on(
+    desk: RequestContext, gone: Collection[str], weakened: dict[tuple[Compartment, str], set[str]]
+) -> list[LinePlace]:
     """The lines that followed from these and do no longer; whose still do is noted as weakened.
 
     What follows from several together follows no longer without one of them.
@@ -108,7 +112,7 @@ def _resting_on(desk: Desk, gone: Collection[str], weakened: dict[tuple[Room, st
     resting = desk.tx.lines.citing(workspace, gone)
     desk.tx.lines.uncite(workspace, gone)
     still = desk.tx.lines.cited(workspace, [line_id for _, line_id in resting])
-    found: list[Place] = []
+    found: list[LinePlace] = []
     for room, line_id in resting:
         line = desk.tx.lines.get(room, line_id)
         if line is None:
@@ -120,14 +124,14 @@ def _resting_on(desk: Desk, gone: Collection[str], weakened: dict[tuple[Room, st
     return found
 
 
-def _reasoned_from(desk: Desk, gone: Collection[str]) -> list[Place]:
+def _reasoned_from(desk: RequestContext, gone: Collection[str]) -> list[LinePlace]:
     """What was reasoned further from any of these conclusions."""
     citing = desk.tx.lines.citing(desk.scope.workspace, gone)
     lines = [desk.tx.lines.get(room, line_id) for room, line_id in citing]
     return [line for line in lines if line is not None and line.kind in KINDS - EXPLICIT]
 
 
-def owe_card(desk: Desk, room: Room, observed: str) -> None:
+def owe_card(desk: RequestContext, room: Compartment, observed: str) -> None:
     """Have the card of the room's owner made anew there, of the conclusions that stand."""
     payload = msgspec.json.encode({"observer": room.owner}).decode()
     errand = Errand(room.workspace, DREAM, peer=observed, payload=payload, namespace=room.namespace)

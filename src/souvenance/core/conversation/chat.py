@@ -16,15 +16,15 @@ from souvenance.core.conversation.conclusions import View, Whose, nearest, newes
 from souvenance.core.conversation.context import shown
 from souvenance.core.conversation.ingest import Message
 from souvenance.core.conversation.messages import said_at
-from souvenance.core.desk import Desk
+from souvenance.core.request_context import RequestContext
 from souvenance.domain import representation, trust
 from souvenance.domain.content import decode_metadata
-from souvenance.domain.habits import uses_cards
+from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.line import CONCLUSIONS
+from souvenance.domain.reasoning_settings import uses_cards
 from souvenance.domain.relevance import SPEAKER, WEIGHTS
-from souvenance.domain.standing import Entry
 from souvenance.domain.trust import Trust
-from souvenance.ports.model import Effort, Statement
+from souvenance.ports.model import Effort, SourceStatement
 
 QUOTES = "quotes"
 """What an answer says that it was made by, where no model made it."""
@@ -60,7 +60,7 @@ _TOKENS_PER_PASSAGE = 400
 """How long a passage of an answer by quotations may be."""
 
 
-class Question(Struct, frozen=True):
+class ChatQuestion(Struct, frozen=True):
     """Who asks about whom; without an observer, the whole workspace is asked about anyone."""
 
     text: str
@@ -78,10 +78,10 @@ class Gathered(Struct, frozen=True):
     views: list[View]
     messages: list[Message]
 
-    def statements(self, local: Callable[[int], int]) -> list[Statement]:
+    def statements(self, local: Callable[[int], int]) -> list[SourceStatement]:
         """`local` tells what clocks on the wall showed when it was said."""
         told = [
-            Statement(
+            SourceStatement(
                 view.line.id,
                 view.text,
                 local(view.at),
@@ -93,18 +93,20 @@ class Gathered(Struct, frozen=True):
         for message in self.messages:
             line = message.line
             carried = trust.of_message(line.kind, decode_metadata(line.metadata), message.text) < Trust.SAID
-            told.append(Statement(line.id, message.text, local(said_at(line)), line.room.owner, carried))
+            told.append(
+                SourceStatement(line.id, message.text, local(said_at(line)), line.room.owner, carried)
+            )
         return told
 
 
-class Answer(Struct, frozen=True):
+class QuotedAnswer(Struct, frozen=True):
     """An answer by quotations, and what is quoted in it."""
 
     text: str
     rests_on: Gathered
 
 
-def answer(desk: Desk, question: Question) -> Answer:
+def answer(desk: RequestContext, question: ChatQuestion) -> QuotedAnswer:
     """The conclusions and passages that answer best; nothing where none matches it well.
 
     Raises: NotFound, Tampered.
@@ -119,7 +121,7 @@ def answer(desk: Desk, question: Question) -> Answer:
     told = [representation.conclusion_line(shown(desk, view)) for view in views]
     quoted = representation.quoted(evidence.shown(desk, passages))
     messages = [message for one in passages for message in one.messages]
-    return Answer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
+    return QuotedAnswer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
 
 
 def match(signals: Mapping[str, float]) -> float:
@@ -137,7 +139,7 @@ def _matches(signals: Mapping[str, float]) -> bool:
     return match(signals) >= LEAST_MATCH
 
 
-def gather(desk: Desk, question: Question) -> Gathered:
+def gather(desk: RequestContext, question: ChatQuestion) -> Gathered:
     """What a model may answer from: what its words find, and the newest conclusions.
 
     Raises: NotFound, Tampered.
@@ -147,7 +149,7 @@ def gather(desk: Desk, question: Question) -> Gathered:
     return together([found, Gathered(newest, [])])
 
 
-def look(desk: Desk, question: Question) -> Gathered:
+def look(desk: RequestContext, question: ChatQuestion) -> Gathered:
     """What its words find, and nothing beside. Raises: NotFound, Tampered."""
     depth = LEVELS[question.level]
     asked = _asked(question, depth)
@@ -157,8 +159,8 @@ def look(desk: Desk, question: Question) -> Gathered:
     return Gathered(views, [message for one in passages for message in one.messages])
 
 
-def _asked(question: Question, depth: Depth) -> evidence.Asked:
-    return evidence.Asked(
+def _asked(question: ChatQuestion, depth: Depth) -> evidence.EvidenceQuery:
+    return evidence.EvidenceQuery(
         question.observer,
         question.observed,
         question.sessions,
@@ -168,7 +170,7 @@ def _asked(question: Question, depth: Depth) -> evidence.Asked:
     )
 
 
-def _whose(question: Question) -> Whose:
+def _whose(question: ChatQuestion) -> Whose:
     """What is only quoted may answer where quotations may; of some sessions, only what was said outright."""
     kinds = set(CONCLUSIONS.values() if question.sessions is None else (CONCLUSIONS["explicit"],))
     if question.quotations:
@@ -177,7 +179,7 @@ def _whose(question: Question) -> Whose:
     return Whose(observers, question.observed, question.sessions, kinds)
 
 
-def card_lines(desk: Desk, question: Question) -> list[Entry]:
+def card_lines(desk: RequestContext, question: ChatQuestion) -> list[CardEntry]:
     """What the observer's card of the peer says; nothing where only some sessions are asked about."""
     if question.sessions is not None or question.observer is None or question.observed is None:
         return []

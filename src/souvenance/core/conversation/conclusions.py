@@ -11,23 +11,24 @@ from msgspec.structs import replace
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import outdated_of
-from souvenance.core.conversation.place import Opener, room_of, rooms_of, write_line
+from souvenance.core.conversation.compartments import Opener, room_of, rooms_of, write_line
 from souvenance.core.conversation.search import ranked
-from souvenance.core.desk import Desk
-from souvenance.core.finding import understand
-from souvenance.domain import trust, words
+from souvenance.core.request_context import RequestContext
+from souvenance.core.search import understand
+from souvenance.domain import trust
 from souvenance.domain.content import check_text, decode_metadata
+from souvenance.domain.directory import PEER, SESSION
+from souvenance.domain.encoding import frame
 from souvenance.domain.filters import Column, Field, Predicate
-from souvenance.domain.framing import frame
 from souvenance.domain.line import CONCLUSIONS, SealedLine
-from souvenance.domain.names import Room
-from souvenance.domain.question import Question, asks
-from souvenance.domain.register import PEER, SESSION
+from souvenance.domain.names import Compartment
 from souvenance.domain.trust import Trust
-from souvenance.domain.wording import gist, plain
 from souvenance.errors import InvalidInput, NotFound
-from souvenance.ports.book import Views
+from souvenance.language import terms
+from souvenance.language.questions import Question, asks
+from souvenance.language.wording import gist, plain
 from souvenance.ports.index import Hit
+from souvenance.ports.store import Views
 
 EXPLICIT = frozenset(trust.KINDS.values())
 KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
@@ -117,7 +118,7 @@ class Whose(Struct, frozen=True):
 
 
 def conclude(
-    desk: Desk,
+    desk: RequestContext,
     observer: str,
     observed: str,
     text: str,
@@ -175,7 +176,9 @@ class Stated(Struct, frozen=True):
     """What it is known again by."""
 
 
-def state(desk: Desk, stated: Sequence[Stated], namespace: str | None) -> tuple[list[View], frozenset[str]]:
+def state(
+    desk: RequestContext, stated: Sequence[Stated], namespace: str | None
+) -> tuple[list[View], frozenset[str]]:
     """The conclusions as they are kept, and the ids of those that were there already, by their keys.
 
     Without a key each of them is kept, even if the same is known already. One that names a session lies where
@@ -223,7 +226,7 @@ def state(desk: Desk, stated: Sequence[Stated], namespace: str | None) -> tuple[
     return views, frozenset(known)
 
 
-def _known(desk: Desk, one: Stated, namespace: str) -> tuple[bytes | None, SealedLine | None]:
+def _known(desk: RequestContext, one: Stated, namespace: str) -> tuple[bytes | None, SealedLine | None]:
     """By what the statement is known again, and the one that is there by it."""
     if one.key is None:
         return None, None
@@ -233,7 +236,7 @@ def _known(desk: Desk, one: Stated, namespace: str) -> tuple[bytes | None, Seale
     return mark, desk.tx.lines.alike(room, one.observed, mark)
 
 
-def _stated_as(desk: Desk, stated: Stated) -> str:
+def _stated_as(desk: RequestContext, stated: Stated) -> str:
     """The kind of a conclusion that somebody states. Raises: Tampered."""
     told, opener = Trust.QUOTED if stated.quoted else Trust.SAID, Opener(desk)
     own = min(told, trust.of_statement(stated.text))
@@ -249,7 +252,7 @@ def _class_of(line: SealedLine, text: str) -> Trust:
 
 
 def list_views(
-    desk: Desk,
+    desk: RequestContext,
     whose: Sequence[Whose],
     wanted: Predicate | None,
     *,
@@ -272,7 +275,7 @@ def list_views(
 
 
 def query_views(
-    desk: Desk,
+    desk: RequestContext,
     whose: Sequence[Whose],
     query: str,
     limit: int,
@@ -294,7 +297,7 @@ def query_views(
         return wanted is None or wanted(_Row(desk, opener, outdating, line))
 
     question = understand(desk, query)
-    found: dict[tuple[Room, str], tuple[SealedLine, Hit]] = {}
+    found: dict[tuple[Compartment, str], tuple[SealedLine, Hit]] = {}
     for some in whose:
         for line, hit in _answering(desk, some, question, passes, limit):
             found.setdefault((line.room, line.id), (line, hit))
@@ -302,7 +305,9 @@ def query_views(
     return _latest_first(_views(desk, [line for line, _ in best], outdating))
 
 
-def nearest(desk: Desk, whose: Whose, query: str, limit: int) -> list[tuple[View, Mapping[str, float]]]:
+def nearest(
+    desk: RequestContext, whose: Whose, query: str, limit: int
+) -> list[tuple[View, Mapping[str, float]]]:
     """What was noted that answers the query best, best first, each with the signals that it was found by.
 
     What only repeats its message's own words is left out, and so is what is no longer so.
@@ -316,7 +321,7 @@ def nearest(desk: Desk, whose: Whose, query: str, limit: int) -> list[tuple[View
 
 
 def _answering(
-    desk: Desk, whose: Whose, question: Question, passes: Callable[[SealedLine], bool], limit: int
+    desk: RequestContext, whose: Whose, question: Question, passes: Callable[[SealedLine], bool], limit: int
 ) -> list[tuple[SealedLine, Hit]]:
     """The best of these conclusions. Others in the same rooms have no part in it."""
     return ranked(
@@ -325,7 +330,7 @@ def _answering(
         question,
         lambda line: whose.includes(line) and passes(line),
         limit,
-        marks=[] if whose.observed is None else [words.mark("about", whose.observed)],
+        marks=[] if whose.observed is None else [terms.mark("about", whose.observed)],
         sessions=whose.sessions,
     )
 
@@ -341,18 +346,18 @@ def _latest_first(views: Sequence[View]) -> list[View]:
     return list(ordered.values())
 
 
-def _observers(desk: Desk, whose: Whose) -> Collection[str]:
+def _observers(desk: RequestContext, whose: Whose) -> Collection[str]:
     if whose.observers is not None:
         return whose.observers
     return [entry.name for entry in desk.tx.register.entries(desk.scope.workspace, PEER)]
 
 
-def newest_views(desk: Desk, whose: Whose, most: int) -> list[View]:
+def newest_views(desk: RequestContext, whose: Whose, most: int) -> list[View]:
     """Raises: Tampered."""
     return _views(desk, _lines(desk, whose, most), _Outdating(desk, whose.sessions))
 
 
-def read_view(desk: Desk, line_id: str) -> View:
+def read_view(desk: RequestContext, line_id: str) -> View:
     """Raises: NotFound, Tampered."""
     line = desk.tx.lines.view(desk.scope.workspace, line_id, desk.scope.namespaces)
     if line is None or line.kind not in KINDS or line.invalidated_by is not None:
@@ -360,13 +365,13 @@ def read_view(desk: Desk, line_id: str) -> View:
     return _views(desk, [line])[0]
 
 
-def count_outdated(desk: Desk, lines: Collection[SealedLine]) -> int:
+def count_outdated(desk: RequestContext, lines: Collection[SealedLine]) -> int:
     """How many of these conclusions state a replaced value. Raises: Tampered."""
     return sum(one is not None for one in _Outdating(desk).of_all(lines))
 
 
 def noted(
-    desk: Desk,
+    desk: RequestContext,
     whose: Whose,
     *,
     query: str | None,
@@ -399,7 +404,9 @@ def noted(
     return list(told.values())[:most]
 
 
-def _noted_on(desk: Desk, whose: Whose, query: str, limit: int, distance: float | None) -> list[View]:
+def _noted_on(
+    desk: RequestContext, whose: Whose, query: str, limit: int, distance: float | None
+) -> list[View]:
     """What answers the query; what is only quoted, if the query asks for something that it has most of."""
     kinds = [*whose.kinds, trust.KINDS[Trust.QUOTED]] if asks(query) else whose.kinds
     found = query_views(desk, (replace(whose, kinds=kinds),), query, limit, distance=distance)
@@ -408,10 +415,10 @@ def _noted_on(desk: Desk, whose: Whose, query: str, limit: int, distance: float 
     ]
 
 
-def _not_quoted(desk: Desk, views: Sequence[View]) -> list[View]:
+def _not_quoted(desk: RequestContext, views: Sequence[View]) -> list[View]:
     """Those that say more than one of the messages that they follow from has in the same words."""
     opener = Opener(desk)
-    by_room: dict[Room, set[str]] = {}
+    by_room: dict[Compartment, set[str]] = {}
     for view in views:
         if view.level == "explicit" and view.sources:
             room = view.line.room._replace(owner=view.line.about or "")
@@ -430,7 +437,7 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _newest(desk: Desk, whose: Whose, explicit: int, further: int) -> list[SealedLine]:
+def _newest(desk: RequestContext, whose: Whose, explicit: int, further: int) -> list[SealedLine]:
     """The newest of what was said outright and of what was reasoned further, so many of each."""
     said, reasoned = (
         replace(whose, kinds=[kind for kind in whose.kinds if (kind in EXPLICIT) is outright])
@@ -452,12 +459,12 @@ def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[S
     return kept
 
 
-def _span(desk: Desk, whose: Whose, owner: str | None, limit: int | None) -> Views:
+def _span(desk: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> Views:
     scope = desk.scope
     return Views(scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces)
 
 
-def _lines(desk: Desk, whose: Whose, limit: int | None = None) -> list[SealedLine]:
+def _lines(desk: RequestContext, whose: Whose, limit: int | None = None) -> list[SealedLine]:
     if whose.observers is None:
         return desk.tx.lines.views(_span(desk, whose, None, limit))
     found = [
@@ -478,7 +485,9 @@ def _common_sessions(whose: Sequence[Whose]) -> Collection[str] | None:
     return found
 
 
-def _views(desk: Desk, lines: Sequence[SealedLine], outdating: _Outdating | None = None) -> list[View]:
+def _views(
+    desk: RequestContext, lines: Sequence[SealedLine], outdating: _Outdating | None = None
+) -> list[View]:
     opener, outdating = Opener(desk), outdating or _Outdating(desk)
     sources = desk.tx.lines.cited(desk.scope.workspace, [line.id for line in lines])
     return [
@@ -495,7 +504,7 @@ def _views(desk: Desk, lines: Sequence[SealedLine], outdating: _Outdating | None
 class _Outdating:
     """What outdates a conclusion, as far as was said in sessions that may be looked into."""
 
-    def __init__(self, desk: Desk, sessions: Collection[str] | None = None) -> None:
+    def __init__(self, desk: RequestContext, sessions: Collection[str] | None = None) -> None:
         self._desk = desk
         self._sessions = None if sessions is None else frozenset(sessions)
         self._known: dict[tuple[str, str], Mapping[str, str]] = {}
@@ -530,7 +539,7 @@ class _Outdating:
 class _Row(Mapping[str, Any]):
     """The conclusion as a filter sees it: what must be opened or looked up only if it is asked for."""
 
-    def __init__(self, desk: Desk, opener: Opener, outdating: _Outdating, line: SealedLine) -> None:
+    def __init__(self, desk: RequestContext, opener: Opener, outdating: _Outdating, line: SealedLine) -> None:
         self._desk = desk
         self._opener = opener
         self._outdating = outdating
@@ -575,6 +584,6 @@ _COLUMNS: dict[str, Callable[[SealedLine], Any]] = {
 
 
 def _distance(query: str, text: str) -> float:
-    asked = words.asked(query)
-    held = words.terms(text)
+    asked = terms.asked(query)
+    held = terms.terms(text)
     return 1 - sum(term in held for term in asked) / len(asked) if asked else 0.0

@@ -9,20 +9,20 @@ from msgspec import Struct
 
 from souvenance.core.conversation import directory, evidence
 from souvenance.core.conversation.cards import read_card
+from souvenance.core.conversation.compartments import Opener
 from souvenance.core.conversation.conclusions import View, Whose, noted
 from souvenance.core.conversation.evidence import quotes
 from souvenance.core.conversation.ingest import Message
-from souvenance.core.conversation.place import Opener
-from souvenance.core.desk import Desk
-from souvenance.core.finding import foresee
-from souvenance.domain.habits import observed, uses_cards
+from souvenance.core.request_context import RequestContext
+from souvenance.core.search import foresee
+from souvenance.decoders import settled
+from souvenance.domain.directory import MEMBER, PEER, SESSION
 from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import SESSIONS
-from souvenance.domain.register import MEMBER, PEER, SESSION
+from souvenance.domain.reasoning_settings import observed, uses_cards
 from souvenance.domain.representation import Conclusion, fitting, render
-from souvenance.domain.shapes import settled
 from souvenance.domain.trust import least_shown
-from souvenance.ports.book import Turns
+from souvenance.ports.store import Turns
 
 MOST_TOKENS = 100_000
 SUMMARY_SHARE = 0.4
@@ -39,7 +39,7 @@ _STAMP_TOKENS = 22
 _READ_AHEAD = 10
 
 
-class Asked(Struct, frozen=True):
+class PictureQuery(Struct, frozen=True):
     """How a view of a peer is asked for."""
 
     observer: str
@@ -77,7 +77,7 @@ class Picture(Struct, frozen=True):
     """How much it takes, without the card."""
 
 
-class Summary(Struct, frozen=True):
+class StoredSummary(Struct, frozen=True):
     text: str
     message_id: str
     long: bool
@@ -88,7 +88,7 @@ class Summary(Struct, frozen=True):
 
 class Context(Struct, frozen=True):
     messages: list[Message]
-    summary: Summary | None
+    summary: StoredSummary | None
     picture: Picture | None
 
 
@@ -100,7 +100,9 @@ class _Note(Struct, frozen=True):
     long: bool
 
 
-def picture(desk: Desk, asked: Asked, tokens: int = PICTURE_TOKENS, session: str | None = None) -> Picture:
+def picture(
+    desk: RequestContext, asked: PictureQuery, tokens: int = PICTURE_TOKENS, session: str | None = None
+) -> Picture:
     """Conclusions that were noted, then quoted messages, together within the budget; and the card beside it.
 
     Raises: Tampered.
@@ -117,7 +119,7 @@ def picture(desk: Desk, asked: Asked, tokens: int = PICTURE_TOKENS, session: str
     return Picture(text, _card(desk, asked, session), lines, tokens - left)
 
 
-def _noted(desk: Desk, asked: Asked) -> list[View]:
+def _noted(desk: RequestContext, asked: PictureQuery) -> list[View]:
     kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
     return noted(
         desk,
@@ -154,10 +156,10 @@ class _Conclusions:
         return spent
 
 
-def _evidence(desk: Desk, asked: Asked) -> evidence.Asked:
+def _evidence(desk: RequestContext, asked: PictureQuery) -> evidence.EvidenceQuery:
     query = asked.query or ""
     most = min(asked.top_k or asked.most, asked.most)
-    return evidence.Asked(
+    return evidence.EvidenceQuery(
         asked.observer,
         asked.observed,
         asked.sessions,
@@ -170,7 +172,7 @@ def _evidence(desk: Desk, asked: Asked) -> evidence.Asked:
     )
 
 
-def _observing(desk: Desk, peer: str) -> Callable[[SealedLine], bool]:
+def _observing(desk: RequestContext, peer: str) -> Callable[[SealedLine], bool]:
     """Whether a line was said in a session in which the peer is to be observed."""
     habits = directory.peer_habits(directory.find(desk, PEER, peer))
     known: dict[str, bool] = {}
@@ -185,18 +187,20 @@ def _observing(desk: Desk, peer: str) -> Callable[[SealedLine], bool]:
     return passes
 
 
-def _card(desk: Desk, asked: Asked, session: str | None) -> list[str] | None:
+def _card(desk: RequestContext, asked: PictureQuery, session: str | None) -> list[str] | None:
     if asked.sessions is not None or not uses_cards(*directory.habits(desk, session)):
         return None
     entries = read_card(desk, asked.observer, asked.observed)
     return None if entries is None else [entry.text for entry in entries]
 
 
-def shown(desk: Desk, view: View) -> Conclusion:
+def shown(desk: RequestContext, view: View) -> Conclusion:
     return Conclusion(view.level, view.text, desk.tools.local(view.at))
 
 
-def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, asked: Asked | None) -> Context:
+def context(
+    desk: RequestContext, session: str, *, tokens: int | None, summary: bool, asked: PictureQuery | None
+) -> Context:
     """The picture of a peer within its share, then a summary, then the newest messages that fit what is left.
 
     Of a session that does not exist, only the picture.
@@ -223,7 +227,7 @@ def context(desk: Desk, session: str, *, tokens: int | None, summary: bool, aske
     return Context(messages, chosen, seen)
 
 
-def summaries(desk: Desk, session: str) -> list[Summary]:
+def summaries(desk: RequestContext, session: str) -> list[StoredSummary]:
     """The newest short and the newest long summary, as far as there are any, the short one first.
 
     Raises: Tampered.
@@ -236,7 +240,7 @@ def summaries(desk: Desk, session: str) -> list[Summary]:
             newest[note.long] = (note, line)
     opener = Opener(desk)
     return [
-        Summary(opener.text(line), note.message_id, long, line.created_at, line.tokens or 0, note.turn)
+        StoredSummary(opener.text(line), note.message_id, long, line.created_at, line.tokens or 0, note.turn)
         for long, (note, line) in sorted(newest.items())
     ]
 
@@ -254,14 +258,14 @@ def is_note(metadata: str) -> bool:
     return True
 
 
-def _fitting_summary(found: Sequence[Summary], budget: int) -> Summary | None:
+def _fitting_summary(found: Sequence[StoredSummary], budget: int) -> StoredSummary | None:
     """The longest that takes no more than its share."""
     share = budget * SUMMARY_SHARE
     fit = [one for one in found if one.tokens <= share]
     return max(fit, key=lambda one: one.tokens, default=None)
 
 
-def _newest(desk: Desk, session: str, first: int, budget: int) -> list[SealedLine]:
+def _newest(desk: RequestContext, session: str, first: int, budget: int) -> list[SealedLine]:
     """The newest messages from that turn on that fit, read back in steps as far as needed."""
     lines: list[SealedLine] = []
     last: int | None = None

@@ -14,30 +14,30 @@ from msgspec import Struct
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import add_news
+from souvenance.core.conversation.compartments import Changes, Opener, room_of
 from souvenance.core.conversation.conclusions import conclude, likeness
 from souvenance.core.conversation.directory import Stay, was_there
 from souvenance.core.conversation.messages import said_at
-from souvenance.core.conversation.place import Changes, Opener, room_of
-from souvenance.core.desk import Desk
-from souvenance.domain import habits as h
+from souvenance.core.request_context import RequestContext
+from souvenance.decoders import settled
+from souvenance.domain import reasoning_settings as h
 from souvenance.domain import trust
 from souvenance.domain.content import decode_metadata
+from souvenance.domain.current_facts import Stand
+from souvenance.domain.directory import PEER
+from souvenance.domain.jobs import DERIVE, Task
 from souvenance.domain.line import SealedLine
-from souvenance.domain.register import PEER
-from souvenance.domain.shapes import settled
-from souvenance.domain.standing import Stand
-from souvenance.domain.tasks import DERIVE, Task
 from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
 from souvenance.language.statements import begins_play, plain_statements
-from souvenance.ports.book import Turns
 from souvenance.ports.model import Turn
+from souvenance.ports.store import Turns
 
 _CONTEXT_TURNS = 24
 """How many turns before a passage are read with it, and for how many a role play may go on."""
 
 
-class Passage(Struct, frozen=True):
+class DerivedStretch(Struct, frozen=True):
     """What a peer said in a stretch of a session, with what others said in it and right before."""
 
     session: str
@@ -61,7 +61,7 @@ class _Only(Struct, frozen=True):
     """What is wished to be noted of them, if other than of the session."""
 
 
-def read_passage(desk: Desk, tasks: Sequence[Task], session: str, about: str) -> Passage:
+def read_passage(desk: RequestContext, tasks: Sequence[Task], session: str, about: str) -> DerivedStretch:
     """The turns that these errands are about, as far as they still exist and open."""
     opener = Opener(desk)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
@@ -88,7 +88,7 @@ def read_passage(desk: Desk, tasks: Sequence[Task], session: str, about: str) ->
         if asked is not None:
             numbers[line.id] = number
             wishes[line.id] = h.wishes(asked.wishes, *habits)
-    return Passage(session, tasks[0].namespace, about, turns, before, numbers, trusts, wishes)
+    return DerivedStretch(session, tasks[0].namespace, about, turns, before, numbers, trusts, wishes)
 
 
 def _covers(task: Task, only: Collection[int] | None, number: int) -> bool:
@@ -99,7 +99,7 @@ def _turn(line: SealedLine, opener: Opener) -> Turn:
     return Turn(line.id, line.room.owner, opener.text(line), said_at(line))
 
 
-def observers_of(desk: Desk, session: str, about: str) -> dict[str, list[Stay]]:
+def observers_of(desk: RequestContext, session: str, about: str) -> dict[str, list[Stay]]:
     """Who forms a view of that peer in the session, and when each was there: itself, and who observes."""
     ties = directory.stays(desk, session)
     latest = {tie.held: tie for tie in ties}
@@ -126,12 +126,12 @@ class _Found(Struct, frozen=True):
     metadata: str = "{}"
 
 
-def keep_statements(desk: Desk, passage: Passage) -> Changes:
+def keep_statements(desk: RequestContext, passage: DerivedStretch) -> Changes:
     """Store the plain statements of the passage, word for word, for those who heard them, and their facts."""
     return _keep(desk, passage, list(_stated(passage)))
 
 
-def _stated(passage: Passage) -> Iterator[_Found]:
+def _stated(passage: DerivedStretch) -> Iterator[_Found]:
     """What the peer says of itself in its own words, outside of role plays."""
     playing = 0
     for turn in (*passage.before, *passage.turns):
@@ -144,7 +144,7 @@ def _stated(passage: Passage) -> Iterator[_Found]:
                 yield _Found(one.text, (turn.id,), trust.KINDS[Trust.SAID], one.lines)
 
 
-def _keep(desk: Desk, passage: Passage, found: Sequence[_Found]) -> Changes:
+def _keep(desk: RequestContext, passage: DerivedStretch, found: Sequence[_Found]) -> Changes:
     """Store each for those who heard it; what one knows already is only counted again.
 
     What rests on a message that was deleted meanwhile is dropped.
@@ -174,7 +174,13 @@ def _keep(desk: Desk, passage: Passage, found: Sequence[_Found]) -> Changes:
 
 
 def _stored(
-    desk: Desk, passage: Passage, observer: str, one: _Found, at: int, fresh: str, changes: Changes
+    desk: RequestContext,
+    passage: DerivedStretch,
+    observer: str,
+    one: _Found,
+    at: int,
+    fresh: str,
+    changes: Changes,
 ) -> str:
     """The id of the conclusion: of the known one, or of the new one."""
     keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, passage.namespace))

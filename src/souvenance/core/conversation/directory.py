@@ -13,14 +13,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation.place import rooms_of
-from souvenance.core.desk import Desk
-from souvenance.domain.habits import MOST_OBSERVERS, Habits, MemberHabits, PeerHabits, reads
+from souvenance.core.conversation.compartments import rooms_of
+from souvenance.core.request_context import RequestContext
+from souvenance.decoders import settled
+from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
 from souvenance.domain.names import COMMON_NAMESPACE
-from souvenance.domain.register import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
-from souvenance.domain.shapes import settled
+from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits, reads
 from souvenance.errors import Conflict, InvalidInput, NamespaceDenied, NotFound
-from souvenance.ports.register import Batch
+from souvenance.ports.directory import Batch
 
 _Kind = TypeVar("_Kind", bound=Struct)
 
@@ -32,13 +32,13 @@ Stay = tuple[int, int | None]
 """From which turn of a session on, and up to which (exclusive), a peer was there."""
 
 
-def find(desk: Desk, kind: str, name: str) -> Entry | None:
+def find(desk: RequestContext, kind: str, name: str) -> Entry | None:
     entry = desk.tx.register.entry(desk.scope.workspace, kind, name)
     hidden = kind == SESSION and entry is not None and not desk.scope.opens(entry.namespace)
     return None if hidden else entry
 
 
-def need(desk: Desk, kind: str, name: str) -> Entry:
+def need(desk: RequestContext, kind: str, name: str) -> Entry:
     """Raises: NotFound."""
     entry = find(desk, kind, name)
     if entry is None:
@@ -47,7 +47,7 @@ def need(desk: Desk, kind: str, name: str) -> Entry:
 
 
 def ensure(
-    desk: Desk,
+    desk: RequestContext,
     kind: str,
     name: str,
     metadata: str = "{}",
@@ -71,7 +71,7 @@ def ensure(
     return entry, True
 
 
-def ensure_session(desk: Desk, session: str, asked: str | None = None) -> tuple[Entry, bool]:
+def ensure_session(desk: RequestContext, session: str, asked: str | None = None) -> tuple[Entry, bool]:
     """The session, made in the namespace asked for, or else in the common one, if it does not exist.
 
     Raises: NamespaceDenied, Conflict, as `namespace_for`.
@@ -79,7 +79,7 @@ def ensure_session(desk: Desk, session: str, asked: str | None = None) -> tuple[
     return ensure(desk, SESSION, session, namespace=namespace_for(desk, session, asked))
 
 
-def namespace_for(desk: Desk, session: str | None, asked: str | None) -> str:
+def namespace_for(desk: RequestContext, session: str | None, asked: str | None) -> str:
     """Where to write: where the session lies, or, without one, where asked, or else in the common namespace.
 
     Raises: NamespaceDenied if that or what is asked for is not open; Conflict if both are and differ.
@@ -102,13 +102,13 @@ def _denied() -> NamespaceDenied:
     return NamespaceDenied("the cap does not open every namespace of this request")
 
 
-def home(desk: Desk) -> str:
+def home(desk: RequestContext) -> str:
     """The namespace of what comes into being without one: the common one if it is open."""
     namespaces = desk.scope.namespaces
     return COMMON_NAMESPACE if desk.scope.opens(COMMON_NAMESPACE) else min(namespaces or (COMMON_NAMESPACE,))
 
 
-def namespaces(desk: Desk) -> list[str]:
+def namespaces(desk: RequestContext) -> list[str]:
     """Where conversations lie, as far as may be looked."""
     scope = desk.scope
     if scope.namespaces is not None:
@@ -116,13 +116,13 @@ def namespaces(desk: Desk) -> list[str]:
     return desk.tx.register.namespaces(scope.workspace, SESSION)
 
 
-def in_reach(desk: Desk, sessions: Iterable[str]) -> frozenset[str]:
+def in_reach(desk: RequestContext, sessions: Iterable[str]) -> frozenset[str]:
     """Those of the sessions that there are and that may be looked into."""
     found = desk.tx.register.named(desk.scope.workspace, SESSION, frozenset(sessions))
     return frozenset(entry.name for entry in found if desk.scope.opens(entry.namespace))
 
 
-def knows_peer(desk: Desk, peer: Entry) -> bool:
+def knows_peer(desk: RequestContext, peer: Entry) -> bool:
     """Whether the peer came into being, was in a session or has lines where may be looked."""
     if desk.scope.opens(peer.namespace):
         return True
@@ -130,7 +130,7 @@ def knows_peer(desk: Desk, peer: Entry) -> bool:
     return bool(in_reach(desk, (tie.holder for tie in ties)) or rooms_of(desk, peer.name))
 
 
-def change(desk: Desk, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
+def change(desk: RequestContext, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
     """The entry with what is given in place of what it had."""
     changed = replace(
         entry,
@@ -149,7 +149,7 @@ def merged(earlier: str, given: Mapping[str, object] | None) -> str | None:
     return msgspec.json.encode({**msgspec.json.decode(earlier, type=dict), **given}, order="sorted").decode()
 
 
-def habits(desk: Desk, session: str | None) -> tuple[Habits, Habits]:
+def habits(desk: RequestContext, session: str | None) -> tuple[Habits, Habits]:
     """Those of the session and those of the workspace."""
     workspace = find(desk, WORKSPACE, desk.scope.workspace)
     entry = None if session is None else find(desk, SESSION, session)
@@ -159,19 +159,19 @@ def habits(desk: Desk, session: str | None) -> tuple[Habits, Habits]:
     )
 
 
-def stays(desk: Desk, session: str) -> list[Tie]:
+def stays(desk: RequestContext, session: str) -> list[Tie]:
     """Every stay of every peer in the session, past ones too."""
     return desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session)
 
 
-def next_turn(desk: Desk, session: str) -> int:
+def next_turn(desk: RequestContext, session: str) -> int:
     """The number of the session's next message: no turn is given out twice, whatever was deleted."""
     spent = desk.tx.register.batch(desk.scope.workspace, session, _SPENT)
     last = desk.tx.lines.last_turn(desk.scope.workspace, session)
     return max(last, 0 if spent is None else spent.last) + 1
 
 
-def spend_turns(desk: Desk, session: str, last: int) -> None:
+def spend_turns(desk: RequestContext, session: str, last: int) -> None:
     """Remember that the session's turns up to the last one were given out, whatever is there of them."""
     spent = Batch(desk.scope.workspace, session, _SPENT, _FOREVER, 0, last)
     desk.tx.register.keep_batch(spent, 0)
@@ -181,20 +181,20 @@ def was_there(stays: Iterable[Stay], turn: int) -> bool:
     return any(since <= turn and (until is None or turn < until) for since, until in stays)
 
 
-def members(desk: Desk, session: str) -> dict[str, Tie]:
+def members(desk: RequestContext, session: str) -> dict[str, Tie]:
     """The present stay of each peer that is in the session."""
     return {tie.held: tie for tie in stays(desk, session) if tie.until is None}
 
 
-def member_habits(tie: Tie | None) -> MemberHabits:
-    return MemberHabits() if tie is None else _decoded(tie.configuration, MemberHabits)
+def member_habits(tie: Tie | None) -> MemberReasoning:
+    return MemberReasoning() if tie is None else _decoded(tie.configuration, MemberReasoning)
 
 
 def peer_habits(entry: Entry | None) -> PeerHabits:
     return PeerHabits() if entry is None else _decoded(entry.configuration, PeerHabits)
 
 
-def join(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> None:
+def join(desk: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
     """Let the peers into the session, making those that do not exist.
 
     Who is in stays in since when it came; of its habits, those that are given replace the earlier ones.
@@ -220,7 +220,7 @@ def join(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> 
         )
 
 
-def leave(desk: Desk, session: str, peers: Iterable[str]) -> None:
+def leave(desk: RequestContext, session: str, peers: Iterable[str]) -> None:
     present = members(desk, session)
     leaving = [present[peer] for peer in peers if peer in present]
     turn = next_turn(desk, session) if leaving else 0
@@ -228,13 +228,13 @@ def leave(desk: Desk, session: str, peers: Iterable[str]) -> None:
         desk.tx.register.tie(replace(tie, until=turn))
 
 
-def set_members(desk: Desk, session: str, peers: Mapping[str, MemberHabits | None]) -> None:
+def set_members(desk: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
     """Those peers and no others."""
     leave(desk, session, [peer for peer in members(desk, session) if peer not in peers])
     join(desk, session, peers)
 
 
-def configure_member(desk: Desk, session: str, peer: str, given: MemberHabits) -> None:
+def configure_member(desk: RequestContext, session: str, peer: str, given: MemberReasoning) -> None:
     """Raises: NotFound, InvalidInput."""
     need(desk, SESSION, session)
     if peer not in members(desk, session):
@@ -242,14 +242,14 @@ def configure_member(desk: Desk, session: str, peer: str, given: MemberHabits) -
     join(desk, session, {peer: given})
 
 
-def _with(earlier: MemberHabits, given: MemberHabits) -> MemberHabits:
-    return MemberHabits(
+def _with(earlier: MemberReasoning, given: MemberReasoning) -> MemberReasoning:
+    return MemberReasoning(
         earlier.observe_me if given.observe_me is None else given.observe_me,
         earlier.observe_others if given.observe_others is None else given.observe_others,
     )
 
 
-def scope_sessions(desk: Desk, scopes: Iterable[str]) -> frozenset[str]:
+def scope_sessions(desk: RequestContext, scopes: Iterable[str]) -> frozenset[str]:
     """The sessions of all these scopes together, as far as may be looked.
 
     Raises: NotFound if one of the scopes does not exist.
@@ -261,7 +261,7 @@ def scope_sessions(desk: Desk, scopes: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def picks(desk: Desk, scope: str) -> list[Tie]:
+def picks(desk: RequestContext, scope: str) -> list[Tie]:
     """Which sessions are in the scope, as far as may be looked."""
     ties = desk.tx.register.ties(desk.scope.workspace, PICK, holder=scope)
     return [tie for tie in ties if find(desk, SESSION, tie.held) is not None]

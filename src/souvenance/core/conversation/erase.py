@@ -15,20 +15,22 @@ from msgspec.structs import replace
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cascade import erase_lines
+from souvenance.core.conversation.compartments import Changes, everywhere, is_of_conversation
 from souvenance.core.conversation.conclusions import KINDS
 from souvenance.core.conversation.messages import find_message
-from souvenance.core.conversation.place import Changes, everywhere, is_of_conversation
-from souvenance.core.desk import Desk
-from souvenance.domain.line import CARD, Place
-from souvenance.domain.names import SESSIONS, Room
-from souvenance.domain.register import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
+from souvenance.core.request_context import RequestContext
+from souvenance.domain.directory import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
+from souvenance.domain.line import CARD, LinePlace
+from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, NotFound
-from souvenance.ports.book import EVERYTHING, Span, Views
+from souvenance.ports.store import EVERYTHING, TurnSpan, Views
 
 _VIEWS = (*KINDS, CARD)
 
 
-def erase_message(desk: Desk, session: str, message_id: str, *, with_empty_session: bool = False) -> Changes:
+def erase_message(
+    desk: RequestContext, session: str, message_id: str, *, with_empty_session: bool = False
+) -> Changes:
     """`with_empty_session`: the session goes too, if it then holds nothing.
 
     Raises: NotFound.
@@ -44,7 +46,7 @@ def erase_message(desk: Desk, session: str, message_id: str, *, with_empty_sessi
     return changes
 
 
-def erase_conclusion(desk: Desk, line_id: str) -> Changes:
+def erase_conclusion(desk: RequestContext, line_id: str) -> Changes:
     """Raises: NotFound."""
     line = desk.tx.lines.view(desk.scope.workspace, line_id, desk.scope.namespaces)
     if line is None or line.kind not in KINDS:
@@ -54,7 +56,7 @@ def erase_conclusion(desk: Desk, line_id: str) -> Changes:
     return changes
 
 
-def erase_session(desk: Desk, session: str) -> Changes:
+def erase_session(desk: RequestContext, session: str) -> Changes:
     """What was said in the session and concluded in it; the name may be used again.
 
     Raises: NotFound.
@@ -68,7 +70,7 @@ def erase_session(desk: Desk, session: str) -> Changes:
     return changes
 
 
-def _lines_of(desk: Desk, session: Entry) -> dict[tuple[Room, str], Place]:
+def _lines_of(desk: RequestContext, session: Entry) -> dict[tuple[Compartment, str], LinePlace]:
     """What was said in the session and concluded in it, by room and id."""
     workspace, namespace = session.workspace, session.namespace
     owners = dict.fromkeys((SESSIONS, *(stay.held for stay in directory.stays(desk, session.name))))
@@ -82,7 +84,7 @@ def _lines_of(desk: Desk, session: Entry) -> dict[tuple[Room, str], Place]:
     return {(line.room, line.id): line for line in (*said, *held)}
 
 
-def _strike_session(desk: Desk, session: str) -> None:
+def _strike_session(desk: RequestContext, session: str) -> None:
     """Take the session off the register."""
     workspace, register = desk.scope.workspace, desk.tx.register
     register.untie(workspace, MEMBER, holder=session)
@@ -92,7 +94,7 @@ def _strike_session(desk: Desk, session: str) -> None:
     desk.tx.work.drop(workspace, session)
 
 
-def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
+def erase_peer(desk: RequestContext, peer: str, *, keep_messages: bool) -> Changes:
     """What the peer holds, what others hold of it, and, unless kept, what it said.
 
     Raises: NotFound.
@@ -102,7 +104,7 @@ def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
         raise NotFound("there is no such peer")
     workspace = desk.scope.workspace
     rooms = rooms_held(desk, peer)
-    span = Span(workspace, peer, [room.namespace for room in rooms], history=True, limit=EVERYTHING)
+    span = TurnSpan(workspace, peer, [room.namespace for room in rooms], history=True, limit=EVERYTHING)
     own = [line for line in desk.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
     of_it = desk.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=desk.scope.namespaces))
     changes = Changes()
@@ -125,16 +127,16 @@ def erase_peer(desk: Desk, peer: str, *, keep_messages: bool) -> Changes:
     return changes
 
 
-def rooms_held(desk: Desk, owner: str) -> list[Room]:
+def rooms_held(desk: RequestContext, owner: str) -> list[Compartment]:
     """The owner's rooms that may be looked into, also one that has lost its keys or its lines."""
     workspace = desk.scope.workspace
     keyed = {key.room.namespace for key in desk.tx.keys.of(workspace, owner, desk.scope.namespaces)}
     filled = desk.tx.lines.namespaces(workspace, owner)
     found = sorted(keyed.union(filter(desk.scope.opens, filled)))
-    return [Room(workspace, owner, namespace) for namespace in found]
+    return [Compartment(workspace, owner, namespace) for namespace in found]
 
 
-def delete_rooms(desk: Desk, rooms: Iterable[Room], changes: Changes) -> None:
+def delete_rooms(desk: RequestContext, rooms: Iterable[Compartment], changes: Changes) -> None:
     for room in rooms:
         keys = desk.tx.keys.of(room.workspace, room.owner, (room.namespace,))
         changes.epoch = max([changes.epoch, *(key.epoch for key in keys)])
@@ -144,7 +146,7 @@ def delete_rooms(desk: Desk, rooms: Iterable[Room], changes: Changes) -> None:
     desk.tx.touch(desk.scope.workspace, rooms=True)
 
 
-def _strike_off(desk: Desk, entry: Entry, *, keep_former: bool = False) -> None:
+def _strike_off(desk: RequestContext, entry: Entry, *, keep_former: bool = False) -> None:
     """Take the peer off the register, or leave it to the other namespaces that hold something of it."""
     register = desk.tx.register
     others = _elsewhere(desk, entry.name)
@@ -156,7 +158,7 @@ def _strike_off(desk: Desk, entry: Entry, *, keep_former: bool = False) -> None:
         register.remove(entry.workspace, FORMER, entry.name)
 
 
-def _elsewhere(desk: Desk, peer: str) -> set[str]:
+def _elsewhere(desk: RequestContext, peer: str) -> set[str]:
     """The namespaces out of reach in which the peer is or was in a session, holds something or is held."""
     if desk.scope.namespaces is None:
         return set()
@@ -173,7 +175,7 @@ def _elsewhere(desk: Desk, peer: str) -> set[str]:
     return {namespace for namespace in found if not desk.scope.opens(namespace)}
 
 
-def erase_workspace(desk: Desk) -> Changes:
+def erase_workspace(desk: RequestContext) -> Changes:
     """Everything in the workspace but its audit log.
 
     Raises: NotFound, Conflict while there are sessions.
@@ -200,7 +202,7 @@ def erase_workspace(desk: Desk) -> Changes:
     return changes
 
 
-def _is_used_elsewhere(desk: Desk) -> bool:
+def _is_used_elsewhere(desk: RequestContext) -> bool:
     """Whether a namespace out of reach holds a session, a conclusion or a card of the workspace."""
     if desk.scope.namespaces is None:
         return False
@@ -212,7 +214,7 @@ def _is_used_elsewhere(desk: Desk) -> bool:
     )
 
 
-def erase_scope(desk: Desk, scope: str) -> None:
+def erase_scope(desk: RequestContext, scope: str) -> None:
     """The scope, or, where it has sessions out of reach, only the others in it."""
     workspace, register = desk.scope.workspace, desk.tx.register
     picked = {tie.held for tie in register.ties(workspace, PICK, holder=scope)}

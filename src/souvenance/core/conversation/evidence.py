@@ -13,21 +13,22 @@ from itertools import pairwise, takewhile
 
 from msgspec import Struct
 
+from souvenance.core.conversation.compartments import Opener
 from souvenance.core.conversation.ingest import Message
 from souvenance.core.conversation.messages import class_of, said_at
-from souvenance.core.conversation.place import Opener
 from souvenance.core.conversation.search import Found, How, Where, find_messages, may_find, newest_of
-from souvenance.core.desk import Desk
-from souvenance.core.finding import understand
-from souvenance.domain import representation, trust, words
-from souvenance.domain.carried import is_carried
-from souvenance.domain.central import central
+from souvenance.core.request_context import RequestContext
+from souvenance.core.search import understand
+from souvenance.domain import representation, trust
+from souvenance.domain.centrality import central
 from souvenance.domain.content import decode_metadata
 from souvenance.domain.line import SealedLine
+from souvenance.domain.provenance import is_carried
 from souvenance.domain.representation import Quote
-from souvenance.domain.signs import ASKS, signs
 from souvenance.domain.trust import Trust
-from souvenance.ports.book import Turns
+from souvenance.language import terms as words
+from souvenance.language.signs import ASKS, signs
+from souvenance.ports.store import Turns
 
 AROUND = 2
 """How many messages on either side of a found one are quoted with it."""
@@ -48,7 +49,7 @@ _LEAST_LEFT = 10
 _DAY_MS = 86_400_000
 
 
-class Asked(Struct, frozen=True):
+class EvidenceQuery(Struct, frozen=True):
     """Whose view of whom is asked for, and about what."""
 
     observer: str | None
@@ -81,7 +82,7 @@ class Passage(Struct, frozen=True):
         return self.messages[0].line
 
 
-def quotes(desk: Desk, asked: Asked, tokens: int) -> tuple[list[Passage], int]:
+def quotes(desk: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list[Passage], int]:
     """What answers the question, or, where there is none or nothing answers it, what is central; and how many
     tokens that takes.
 
@@ -99,7 +100,7 @@ def quotes(desk: Desk, asked: Asked, tokens: int) -> tuple[list[Passage], int]:
     return _in_order(desk, asked, chosen), chosen.spent
 
 
-def find(desk: Desk, asked: Asked, tokens: int) -> list[Found]:
+def find(desk: RequestContext, asked: EvidenceQuery, tokens: int) -> list[Found]:
     """The messages that answer the question best, best first. Raises: NotFound, Tampered."""
     limit = asked.most or max(_FEWEST, min(tokens // _TOKENS_PER_FOUND, _MOST))
     looked_at = 2 * limit if asked.unasked else limit
@@ -114,7 +115,9 @@ def find(desk: Desk, asked: Asked, tokens: int) -> list[Found]:
     ]
 
 
-def answering(desk: Desk, asked: Asked, found: Sequence[Found], tokens: int) -> list[Passage]:
+def answering(
+    desk: RequestContext, asked: EvidenceQuery, found: Sequence[Found], tokens: int
+) -> list[Passage]:
     """The found messages with their neighbours, by rank as far as the budget goes. Raises: Tampered."""
     chosen = _Chosen(desk, asked, tokens)
     for one in found:
@@ -122,10 +125,10 @@ def answering(desk: Desk, asked: Asked, found: Sequence[Found], tokens: int) -> 
     return _in_order(desk, asked, chosen)
 
 
-def shown(desk: Desk, passages: Iterable[Passage]) -> list[representation.Passage]:
+def shown(desk: RequestContext, passages: Iterable[Passage]) -> list[representation.QuotedPassage]:
     """The passages as they are written down."""
     return [
-        representation.Passage(
+        representation.QuotedPassage(
             one.first.session or "",
             desk.tools.local(said_at(one.first)),
             tuple(
@@ -141,12 +144,12 @@ def lines_of(passages: Iterable[Passage]) -> list[SealedLine]:
     return [message.line for one in passages for message in one.messages]
 
 
-def _where(asked: Asked) -> Where:
+def _where(asked: EvidenceQuery) -> Where:
     perspective = asked.observer if asked.observer != asked.observed else None
     return Where(peer=asked.observed, sessions=asked.sessions, perspective=perspective)
 
 
-def _central(desk: Desk, asked: Asked, among: int) -> Iterator[Message]:
+def _central(desk: RequestContext, asked: EvidenceQuery, among: int) -> Iterator[Message]:
     """What is current and central of so much of what the peer said last, best first. Raises: Tampered."""
     if asked.observed is None:
         return
@@ -163,7 +166,7 @@ def _central(desk: Desk, asked: Asked, among: int) -> Iterator[Message]:
 class _Chosen:
     """The messages that are quoted, as far as the budget goes."""
 
-    def __init__(self, desk: Desk, asked: Asked, tokens: int) -> None:
+    def __init__(self, desk: RequestContext, asked: EvidenceQuery, tokens: int) -> None:
         self._desk = desk
         self._asked = asked
         self._opener = Opener(desk)
@@ -267,7 +270,7 @@ class _Chosen:
         return len(days) == 1
 
 
-def _in_order(desk: Desk, asked: Asked, chosen: _Chosen) -> list[Passage]:
+def _in_order(desk: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> list[Passage]:
     """The best passage first; those that hold the same terms of the question change places, the newest first.
 
     They are about the same thing.
@@ -295,7 +298,7 @@ def _is_carried(line: SealedLine) -> bool:
     return is_carried(line.kind, decode_metadata(line.metadata))
 
 
-def _class_of(desk: Desk, message: Message) -> Trust:
+def _class_of(desk: RequestContext, message: Message) -> Trust:
     return class_of(desk, message.line, message.text)
 
 

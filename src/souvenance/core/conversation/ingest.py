@@ -13,19 +13,19 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.core.conversation import directory
-from souvenance.core.conversation.place import Changes, Opener, room_of, write_line
-from souvenance.core.desk import Desk
-from souvenance.core.vault import RoomKeys
-from souvenance.domain import habits as h
-from souvenance.domain.carried import is_carried
+from souvenance.core.conversation.compartments import Changes, Opener, room_of, write_line
+from souvenance.core.request_context import RequestContext
+from souvenance.core.vault import CompartmentKeys
+from souvenance.domain import reasoning_settings as h
 from souvenance.domain.content import check_characters, encode_metadata
-from souvenance.domain.framing import frame
+from souvenance.domain.directory import PEER, Entry
+from souvenance.domain.encoding import frame
+from souvenance.domain.jobs import DERIVE, SUMMARISE, Errand
 from souvenance.domain.line import MESSAGE, RELAYED, SealedLine
-from souvenance.domain.register import PEER, Entry
-from souvenance.domain.tasks import DERIVE, SUMMARISE, Errand
+from souvenance.domain.provenance import is_carried
 from souvenance.errors import Conflict
-from souvenance.ports.book import Turns
-from souvenance.ports.register import Batch
+from souvenance.ports.directory import Batch
+from souvenance.ports.store import Turns
 
 RETRY_WINDOW_MS = 3 * 60 * 1000
 """A client that waits a minute for an answer and tries three times is done by then."""
@@ -33,7 +33,7 @@ RETRY_WINDOW_MS = 3 * 60 * 1000
 KEY_WINDOW_MS = 24 * 3600 * 1000
 
 
-class Said(Struct, frozen=True):
+class NewMessage(Struct, frozen=True):
     """One message as it arrives."""
 
     peer: str
@@ -59,12 +59,12 @@ class Hall(Struct, frozen=True):
 
     session: str
     namespace: str | None = None
-    members: Mapping[str, h.MemberHabits] | None = None
+    members: Mapping[str, h.MemberReasoning] | None = None
     """Who else is let in, and with which habits whoever was never there before comes in."""
 
 
 def add_messages(
-    desk: Desk, hall: Hall, said: Sequence[Said], key: str | None = None
+    desk: RequestContext, hall: Hall, said: Sequence[NewMessage], key: str | None = None
 ) -> tuple[list[Message], Changes]:
     """Store the messages; a retry finds those of the first time, and changes nothing.
 
@@ -100,7 +100,7 @@ def add_messages(
     return stored, changes
 
 
-def _newcomers(desk: Desk, hall: Hall) -> dict[str, h.MemberHabits]:
+def _newcomers(desk: RequestContext, hall: Hall) -> dict[str, h.MemberReasoning]:
     if not hall.members:
         return {}
     known = {stay.held for stay in directory.stays(desk, hall.session)}
@@ -108,7 +108,11 @@ def _newcomers(desk: Desk, hall: Hall) -> dict[str, h.MemberHabits]:
 
 
 def _store(
-    desk: Desk, session: str, said: Sequence[Said], keys: dict[str, RoomKeys], first: int
+    desk: RequestContext,
+    session: str,
+    said: Sequence[NewMessage],
+    keys: dict[str, CompartmentKeys],
+    first: int,
 ) -> list[Message]:
     stored: list[Message] = []
     counts = [desk.tools.tokenizer.count(one.text) for one in said]
@@ -129,12 +133,12 @@ def _store(
     return stored
 
 
-def _kind(one: Said) -> str:
+def _kind(one: NewMessage) -> str:
     """The kind of the message. The seal binds it: metadata that is changed later makes nothing one's own."""
     return RELAYED if one.kind == MESSAGE and is_carried(MESSAGE, one.metadata) else one.kind
 
 
-def _digest(blind: bytes, session: str, said: Sequence[Said], key: str | None) -> bytes:
+def _digest(blind: bytes, session: str, said: Sequence[NewMessage], key: str | None) -> bytes:
     """What makes a batch known again: keyed, because a bare hash of few words tells them."""
     told = blake2b(key=blind, digest_size=16)
     if key is not None:
@@ -146,7 +150,7 @@ def _digest(blind: bytes, session: str, said: Sequence[Said], key: str | None) -
 
 
 def _first_time(
-    desk: Desk, session: str, digest: bytes, said: Sequence[Said], *, keyed: bool
+    desk: RequestContext, session: str, digest: bytes, said: Sequence[NewMessage], *, keyed: bool
 ) -> list[Message] | None:
     """What is there of the same batch.
 
@@ -170,7 +174,7 @@ def _first_time(
     return None
 
 
-def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> None:
+def _owe_work(desk: RequestContext, entry: Entry, said: Sequence[NewMessage], first: int) -> None:
     """Note what must still be done with these messages, in the transaction that stores them."""
     session = entry.name
     near, far = directory.habits(desk, session)
@@ -203,7 +207,7 @@ def _owe_work(desk: Desk, entry: Entry, said: Sequence[Said], first: int) -> Non
     owe_summaries(desk, entry, first, last)
 
 
-def _wait_for_quiet(desk: Desk, session: str, last: int) -> None:
+def _wait_for_quiet(desk: RequestContext, session: str, last: int) -> None:
     """Where a model derives, let it read what is new in one call, when the session is quiet or has grown."""
     model = desk.tools.model_for(DERIVE)
     if model is None:
@@ -216,7 +220,7 @@ def _wait_for_quiet(desk: Desk, session: str, last: int) -> None:
             desk.tx.work.defer(workspace, session, DERIVE, desk.now)
 
 
-def owe_summaries(desk: Desk, entry: Entry, first: int, last: int) -> None:
+def owe_summaries(desk: RequestContext, entry: Entry, first: int, last: int) -> None:
     """Note which summaries of the session are due by one of these turns."""
     rhythm = h.rhythm(*directory.habits(desk, entry.name))
     for every in () if rhythm is None else dict.fromkeys(rhythm):

@@ -8,17 +8,17 @@ from typing import Any
 from msgspec.structs import replace
 
 from souvenance.core.conversation import directory
+from souvenance.core.conversation.compartments import Changes, Opener, room_of, write_line
 from souvenance.core.conversation.ingest import Message
-from souvenance.core.conversation.place import Changes, Opener, room_of, write_line
-from souvenance.core.desk import Desk
+from souvenance.core.request_context import RequestContext
 from souvenance.domain import trust
 from souvenance.domain.content import decode_metadata
+from souvenance.domain.directory import SESSION, Entry
 from souvenance.domain.filters import Column, Field, Predicate
 from souvenance.domain.line import SealedLine
-from souvenance.domain.register import SESSION, Entry
 from souvenance.domain.trust import Trust
 from souvenance.errors import NotFound
-from souvenance.ports.book import Turns
+from souvenance.ports.store import Turns
 
 FIELDS = {
     "workspace_id": Field(Column.TEXT),
@@ -34,7 +34,7 @@ def said_at(line: SealedLine) -> int:
     return line.created_at if line.occurred_at is None else line.occurred_at
 
 
-def class_of(desk: Desk, line: SealedLine, text: str) -> Trust:
+def class_of(desk: RequestContext, line: SealedLine, text: str) -> Trust:
     """The class of a message; found out once for a request, for it takes long."""
     return desk.once(
         (class_of, line.room, line.id),
@@ -55,7 +55,13 @@ def row(line: SealedLine) -> Mapping[str, Any]:
 
 
 def page_of(
-    desk: Desk, session: str, wanted: Predicate | None, *, newest_first: bool, offset: int, limit: int
+    desk: RequestContext,
+    session: str,
+    wanted: Predicate | None,
+    *,
+    newest_first: bool,
+    offset: int,
+    limit: int,
 ) -> tuple[list[Message], int]:
     """A page of the session's messages, and how many there are in all.
 
@@ -73,7 +79,7 @@ def page_of(
     return [Message(line, opener.text(line)) for line in lines], total
 
 
-def find_message(desk: Desk, session: str, message_id: str) -> SealedLine:
+def find_message(desk: RequestContext, session: str, message_id: str) -> SealedLine:
     """Raises: NotFound."""
     namespace = directory.need(desk, SESSION, session).namespace
     for peer in dict.fromkeys(stay.held for stay in directory.stays(desk, session)):
@@ -83,12 +89,12 @@ def find_message(desk: Desk, session: str, message_id: str) -> SealedLine:
     raise NotFound("there is no such message")
 
 
-def read_message(desk: Desk, session: str, message_id: str) -> Message:
+def read_message(desk: RequestContext, session: str, message_id: str) -> Message:
     line = find_message(desk, session, message_id)
     return Message(line, Opener(desk).text(line))
 
 
-def annotate(desk: Desk, session: str, message_id: str, metadata: str) -> Message:
+def annotate(desk: RequestContext, session: str, message_id: str, metadata: str) -> Message:
     """The message with other metadata; what was said can't be changed.
 
     Raises: NotFound, Tampered.
@@ -99,7 +105,7 @@ def annotate(desk: Desk, session: str, message_id: str, metadata: str) -> Messag
     return Message(changed, Opener(desk).text(changed))
 
 
-def clone(desk: Desk, session: str, upto: str | None) -> tuple[Entry, Changes]:
+def clone(desk: RequestContext, session: str, upto: str | None) -> tuple[Entry, Changes]:
     """A new session in the same namespace, with the same peers and messages, up to and with that one.
 
     Only lines of this workspace, this session and its namespace are copied. What was concluded from them is

@@ -17,26 +17,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.core.conversation import cards
+from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.conclusions import KINDS, likeness
 from souvenance.core.conversation.erase import delete_rooms, rooms_held
-from souvenance.core.conversation.place import Changes
-from souvenance.core.desk import Desk, opened
 from souvenance.core.remember import append, sealed
-from souvenance.core.vault import RoomKeys
+from souvenance.core.request_context import RequestContext, opened
+from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import names
+from souvenance.domain.directory import FORMER, MEMBER, PEER
+from souvenance.domain.jobs import REASONING, Errand, Task
 from souvenance.domain.line import CARD, Line, SealedLine
-from souvenance.domain.names import Room
-from souvenance.domain.register import FORMER, MEMBER, PEER
-from souvenance.domain.tasks import REASONING, Errand, Task
+from souvenance.domain.names import Compartment
 from souvenance.errors import Conflict, InvalidInput, Tampered
-from souvenance.ports.book import ALL_BEFORE, EVERYTHING, Span, Views
+from souvenance.ports.store import ALL_BEFORE, EVERYTHING, TurnSpan, Views
 
 _Name = TypeVar("_Name", str, str | None)
 
 _AT_ONCE = 500
 
 
-class Renamed(Struct, frozen=True):
+class RenameReport(Struct, frozen=True):
     """What became of one part."""
 
     lines: int
@@ -48,7 +48,7 @@ class Renamed(Struct, frozen=True):
     """Owner and namespace of lines that something had replaced, with their ids and those of what did so."""
 
 
-def rename_some(desk: Desk, peer: str, name: str, after: str | None, most: int) -> Renamed:
+def rename_some(desk: RequestContext, peer: str, name: str, after: str | None, most: int) -> RenameReport:
     """Take so many lines along, at a desk that opens every namespace; all that is left if those are fewer.
 
     Raises: InvalidInput, Conflict if both have a line of the same id, Tampered, WrongKey.
@@ -75,7 +75,7 @@ def rename_some(desk: Desk, peer: str, name: str, after: str | None, most: int) 
 class _Move:
     """From one name to another, within one transaction."""
 
-    def __init__(self, desk: Desk, peer: str, name: str) -> None:
+    def __init__(self, desk: RequestContext, peer: str, name: str) -> None:
         self._desk = desk
         self._workspace = desk.scope.workspace
         self._peer = peer
@@ -84,12 +84,12 @@ class _Move:
         self._replaced: list[tuple[str, str, str, str]] = []
         self._count = 0
 
-    def told(self, cursor: str | None) -> Renamed:
-        return Renamed(self._count, cursor, self._changes, self._replaced)
+    def told(self, cursor: str | None) -> RenameReport:
+        return RenameReport(self._count, cursor, self._changes, self._replaced)
 
     def own(self, after: str | None, most: int) -> list[SealedLine]:
         """The peer's own lines, oldest first."""
-        span = Span(
+        span = TurnSpan(
             self._workspace,
             self._peer,
             self._desk.tx.lines.namespaces(self._workspace, self._peer),
@@ -111,13 +111,13 @@ class _Move:
 
     def lines(self, lines: Iterable[SealedLine]) -> None:
         """Seal them anew where they belong now."""
-        by_room: dict[Room, list[SealedLine]] = defaultdict(list)
+        by_room: dict[Compartment, list[SealedLine]] = defaultdict(list)
         for line in lines:
             by_room[line.room].append(line)
         for room, own in by_room.items():
             self._room(room, own)
 
-    def _room(self, room: Room, lines: Sequence[SealedLine]) -> None:
+    def _room(self, room: Compartment, lines: Sequence[SealedLine]) -> None:
         desk, ids = self._desk, [line.id for line in lines]
         keys = self._keys(room)
         read = [opened(line, keys) for line in lines]
@@ -131,7 +131,7 @@ class _Move:
             if sources := cited.get(line.id):
                 desk.tx.lines.cite(there.room, line.id, sources)
 
-    def _line(self, line: SealedLine, told: Line, keys: RoomKeys, there: RoomKeys) -> None:
+    def _line(self, line: SealedLine, told: Line, keys: CompartmentKeys, there: CompartmentKeys) -> None:
         desk = self._desk
         now = replace(told, room=there.room, about=self._now(line.about))
         mark = _marked_anew(line, told.text, keys, there)
@@ -206,7 +206,7 @@ class _Move:
             return payload
         return msgspec.json.encode({**told, "observer": self._name}).decode()
 
-    def _keys(self, room: Room) -> RoomKeys:
+    def _keys(self, room: Compartment) -> CompartmentKeys:
         keys = self._desk.tools.vault.known(self._desk.tx, room)
         if keys is None:
             raise Tampered(f"namespace {room.namespace!r} of {room.owner!r} has lost its keys")
@@ -216,7 +216,7 @@ class _Move:
         return self._name if name == self._peer else name
 
 
-def _marked_anew(line: SealedLine, text: str, keys: RoomKeys, there: RoomKeys) -> bytes | None:
+def _marked_anew(line: SealedLine, text: str, keys: CompartmentKeys, there: CompartmentKeys) -> bytes | None:
     """By what a conclusion is known again in the other room; not one that is known by a caller's key."""
     session = line.session or ""
     if line.likeness is None or line.likeness != likeness(keys.blind, session, text, line.kind):

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.core.conversation import cards, directory
+from souvenance.core.conversation.compartments import Changes, room_of, write_line
 from souvenance.core.conversation.conclusions import (
     TOGETHER,
     View,
@@ -23,17 +24,16 @@ from souvenance.core.conversation.conclusions import (
     newest_views,
     query_views,
 )
-from souvenance.core.conversation.derive import Passage, by_peer, observers_of, read_passage
+from souvenance.core.conversation.derive import DerivedStretch, by_peer, observers_of, read_passage
 from souvenance.core.conversation.directory import Stay, was_there
-from souvenance.core.conversation.place import Changes, room_of, write_line
-from souvenance.core.desk import Desk
-from souvenance.domain import habits as h
+from souvenance.core.request_context import RequestContext
+from souvenance.domain import reasoning_settings as h
 from souvenance.domain import trust
+from souvenance.domain.current_facts import Stand
+from souvenance.domain.jobs import Task
 from souvenance.domain.line import CONCLUSIONS, TOMBSTONE, SealedLine
-from souvenance.domain.standing import Stand
-from souvenance.domain.tasks import Task
 from souvenance.domain.trust import Trust
-from souvenance.ports.model import Known, Person, Reading, Revision, Turn
+from souvenance.ports.model import KnownFacts, ModelPerson, ModelReading, Revision, Turn
 
 MOST_KNOWN = 60
 """How many conclusions about a person a model is offered: the newest and, if there are more, the nearest."""
@@ -46,13 +46,13 @@ class Stretch(Struct, frozen=True):
 
     session: str
     namespace: str
-    passages: Mapping[str, Passage]
-    reading: Reading
+    passages: Mapping[str, DerivedStretch]
+    reading: ModelReading
     known: Mapping[str, View]
     """The conclusions that were offered, by id."""
 
 
-def read_stretch(desk: Desk, tasks: Sequence[Task]) -> Stretch:
+def read_stretch(desk: RequestContext, tasks: Sequence[Task]) -> Stretch:
     """The turns that these errands are about, with what their speakers hold of themselves.
 
     Lines that read like orders are left out. Raises: Tampered.
@@ -67,7 +67,7 @@ def read_stretch(desk: Desk, tasks: Sequence[Task]) -> Stretch:
     speakers = {line.peer for line in lines if line.id in fresh}
     known: dict[str, View] = {}
     people = [_person(desk, about, lines, known) for about in passages if about in speakers]
-    reading = Reading(
+    reading = ModelReading(
         people,
         lines,
         [turn for turn in every if turn.id not in new][-_BEFORE:],
@@ -78,7 +78,7 @@ def read_stretch(desk: Desk, tasks: Sequence[Task]) -> Stretch:
     return Stretch(session, namespace, passages, reading, known)
 
 
-def _in_order(passages: Iterable[Passage]) -> list[Turn]:
+def _in_order(passages: Iterable[DerivedStretch]) -> list[Turn]:
     """The turns of all passages, each once, in the order of the session."""
     order: list[str] = []
     turns: dict[str, Turn] = {}
@@ -94,7 +94,7 @@ def _in_order(passages: Iterable[Passage]) -> list[Turn]:
     return [turns[line] for line in order]
 
 
-def _lines(desk: Desk, trusts: Mapping[str, Trust], turns: Sequence[Turn]) -> list[Turn]:
+def _lines(desk: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Turn]) -> list[Turn]:
     """The turns at the time that clocks on the wall showed, without what is pasted or quoted in them.
 
     What reads like orders is left out.
@@ -107,7 +107,7 @@ def _lines(desk: Desk, trusts: Mapping[str, Trust], turns: Sequence[Turn]) -> li
     return found
 
 
-def _person(desk: Desk, about: str, lines: Sequence[Turn], known: dict[str, View]) -> Person:
+def _person(desk: RequestContext, about: str, lines: Sequence[Turn], known: dict[str, View]) -> ModelPerson:
     """Whom the stretch is about, with the card and the conclusions that stand."""
     whose = Whose((about,), about, kinds=(trust.KINDS[Trust.SAID], CONCLUSIONS["deductive"]))
     views = newest_views(desk, whose, MOST_KNOWN)
@@ -117,17 +117,17 @@ def _person(desk: Desk, about: str, lines: Sequence[Turn], known: dict[str, View
     found = {view.line.id: view for view in views if view.outdated_by is None}
     known.update(found)
     card = [entry.text for entry in cards.read_card(desk, about, about) or ()]
-    return Person(
+    return ModelPerson(
         about,
         card,
         [
-            Known(line_id, view.text, desk.tools.local(view.at), by_hand=not view.sources)
+            KnownFacts(line_id, view.text, desk.tools.local(view.at), by_hand=not view.sources)
             for line_id, view in found.items()
         ],
     )
 
 
-def keep_revisions(desk: Desk, stretch: Stretch, revisions: Sequence[Revision]) -> Changes:
+def keep_revisions(desk: RequestContext, stretch: Stretch, revisions: Sequence[Revision]) -> Changes:
     """Store each change for those who heard it. One whose messages were deleted meanwhile is dropped.
 
     Raises: Tampered.
@@ -147,7 +147,7 @@ def keep_revisions(desk: Desk, stretch: Stretch, revisions: Sequence[Revision]) 
     return changes
 
 
-def _heard(passage: Passage, stays: Sequence[Stay], one: Revision) -> bool:
+def _heard(passage: DerivedStretch, stays: Sequence[Stay], one: Revision) -> bool:
     return all(was_there(stays, passage.numbers[source]) for source in one.sources)
 
 
@@ -155,7 +155,7 @@ class _Hearer:
     """Keeps what one observer comes to know of one person by a stretch."""
 
     def __init__(
-        self, desk: Desk, stretch: Stretch, passage: Passage, observer: str, changes: Changes
+        self, desk: RequestContext, stretch: Stretch, passage: DerivedStretch, observer: str, changes: Changes
     ) -> None:
         self._desk = desk
         self._stretch = stretch

@@ -12,24 +12,25 @@ from itertools import islice
 
 from msgspec import Struct
 
-from souvenance.core.bounds import Bounds
 from souvenance.core.conversation import directory
+from souvenance.core.conversation.compartments import Opener, room_of, rooms_of
 from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.latest_first import latest_first
 from souvenance.core.conversation.messages import class_of, row
-from souvenance.core.conversation.place import Opener, room_of, rooms_of
-from souvenance.core.conversation.updates import latest_first
-from souvenance.core.desk import Desk
-from souvenance.core.explaining import PART, Explanation, compared_in, explained
-from souvenance.core.finding import find, understand
-from souvenance.domain import trust, words
+from souvenance.core.explanations import PART, Reasons, compared_in, explained
+from souvenance.core.request_context import RequestContext
+from souvenance.core.search import find, understand
+from souvenance.core.search_bounds import SearchBounds
+from souvenance.domain import trust
+from souvenance.domain.directory import FORMER, MEMBER, PEER, SESSION
 from souvenance.domain.filters import Predicate
 from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Room
-from souvenance.domain.question import Question
-from souvenance.domain.register import FORMER, MEMBER, PEER, SESSION
+from souvenance.domain.names import Compartment
 from souvenance.domain.trust import Trust
-from souvenance.ports.book import Span, Turns
+from souvenance.language import terms
+from souvenance.language.questions import Question
 from souvenance.ports.index import Hit
+from souvenance.ports.store import Turns, TurnSpan
 
 _WINDOW = 300
 """How many of the newest messages are looked through for a part of a word."""
@@ -65,7 +66,7 @@ class How(Struct, frozen=True):
 
 class Found(Struct, frozen=True):
     message: Message
-    explanation: Explanation | None = None
+    explanation: Reasons | None = None
     """Why it came, if that was asked for."""
     signals: Mapping[str, float] = {}
     """What each signal of `souvenance.domain.relevance` was; nothing for what only holds a part of a word."""
@@ -75,8 +76,8 @@ _USUAL = How()
 
 
 def ranked(
-    desk: Desk,
-    rooms: Iterable[Room],
+    desk: RequestContext,
+    rooms: Iterable[Compartment],
     question: Question,
     test: Test,
     limit: int,
@@ -90,7 +91,7 @@ def ranked(
     """The best of the rooms' lines within these bounds that answer the question and pass the test."""
     known = (desk.tools.vault.known(desk.tx, room) for room in rooms)
     keys = [one for one in known if one is not None]
-    bounds = Bounds(marks, sessions, said, shown=test)
+    bounds = SearchBounds(marks, sessions, said, shown=test)
     found: list[tuple[SealedLine, Hit]] = []
     seen, k = 0, limit * 2
     while True:
@@ -109,8 +110,8 @@ def ranked(
         seen, k = len(hits), k * 4
 
 
-def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLine]:
-    by_room: dict[Room, list[str]] = defaultdict(list)
+def _fetched(desk: RequestContext, hits: Sequence[Hit]) -> dict[tuple[Compartment, str], SealedLine]:
+    by_room: dict[Compartment, list[str]] = defaultdict(list)
     for hit in hits:
         by_room[hit.room].append(hit.id)
     return {
@@ -118,7 +119,9 @@ def _fetched(desk: Desk, hits: Sequence[Hit]) -> dict[tuple[Room, str], SealedLi
     }
 
 
-def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _USUAL) -> list[Found]:
+def find_messages(
+    desk: RequestContext, query: str, where: Where, limit: int, how: How = _USUAL
+) -> list[Found]:
     """The messages that answer best, best first. Raises: NotFound, Tampered."""
     opener = Opener(desk)
     test = may_find(desk, where)
@@ -150,19 +153,19 @@ def find_messages(desk: Desk, query: str, where: Where, limit: int, how: How = _
     if found or how.floor:
         return found
     return [
-        Found(message, Explanation(rank, PART) if how.explain else None)
+        Found(message, Reasons(rank, PART) if how.explain else None)
         for rank, message in enumerate(islice(_by_part(desk, query, where, test, opener), limit), 1)
     ]
 
 
-def _of_class(desk: Desk, test: Test, opener: Opener, least: Trust) -> Test:
+def _of_class(desk: RequestContext, test: Test, opener: Opener, least: Trust) -> Test:
     def passes(line: SealedLine) -> bool:
         return test(line) and class_of(desk, line, opener.text(line)) >= least
 
     return passes
 
 
-def _rooms(desk: Desk, where: Where) -> list[Room]:
+def _rooms(desk: RequestContext, where: Where) -> list[Compartment]:
     """Where such messages may lie: with those who may have said them, in the namespaces of their sessions."""
     if where.sessions is not None and where.peer is None:
         found = [
@@ -178,18 +181,18 @@ def _rooms(desk: Desk, where: Where) -> list[Room]:
     return [room for owner in owners for room in rooms_of(desk, owner) if room.namespace in namespaces]
 
 
-def _were_in(desk: Desk, session: str) -> list[str]:
+def _were_in(desk: RequestContext, session: str) -> list[str]:
     return [stay.held for stay in directory.stays(desk, session)]
 
 
-def _anyone(desk: Desk) -> list[str]:
+def _anyone(desk: RequestContext) -> list[str]:
     entries = [
         entry for kind in (PEER, FORMER) for entry in desk.tx.register.entries(desk.scope.workspace, kind)
     ]
     return list(dict.fromkeys(entry.name for entry in entries))
 
 
-def may_find(desk: Desk, where: Where) -> Test:
+def may_find(desk: RequestContext, where: Where) -> Test:
     """Whether a line is a message that the search may return.
 
     What a deleted peer left under its name is not its namesake's.
@@ -219,23 +222,23 @@ def may_find(desk: Desk, where: Where) -> Test:
     return passes
 
 
-def _by_part(desk: Desk, query: str, where: Where, test: Test, opener: Opener) -> Iterator[Message]:
+def _by_part(desk: RequestContext, query: str, where: Where, test: Test, opener: Opener) -> Iterator[Message]:
     """Among the newest messages, those that hold a term of the question inside a word, newest first."""
-    needles = [term for term in words.asked(query) if len(term) >= _SHORTEST_PART]
+    needles = [term for term in terms.asked(query) if len(term) >= _SHORTEST_PART]
     if not needles:
         return
     for line in newest_of(desk, where, _WINDOW):
         if test(line):
             text = opener.text(line)
-            if words.contained(needles, text):
+            if terms.contained(needles, text):
                 yield Message(line, text)
 
 
-def newest_of(desk: Desk, where: Where, limit: int) -> list[SealedLine]:
+def newest_of(desk: RequestContext, where: Where, limit: int) -> list[SealedLine]:
     """The newest lines there, newest first; whether the search may return them is not looked at."""
     workspace = desk.scope.workspace
     if where.peer is not None and where.sessions is None:
-        return desk.tx.lines.walk(Span(workspace, where.peer, directory.namespaces(desk), limit=limit))
+        return desk.tx.lines.walk(TurnSpan(workspace, where.peer, directory.namespaces(desk), limit=limit))
     if where.sessions is None:
         sessions = desk.tx.register.entries(
             workspace, SESSION, namespaces=desk.scope.namespaces, newest_first=True, limit=_SESSIONS

@@ -11,29 +11,29 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.core.conversation import context
+from souvenance.core.conversation.compartments import Changes, Opener, sessions_room, write_line
 from souvenance.core.conversation.messages import class_of, said_at
-from souvenance.core.conversation.place import Changes, Opener, sessions_room, write_line
-from souvenance.core.desk import Desk
-from souvenance.domain.central import central
+from souvenance.core.request_context import RequestContext
+from souvenance.decoders import settled
+from souvenance.domain.centrality import central
+from souvenance.domain.jobs import Errand, Task
 from souvenance.domain.line import SUMMARY
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
-from souvenance.domain.shapes import settled
-from souvenance.domain.tasks import Errand, Task
 from souvenance.domain.trust import Trust
-from souvenance.ports.book import Turns
 from souvenance.ports.model import Turn
+from souvenance.ports.store import Turns
 
 SHORT_TOKENS = 1000
 LONG_TOKENS = 4000
 
 
-class Kind(Struct, frozen=True):
+class SummaryKind(Struct, frozen=True):
     """What a summary's errand says."""
 
     long: bool = False
 
 
-class Stretch(Struct, frozen=True):
+class SummaryStretch(Struct, frozen=True):
     """What is to be summarised."""
 
     errand: Errand
@@ -53,13 +53,13 @@ class Stretch(Struct, frozen=True):
         return LONG_TOKENS if self.long else SHORT_TOKENS
 
 
-def read_stretch(desk: Desk, task: Task) -> Stretch | None:
+def read_stretch(desk: RequestContext, task: Task) -> SummaryStretch | None:
     """None if there is nothing new to summarise.
 
     Raises: Tampered.
     """
     session = task.session or ""
-    long = msgspec.json.decode(task.payload, type=settled(Kind)).long
+    long = msgspec.json.decode(task.payload, type=settled(SummaryKind)).long
     earlier = next((one for one in context.summaries(desk, session) if one.long == long), None)
     first = 0 if earlier is None else earlier.turn + 1
     lines = desk.tx.lines.turns(Turns(desk.scope.workspace, session, first=first, last=task.last))
@@ -81,7 +81,7 @@ def read_stretch(desk: Desk, task: Task) -> Stretch | None:
         namespace=task.namespace,
     )
     read = [line.id for line in lines]
-    return Stretch(errand, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
+    return SummaryStretch(errand, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
 
 
 def by_quotes(
@@ -107,7 +107,7 @@ def by_quotes(
     return "\n".join((*told, *(quote for _, quote in sorted(kept.items()))))
 
 
-def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:
+def keep_summary(desk: RequestContext, stretch: SummaryStretch, text: str) -> Changes:
     """Put the summary in place of the earlier one of its kind; an empty one changes nothing.
 
     If a message was deleted while the reasoner thought, it has to think again.
@@ -124,7 +124,7 @@ def keep_summary(desk: Desk, stretch: Stretch, text: str) -> Changes:
         earlier = desk.tx.lines.get(place.room, place.id)
         if (
             earlier is not None
-            and msgspec.json.decode(earlier.metadata, type=settled(Kind)).long == stretch.long
+            and msgspec.json.decode(earlier.metadata, type=settled(SummaryKind)).long == stretch.long
         ):
             desk.tx.lines.delete(earlier.room, (earlier.id,))
             changes.lose(earlier.room, (earlier.id,))

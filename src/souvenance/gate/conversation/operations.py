@@ -6,12 +6,12 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
+from souvenance.domain.directory import PEER, SCOPE, SESSION, WORKSPACE
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import Need, Reach
-from souvenance.domain.register import PEER, SCOPE, SESSION, WORKSPACE
-from souvenance.gate.conversation import answers as a
-from souvenance.gate.conversation import asks as q
-from souvenance.gate.conversation import chatting, keys, places, speech, views
+from souvenance.gate.conversation import chat, directory, knowledge, messages, tokens
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
 from souvenance.gate.conversation.rights import Rights
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import Operation
@@ -161,30 +161,36 @@ OPEN_WORKSPACE = _operation(
     "list",
     q.OpenWorkspace,
     a.Workspace,
-    places.open_workspace,
+    directory.open_workspace,
     _opens_workspace,
     writes=True,
     reach=lambda request: Reach(workspace=request.id, some_room=True),
-    peek=places.find_workspace,
+    peek=directory.find_workspace,
 )
 LIST_WORKSPACES = _operation(
     "workspaces.list",
     "list",
     q.ListWorkspaces,
     a.WorkspacePage,
-    places.list_workspaces,
+    directory.list_workspaces,
     _operator,
     reach=lambda request: Reach(some_room=True),
 )
 CHANGE_WORKSPACE = _operation(
-    "workspaces.change", "put", q.ChangeWorkspace, a.Workspace, places.change_workspace, _whole, writes=True
+    "workspaces.change",
+    "put",
+    q.ChangeWorkspace,
+    a.Workspace,
+    directory.change_workspace,
+    _whole,
+    writes=True,
 )
 DELETE_WORKSPACE = _operation(
     "workspaces.delete",
     "forget",
     q.OfWorkspace,
     a.Note,
-    places.delete_workspace,
+    directory.delete_workspace,
     _whole,
     writes=True,
 )
@@ -193,106 +199,108 @@ OPEN_PEER = _operation(
     "list",
     q.OpenPeer,
     a.Peer,
-    places.open_peer,
+    directory.open_peer,
     _opens_peer,
     writes=True,
-    peek=places.find_peer,
+    peek=directory.find_peer,
 )
 CHANGE_PEER = _operation(
-    "peers.change", "put", q.ChangePeer, a.Peer, places.change_peer, _of_peer, writes=True
+    "peers.change", "put", q.ChangePeer, a.Peer, directory.change_peer, _of_peer, writes=True
 )
-LIST_PEERS = _operation("peers.list", "list", q.ListPeers, a.PeerPage, places.list_peers, _whole)
+LIST_PEERS = _operation("peers.list", "list", q.ListPeers, a.PeerPage, directory.list_peers, _whole)
 DELETE_PEER = _operation(
-    "peers.delete", "forget", q.DeletePeer, a.Note, places.delete_peer, _whole, writes=True, rings=True
+    "peers.delete", "forget", q.DeletePeer, a.Note, directory.delete_peer, _whole, writes=True, rings=True
 )
 RENAME_PEER = _operation(
     "peers.rename",
     "forget",
     q.RenamePeer,
     a.Renamed,
-    places.rename_peer,
+    directory.rename_peer,
     _renames,
     writes=True,
     rings=True,
     reach=lambda request: Reach(workspace=request.workspace_id, namespaces=(ALL,), whole_rooms=True),
 )
 SESSIONS_OF_PEER = _operation(
-    "peers.sessions", "list", q.SessionsOfPeer, a.SessionPage, places.sessions_of_peer, _of_peer
+    "peers.sessions", "list", q.SessionsOfPeer, a.SessionPage, directory.sessions_of_peer, _of_peer
 )
-ASK_PEER = _operation("peers.chat", "get", q.AskPeer, a.Told, chatting.ask_peer, _asks_peer, waits=True)
+ASK_PEER = _operation("peers.chat", "get", q.AskPeer, a.ChatAnswer, chat.ask_peer, _asks_peer, waits=True)
 ASK_WORKSPACE = _operation(
-    "workspaces.chat", "get", q.AskWorkspace, a.Told, chatting.ask_workspace, _whole, waits=True
+    "workspaces.chat", "get", q.AskWorkspace, a.ChatAnswer, chat.ask_workspace, _whole, waits=True
 )
-REPRESENT = _operation("peers.representation", "get", q.Represent, a.Representation, views.represent, _looks)
+REPRESENT = _operation(
+    "peers.representation", "get", q.Represent, a.Representation, knowledge.represent, _looks
+)
 PEER_CONTEXT = _operation(
     "peers.context",
     "get",
     q.PeerContext,
-    a.PeerContext,
-    views.peer_context,
+    a.PeerContextAnswer,
+    knowledge.peer_context,
     _looks,
     question=attrgetter("search_query"),
 )
-READ_CARD = _operation("peers.card", "get", q.ReadCard, a.PeerCard, views.read_card, _reads_card)
+READ_CARD = _operation("peers.card", "get", q.ReadCard, a.PeerCard, knowledge.read_card, _reads_card)
 WRITE_CARD = _operation(
-    "peers.set_card", "put", q.WriteCard, a.PeerCard, views.write_card, _writes_card, writes=True
+    "peers.set_card", "put", q.WriteCard, a.PeerCard, knowledge.write_card, _writes_card, writes=True
 )
 SEARCH_WORKSPACE = _operation(
-    "workspaces.search", "get", q.SearchWorkspace, a.Messages, speech.search_workspace, _whole
+    "workspaces.search", "get", q.SearchWorkspace, a.Messages, messages.search_workspace, _whole
 )
 SEARCH_PEER = _operation(
     "peers.search",
     "get",
     q.SearchPeer,
     a.Messages,
-    speech.search_peer,
+    messages.search_peer,
     _hears,
     question=attrgetter("query"),
 )
 SEARCH_SESSION = _operation(
-    "sessions.search", "get", q.SearchSession, a.Messages, speech.search_session, _reads_session
+    "sessions.search", "get", q.SearchSession, a.Messages, messages.search_session, _reads_session
 )
 OPEN_SESSION = _operation(
     "sessions.open",
     "list",
     q.OpenSession,
     a.Session,
-    places.open_session,
+    directory.open_session,
     _opens_session,
     writes=True,
-    peek=places.find_session,
+    peek=directory.find_session,
 )
 CHANGE_SESSION = _operation(
     "sessions.change",
     "put",
     q.ChangeSession,
     a.Session,
-    places.change_session,
+    directory.change_session,
     lambda rights, request: rights.makes(request.session_id),
     writes=True,
 )
 LIST_SESSIONS = _operation(
-    "sessions.list", "list", q.ListSessions, a.SessionPage, places.list_sessions, _whole
+    "sessions.list", "list", q.ListSessions, a.SessionPage, directory.list_sessions, _whole
 )
 DELETE_SESSION = _operation(
     "sessions.delete",
     "forget",
     q.OfSession,
     a.Note,
-    places.delete_session,
+    directory.delete_session,
     _writes_session,
     writes=True,
     rings=True,
 )
 CLONE_SESSION = _operation(
-    "sessions.clone", "put", q.CloneSession, a.Session, places.clone_session, _whole, writes=True
+    "sessions.clone", "put", q.CloneSession, a.Session, directory.clone_session, _whole, writes=True
 )
 ADD_MEMBERS = _operation(
     "sessions.add_peers",
     "put",
     q.SetMembers,
     a.Session,
-    places.add_members,
+    directory.add_members,
     _sets_members,
     writes=True,
 )
@@ -301,7 +309,7 @@ SET_MEMBERS = _operation(
     "put",
     q.SetMembers,
     a.Session,
-    places.set_members,
+    directory.set_members,
     _sets_members,
     writes=True,
 )
@@ -310,67 +318,67 @@ REMOVE_MEMBERS = _operation(
     "put",
     q.RemoveMembers,
     a.Session,
-    places.remove_members,
+    directory.remove_members,
     lambda rights, request: rights.writes(request.session_id, request.peers),
     writes=True,
 )
 LIST_MEMBERS = _operation(
-    "sessions.peers", "list", q.ListMembers, a.PeerPage, places.list_members, _reads_session
+    "sessions.peers", "list", q.ListMembers, a.PeerPage, directory.list_members, _reads_session
 )
 READ_MEMBER = _operation(
-    "sessions.peer_config", "list", q.OfMember, a.MemberHabits, places.read_member, _reads_member
+    "sessions.peer_config", "list", q.OfMember, a.MemberSettings, directory.read_member, _reads_member
 )
 CONFIGURE_MEMBER = _operation(
     "sessions.set_peer_config",
     "put",
     q.ConfigureMember,
     a.Done,
-    places.configure_member,
+    directory.configure_member,
     lambda rights, request: rights.writes(request.session_id, (request.peer_id,)),
     writes=True,
 )
 CONTEXT = _operation(
-    "sessions.context", "get", q.SessionContext, a.SessionContext, speech.context, _reads_session
+    "sessions.context", "get", q.SessionContext, a.SessionContextAnswer, messages.context, _reads_session
 )
 SUMMARIES = _operation(
-    "sessions.summaries", "get", q.Summaries, a.SessionSummaries, speech.summaries, _sums_up
+    "sessions.summaries", "get", q.Summaries, a.SessionSummaries, messages.summaries, _sums_up
 )
 ADD_MESSAGES = _operation(
     "messages.add",
     "put",
     q.AddMessages,
     a.Messages,
-    speech.add,
+    messages.add,
     _says,
     writes=True,
     rings=True,
-    texts=speech.texts_added,
+    texts=messages.texts_added,
 )
 ADD_FILE = _operation(
     "messages.upload",
     "put",
     q.AddFile,
     a.Messages,
-    speech.add_file,
+    messages.add_file,
     lambda rights, request: rights.makes(request.session_id, (request.peer_id,), request.namespace),
     writes=True,
     rings=True,
-    prepare=speech.read_file,
-    texts=speech.texts_in_file,
+    prepare=messages.read_file,
+    texts=messages.texts_in_file,
 )
 LIST_MESSAGES = _operation(
-    "messages.list", "get", q.ListMessages, a.MessagePage, speech.list_, _reads_session
+    "messages.list", "get", q.ListMessages, a.MessagePage, messages.list_, _reads_session
 )
-READ_MESSAGE = _operation("messages.read", "get", q.OfMessage, a.Message, speech.read_one, _reads_session)
+READ_MESSAGE = _operation("messages.read", "get", q.OfMessage, a.Message, messages.read_one, _reads_session)
 CHANGE_MESSAGE = _operation(
-    "messages.change", "put", q.ChangeMessage, a.Message, speech.change, _writes_session, writes=True
+    "messages.change", "put", q.ChangeMessage, a.Message, messages.change, _writes_session, writes=True
 )
 DELETE_MESSAGE = _operation(
     "messages.delete",
     "forget",
     q.DeleteMessage,
     a.Done,
-    speech.delete,
+    messages.delete,
     _writes_session,
     writes=True,
     rings=True,
@@ -380,7 +388,7 @@ ADD_CONCLUSIONS = _operation(
     "put",
     q.AddConclusions,
     a.Conclusions,
-    views.add_conclusions,
+    knowledge.add_conclusions,
     _states,
     writes=True,
 )
@@ -389,7 +397,7 @@ LIST_CONCLUSIONS = _operation(
     "get",
     q.ListConclusions,
     a.ConclusionPage,
-    views.list_conclusions,
+    knowledge.list_conclusions,
     lambda rights, request: rights.peer(),
 )
 QUERY_CONCLUSIONS = _operation(
@@ -397,15 +405,15 @@ QUERY_CONCLUSIONS = _operation(
     "get",
     q.QueryConclusions,
     a.Conclusions,
-    views.query_conclusions,
+    knowledge.query_conclusions,
     lambda rights, request: rights.peer(),
 )
 READ_CONCLUSION = _operation(
     "conclusions.read",
     "get",
     q.OfConclusion,
-    a.Conclusion,
-    views.read_conclusion,
+    a.ConclusionAnswer,
+    knowledge.read_conclusion,
     lambda rights, request: rights.peer(),
 )
 DELETE_CONCLUSION = _operation(
@@ -413,7 +421,7 @@ DELETE_CONCLUSION = _operation(
     "forget",
     q.OfConclusion,
     a.Done,
-    views.delete_conclusion,
+    knowledge.delete_conclusion,
     lambda rights, request: rights.peer(),
     writes=True,
     rings=True,
@@ -422,55 +430,70 @@ OPEN_SCOPE = _operation(
     "scopes.open",
     "list",
     q.OpenScope,
-    a.Scope,
-    places.open_scope,
+    a.ScopeAnswer,
+    directory.open_scope,
     _opens_scope,
     writes=True,
-    peek=places.find_scope,
+    peek=directory.find_scope,
 )
-LIST_SCOPES = _operation("scopes.list", "list", q.Paged, a.ScopePage, places.list_scopes, _whole)
-READ_SCOPE = _operation("scopes.read", "list", q.OfScope, a.Scope, places.read_scope, _whole)
-DELETE_SCOPE = _operation("scopes.delete", "put", q.OfScope, a.Done, places.delete_scope, _whole, writes=True)
+LIST_SCOPES = _operation("scopes.list", "list", q.Paged, a.ScopePage, directory.list_scopes, _whole)
+READ_SCOPE = _operation("scopes.read", "list", q.OfScope, a.ScopeAnswer, directory.read_scope, _whole)
+DELETE_SCOPE = _operation(
+    "scopes.delete", "put", q.OfScope, a.Done, directory.delete_scope, _whole, writes=True
+)
 ADD_TO_SCOPE = _operation(
-    "scopes.add_sessions", "put", q.AddToScope, a.Done, places.add_to_scope, _whole, writes=True
+    "scopes.add_sessions", "put", q.AddToScope, a.Done, directory.add_to_scope, _whole, writes=True
 )
 REMOVE_FROM_SCOPE = _operation(
-    "scopes.remove_session", "put", q.RemoveFromScope, a.Done, places.remove_from_scope, _whole, writes=True
+    "scopes.remove_session",
+    "put",
+    q.RemoveFromScope,
+    a.Done,
+    directory.remove_from_scope,
+    _whole,
+    writes=True,
 )
 SESSIONS_OF_SCOPE = _operation(
-    "scopes.sessions", "list", q.SessionsOfScope, a.SessionPage, places.sessions_of_scope, _whole
+    "scopes.sessions", "list", q.SessionsOfScope, a.SessionPage, directory.sessions_of_scope, _whole
 )
-SCOPE_STATUS = _operation("scopes.status", "list", q.OfScope, a.ScopeStatus, places.scope_status, _whole)
+SCOPE_STATUS = _operation("scopes.status", "list", q.OfScope, a.ScopeStatus, directory.scope_status, _whole)
 QUEUE_STATUS = _operation(
     "queue.status",
     "list",
     q.QueueStatus,
     a.Queue,
-    views.hurried_queue,
+    knowledge.hurried_queue,
     _queue,
     writes=True,
     rings=True,
-    peek=views.settled_queue,
+    peek=knowledge.settled_queue,
 )
 SCHEDULE_DREAM = _operation(
-    "dreams.schedule", "put", q.ScheduleDream, a.Done, views.schedule_dream, _whole, writes=True, rings=True
+    "dreams.schedule",
+    "put",
+    q.ScheduleDream,
+    a.Done,
+    knowledge.schedule_dream,
+    _whole,
+    writes=True,
+    rings=True,
 )
 NEW_KEY = _operation(
     "keys.new",
     "grant",
     q.NewKey,
-    a.Key,
-    keys.new_key,
+    a.MintedKey,
+    tokens.new_key,
     lambda rights, request: None,
     reach=lambda request: Reach(workspace=request.workspace_id),
 )
 ADD_WEBHOOK = _operation(
-    "webhooks.add", "put", q.AddWebhook, a.Webhook, keys.add_webhook, _whole, writes=True
+    "webhooks.add", "put", q.AddWebhook, a.Webhook, tokens.add_webhook, _whole, writes=True
 )
-LIST_WEBHOOKS = _operation("webhooks.list", "list", q.Paged, a.WebhookPage, keys.list_webhooks, _whole)
+LIST_WEBHOOKS = _operation("webhooks.list", "list", q.Paged, a.WebhookPage, tokens.list_webhooks, _whole)
 DELETE_WEBHOOK = _operation(
-    "webhooks.delete", "put", q.OfWebhook, a.Done, keys.delete_webhook, _whole, writes=True
+    "webhooks.delete", "put", q.OfWebhook, a.Done, tokens.delete_webhook, _whole, writes=True
 )
 TRY_WEBHOOKS = _operation(
-    "webhooks.test", "put", q.OfWorkspace, a.Note, keys.try_webhooks, _whole, writes=True, rings=True
+    "webhooks.test", "put", q.OfWorkspace, a.Note, tokens.try_webhooks, _whole, writes=True, rings=True
 )

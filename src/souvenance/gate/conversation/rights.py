@@ -21,17 +21,17 @@ from functools import partial
 
 from souvenance.core.conversation.conclusions import Whose
 from souvenance.core.conversation.directory import find, members, namespace_for, stays
-from souvenance.core.desk import Desk
-from souvenance.domain.cap import Grant
+from souvenance.core.request_context import RequestContext
+from souvenance.domain.capability import Grant
+from souvenance.domain.directory import SESSION
 from souvenance.domain.names import ALL, own_mark
-from souvenance.domain.register import SESSION
 from souvenance.errors import CapOpMismatch, CapScopeMismatch
 
 
 class Rights:
     """Of one request."""
 
-    def __init__(self, desk: Desk, grant: Grant) -> None:
+    def __init__(self, desk: RequestContext, grant: Grant) -> None:
         self._desk = desk
         self._grant = grant
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from souvenance.agents.conversation_scope import Flags, Observation
 from souvenance.errors import InvalidInput
-from souvenance.hermes.keys import find
-from souvenance.hermes.kinds import Wrong
-from souvenance.turns.seat import Flags, Observation
+from souvenance.hermes.setting_types import Wrong
+from souvenance.hermes.settings_table import find
 
 _T = TypeVar("_T")
 

@@ -10,28 +10,34 @@ import click
 from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput
+from souvenance.hermes.config_files import write_setting
 from souvenance.hermes.configuration import Configuration, RecallMode
-from souvenance.hermes.files import write_setting
 from souvenance.hermes.identity import agent_peer
-from souvenance.hermes.keys import find
+from souvenance.hermes.settings_table import find
 from souvenance.hermes.setup import wizard
 from souvenance.hermes.setup.answers import NOTHING, PRESETS, alias, prefix, reads, taken, writes
-from souvenance.hermes.setup.blocks import block_of
+from souvenance.hermes.setup.command_context import (
+    CommandContext,
+    HermesCommand,
+    common_options,
+    pass_desk,
+    settle,
+)
+from souvenance.hermes.setup.config_blocks import block_of
 from souvenance.hermes.setup.console import Abandoned, Terminal
-from souvenance.hermes.setup.desk import Command, Desk, common_options, pass_desk, settle
-from souvenance.hermes.setup.hostconfig import provider_in
+from souvenance.hermes.setup.display import shown
+from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.inspection import Inspect
 from souvenance.hermes.setup.install import install as place
 from souvenance.hermes.setup.install import uninstall as take_away
 from souvenance.hermes.setup.interpreter import reach
 from souvenance.hermes.setup.people import IDENTITIES, Mapped
 from souvenance.hermes.setup.profiles import DEFAULT, Profile, find_installation
-from souvenance.hermes.setup.renaming import Carried, Carry, left_behind, owner_of
-from souvenance.hermes.setup.shown import shown
-from souvenance.hermes.setup.signing import login, logout
+from souvenance.hermes.setup.rename_peer import Carried, Carry, left_behind, owner_of
+from souvenance.hermes.setup.sign_in_commands import login, logout
 from souvenance.hermes.setup.status import lines, report
 from souvenance.hermes.setup.sync import sync as synced
-from souvenance.hermes.signin import profile as signin
+from souvenance.hermes.sign_in import profile as signin
 
 _RECALL_MODES = get_args(RecallMode)
 _HOW: Mapping[str | None, signin.How] = {"browser": "browser", "device": "code"}
@@ -45,7 +51,7 @@ def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> 
     @click.pass_context
     def hermes(ctx: click.Context) -> None:
         """Memory for Hermes Agent: place the plugin, set it up, see how it does."""
-        desk = ctx.ensure_object(Desk)
+        desk = ctx.ensure_object(CommandContext)
         desk.inspect, desk.carry = inspect, carry
         settle(ctx, desk)
 
@@ -55,12 +61,12 @@ def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> 
     return hermes
 
 
-@click.command(cls=Command, without=["--profile"])
+@click.command(cls=HermesCommand, without=["--profile"])
 @click.option("--profile", "profiles", metavar="NAME", multiple=True, help="Only this profile; repeatable.")
 @click.option("--uninstall", is_flag=True, help="Take the plugin away again.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @pass_desk
-def install(desk: Desk, profiles: tuple[str, ...], uninstall: bool, dry_run: bool) -> None:
+def install(desk: CommandContext, profiles: tuple[str, ...], uninstall: bool, dry_run: bool) -> None:
     """Place the plugin in every profile of Hermes. Doing it again does no harm."""
     installation = find_installation(desk.environment, desk.home, desk.profile, new=not uninstall)
     chosen = installation.chosen(profiles or ([desk.profile] if desk.profile else []))
@@ -90,7 +96,7 @@ def _chosen(profile: Profile) -> str:
     return "" if profile.name == DEFAULT else f" -p {profile.name}"
 
 
-@click.command(cls=Command, without=["--json"])
+@click.command(cls=HermesCommand, without=["--json"])
 @click.option("--embedded", "where", flag_value="embedded", help="Keep memory on this machine.")
 @click.option("--cloud", "where", flag_value="cloud", help="Keep memory in Honcho's cloud.")
 @click.option("--url", metavar="URL", help="Keep memory on this server, Souvenance's or Honcho's.")
@@ -119,7 +125,7 @@ def _chosen(profile: Profile) -> str:
 )
 @click.option("--yes", is_flag=True, help="Ask nothing.")
 @pass_desk
-def setup(desk: Desk, /, yes: bool, **options: Any) -> None:
+def setup(desk: CommandContext, /, yes: bool, **options: Any) -> None:
     """Set memory up, by a few questions or by options, and make it that of Hermes."""
     profile = desk.installation.current
     console = Terminal(answers=not yes)
@@ -138,7 +144,7 @@ def setup(desk: Desk, /, yes: bool, **options: Any) -> None:
         raise click.Abort from None
 
 
-def _given(desk: Desk, options: Mapping[str, Any]) -> wizard.Given:
+def _given(desk: CommandContext, options: Mapping[str, Any]) -> wizard.Given:
     """Raises: InvalidInput."""
     names = {
         "peer": "peerName",
@@ -175,7 +181,7 @@ def _given(desk: Desk, options: Mapping[str, Any]) -> wizard.Given:
     )
 
 
-def _api_key(desk: Desk, options: Mapping[str, Any]) -> str | None:
+def _api_key(desk: CommandContext, options: Mapping[str, Any]) -> str | None:
     if options["api_key_file"] is not None:
         key = taken("apiKey", options["api_key_file"].read())
     elif options["api_key_env"] is not None:
@@ -187,32 +193,32 @@ def _api_key(desk: Desk, options: Mapping[str, Any]) -> str | None:
     return str(key)
 
 
-@click.command(cls=Command)
+@click.command(cls=HermesCommand)
 @pass_desk
-def status(desk: Desk) -> None:
+def status(desk: CommandContext) -> None:
     """Say how memory stands in this profile. Nothing is made or changed."""
     found = report(desk.installation, desk.surroundings, Path.cwd(), desk.inspect)
     desk.show(found, lines(found))
 
 
-@click.command(cls=Command)
+@click.command(cls=HermesCommand)
 @pass_desk
-def enable(desk: Desk) -> None:
+def enable(desk: CommandContext) -> None:
     """Switch memory on in this profile."""
     _change(desk, {"enabled": True})
 
 
-@click.command(cls=Command)
+@click.command(cls=HermesCommand)
 @pass_desk
-def disable(desk: Desk) -> None:
+def disable(desk: CommandContext) -> None:
     """Switch memory off in this profile. What is remembered stays."""
     _change(desk, {"enabled": False})
 
 
-@click.command(cls=Command)
+@click.command(cls=HermesCommand)
 @click.argument("mode", required=False, type=click.Choice([*_RECALL_MODES, *PRESETS]))
 @pass_desk
-def mode(desk: Desk, mode: str | None) -> None:
+def mode(desk: CommandContext, mode: str | None) -> None:
     """Choose how memory reaches the model, or who observes whom; without MODE, say how it is.
 
     hybrid, context and tools are about recall; directional and unified about observation.
@@ -225,7 +231,7 @@ def mode(desk: Desk, mode: str | None) -> None:
         _change(desk, {"recallMode": mode})
 
 
-def _observe(desk: Desk, mode: str) -> None:
+def _observe(desk: CommandContext, mode: str) -> None:
     """Choose the preset, and take out what is said flag by flag and would win over it."""
     before = desk.configuration()
     changes = {"observationMode": mode, "observation": None}
@@ -240,13 +246,15 @@ def _observe(desk: Desk, mode: str) -> None:
     _tell_change(desk, before, ("observation",), file)
 
 
-@click.command(cls=Command)
+@click.command(cls=HermesCommand)
 @click.option("--user", metavar="NAME", help="Your name.")
 @click.option("--ai", metavar="NAME", help="The agent's name.")
 @click.option("--carry", metavar="OLD", help="Take along what is remembered of you under that name.")
 @click.option("--carry-ai", metavar="OLD", help="Take along what the agent knows under that name.")
 @pass_desk
-def peer(desk: Desk, user: str | None, ai: str | None, carry: str | None, carry_ai: str | None) -> None:
+def peer(
+    desk: CommandContext, user: str | None, ai: str | None, carry: str | None, carry_ai: str | None
+) -> None:
     """Name yourself and the agent; without options, say the names.
 
     Memory is kept by name: what is remembered so far stays with the names of so far, unless it is carried
@@ -267,13 +275,13 @@ def peer(desk: Desk, user: str | None, ai: str | None, carry: str | None, carry_
     _change(desk, given, carried)
 
 
-def _carried(desk: Desk, configuration: Configuration, old: str, new: str) -> Carried:
+def _carried(desk: CommandContext, configuration: Configuration, old: str, new: str) -> Carried:
     if desk.carry is None:
         raise click.UsageError("nothing can be carried along from here")
     return desk.carry(configuration, old, new)
 
 
-@click.command(cls=Command)
+@click.command(cls=HermesCommand)
 @click.option(
     "--context", type=int, metavar="N", help="Tokens of memory in one turn at most; 0 for no limit."
 )
@@ -284,16 +292,16 @@ def _carried(desk: Desk, configuration: Configuration, old: str, new: str) -> Ca
     help="Characters of an answer about the user at most; 0 for no limit.",
 )
 @pass_desk
-def tokens(desk: Desk, context: int | None, dialectic: int | None) -> None:
+def tokens(desk: CommandContext, context: int | None, dialectic: int | None) -> None:
     """Limit what is put before the model; without options, say the limits."""
     _choose(desk, {"contextTokens": context, "dialecticMaxChars": dialectic})
 
 
-@click.command("map", cls=Command)
+@click.command("map", cls=HermesCommand)
 @click.argument("name", required=False)
 @click.option("--remove", is_flag=True, help="Let the strategy name this directory's session again.")
 @pass_desk
-def map_(desk: Desk, name: str | None, remove: bool) -> None:
+def map_(desk: CommandContext, name: str | None, remove: bool) -> None:
     """Name the session of this directory; without NAME, list the directories that have one."""
     if name and remove:
         raise click.UsageError("NAME and --remove exclude each other")
@@ -315,9 +323,9 @@ def map_(desk: Desk, name: str | None, remove: bool) -> None:
     desk.show({"file": file, "sessions": sessions}, [said, f"in {file}"])
 
 
-@click.command(cls=Command)
+@click.command(cls=HermesCommand)
 @pass_desk
-def sync(desk: Desk) -> None:
+def sync(desk: CommandContext) -> None:
     """Give every profile a block of settings like the default one's, with an agent of its own."""
     installation = desk.installation
     done = synced(installation, desk.environment)
@@ -337,7 +345,7 @@ def sync(desk: Desk) -> None:
     desk.show({"profiles": done}, text())
 
 
-def _tell(desk: Desk, *names: str, carried: Sequence[Carried] = ()) -> None:
+def _tell(desk: CommandContext, *names: str, carried: Sequence[Carried] = ()) -> None:
     now = desk.configuration()
     values = {name: _value(now, name) for name in names}
     told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
@@ -355,7 +363,7 @@ def _value(configuration: Configuration, name: str) -> Any:
     return getattr(configuration, _attribute(name), None)
 
 
-def _choose(desk: Desk, wanted: Mapping[str, Any]) -> None:
+def _choose(desk: CommandContext, wanted: Mapping[str, Any]) -> None:
     """Write the settings that are given; if none is, say how they are."""
     given = {name: value for name, value in wanted.items() if value is not None}
     if given:
@@ -364,7 +372,7 @@ def _choose(desk: Desk, wanted: Mapping[str, Any]) -> None:
         _tell(desk, *wanted)
 
 
-def _change(desk: Desk, given: Mapping[str, Any], carried: Sequence[Carried] = ()) -> None:
+def _change(desk: CommandContext, given: Mapping[str, Any], carried: Sequence[Carried] = ()) -> None:
     """Write settings, and say what changed and where, and what was carried along before."""
     before = desk.configuration()
     meant = {name: taken(name, value) for name, value in given.items()}
@@ -376,7 +384,7 @@ def _change(desk: Desk, given: Mapping[str, Any], carried: Sequence[Carried] = (
 
 
 def _tell_change(
-    desk: Desk,
+    desk: CommandContext,
     before: Configuration,
     names: tuple[str, ...],
     file: Path,

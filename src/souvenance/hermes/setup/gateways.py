@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from souvenance.hermes.setup.hostconfig import nested, read_settings
+from souvenance.hermes.setup.host_config import nested, read_settings
 from souvenance.hermes.setup.profiles import Profile
 
 _TURNED_ON_BY: Mapping[str, tuple[str, ...]] = {

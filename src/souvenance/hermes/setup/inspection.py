@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from souvenance.domain.spending import Spent
-from souvenance.hermes.breaker import Health
+from souvenance.domain.model_budget import Spent
+from souvenance.hermes.circuit_breaker import Health
 from souvenance.hermes.configuration import Configuration
-from souvenance.ports.outbox import Standing
+from souvenance.ports.write_queue import QueueStatus
 
 
 class Findings(Struct, frozen=True, kw_only=True):
@@ -19,7 +19,7 @@ class Findings(Struct, frozen=True, kw_only=True):
     """What it said of itself, or why it does not answer."""
     health: Health | None = None
     """How it did for the Hermes that used it last; None if that is not known."""
-    outbox: Standing | None = None
+    outbox: QueueStatus | None = None
     """What waits to be written; None if that is not known."""
     delay: str = ""
     """Why that waited when it was last tried."""

@@ -10,9 +10,9 @@ from typing import Literal
 from msgspec import Struct
 
 from souvenance.errors import Conflict
+from souvenance.hermes.setup.atomic_files import replace_text, unwritable
+from souvenance.hermes.setup.plugin_files import FILES, MARK
 from souvenance.hermes.setup.profiles import Profile
-from souvenance.hermes.setup.shim import FILES, MARK
-from souvenance.hermes.setup.whole import replace_text, unwritable
 
 Outcome = Literal["placed", "renewed", "already in place", "removed", "not there"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from souvenance.domain.shapes import settled
+from souvenance.decoders import settled
 from souvenance.version import __version__
 
 _REQUIREMENT = "souvenance[hermes]"
@@ -32,7 +32,7 @@ print(json.dumps({"version": version, "pip": importlib.util.find_spec("pip") is 
 """
 
 
-class Reach(Struct, frozen=True):
+class ImportCheck(Struct, frozen=True):
     python: Path | None = None
     """The interpreter of Hermes, if it was found."""
     version: str | None = None
@@ -46,27 +46,27 @@ class _Answer(Struct, frozen=True):
     pip: bool
 
 
-def reach(environment: Mapping[str, str]) -> Reach:
+def reach(environment: Mapping[str, str]) -> ImportCheck:
     """Ask the Python of the `hermes` on the path, or else this one if Hermes is installed beside us."""
     program = shutil.which("hermes", path=environment.get("PATH"))
     python = _python_of(Path(program)) if program else None
     if python is None and importlib.util.find_spec("hermes_cli") is not None:
         python = Path(sys.executable)
     if python is None:
-        return Reach(
+        return ImportCheck(
             advice="Hermes was not found on the path. Its environment must have this package: run there "
             f"python -m pip install {shlex.quote(_REQUIREMENT)}"
         )
     if python.parent == Path(sys.executable).parent:
-        return Reach(python, __version__)
+        return ImportCheck(python, __version__)
     answer = _asked(python, environment)
     if answer is None:
-        return Reach(python, advice=f"{python} could not be asked whether it imports souvenance.")
+        return ImportCheck(python, advice=f"{python} could not be asked whether it imports souvenance.")
     if answer.version is None:
-        return Reach(
+        return ImportCheck(
             python, advice=f"Hermes can't import souvenance yet. Run: {_command(python, answer.pip)}"
         )
-    return Reach(python, answer.version)
+    return ImportCheck(python, answer.version)
 
 
 def _asked(python: Path, environment: Mapping[str, str]) -> _Answer | None:

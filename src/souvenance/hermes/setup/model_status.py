@@ -14,7 +14,7 @@ _LEAST_TOKENS = 5_000
 """With less left no call is made: each is booked with the longest reply that it may get."""
 
 
-class ModelStatus(Struct, frozen=True, kw_only=True):
+class ModelReport(Struct, frozen=True, kw_only=True):
     choice: Choice
     calls_today: int
     calls_per_day: int
@@ -31,9 +31,9 @@ def is_served(configuration: Configuration, findings: Findings) -> bool:
 
 def model_status(
     configuration: Configuration, findings: Findings, environment: Mapping[str, str]
-) -> ModelStatus:
+) -> ModelReport:
     choice = "server" if is_served(configuration, findings) else model_choice(configuration, environment)
-    return ModelStatus(
+    return ModelReport(
         choice=choice,
         calls_today=findings.spent.calls_today,
         calls_per_day=configuration.host_model_calls_per_day,
@@ -43,7 +43,7 @@ def model_status(
     )
 
 
-def model_words(found: ModelStatus) -> str:
+def model_words(found: ModelReport) -> str:
     match found.choice:
         case "server":
             return "the server's own, if it has one; Hermes' model is not used"

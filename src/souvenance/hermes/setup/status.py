@@ -12,25 +12,25 @@ from typing import Any
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
-from souvenance.hermes.breaker import Health
+from souvenance.hermes.circuit_breaker import Health
+from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.files import read_configuration
 from souvenance.hermes.host import Conversation
 from souvenance.hermes.identity import identify
-from souvenance.hermes.keys import KEYS, NOT_NEEDED
-from souvenance.hermes.naming import session_name
-from souvenance.hermes.oauth import Grant
+from souvenance.hermes.oauth_tokens import OAuthGrant
+from souvenance.hermes.session_names import session_name
+from souvenance.hermes.settings_table import KEYS, NOT_NEEDED
 from souvenance.hermes.setup.answers import PRESETS
-from souvenance.hermes.setup.blocks import block_name, block_of, root_of
-from souvenance.hermes.setup.hostconfig import provider_in
+from souvenance.hermes.setup.config_blocks import block_name, block_of, root_of
+from souvenance.hermes.setup.display import SECRETS, address, masked, plain, shown, size
+from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.inspection import Findings, Inspect
 from souvenance.hermes.setup.install import is_placed
-from souvenance.hermes.setup.model_status import ModelStatus, is_served, model_status, model_words
+from souvenance.hermes.setup.model_status import ModelReport, is_served, model_status, model_words
 from souvenance.hermes.setup.people import Identity, identity_in
 from souvenance.hermes.setup.profiles import DEFAULT, Installation
-from souvenance.hermes.setup.shown import SECRETS, address, masked, plain, shown, size
-from souvenance.hermes.setup.signing import standing
-from souvenance.ports.outbox import Standing
+from souvenance.hermes.setup.sign_in_commands import standing
+from souvenance.ports.write_queue import QueueStatus
 
 _OTHERS: Mapping[Identity, str] = {
     "just-me": "whoever writes through a gateway is you",
@@ -48,7 +48,7 @@ _CONSTANT = {
 """The defaults, but of what is told anyway."""
 
 
-class Place(Struct, frozen=True):
+class ConfigLocation(Struct, frozen=True):
     """A profile, and how far it is ours."""
 
     profile: str
@@ -62,7 +62,7 @@ class Report(Struct, frozen=True, kw_only=True):
     host: str
     file: Path | None
     enabled: bool
-    places: list[Place]
+    places: list[ConfigLocation]
     url: str | None
     """The server; None for the store on this machine."""
     store: Path
@@ -74,14 +74,14 @@ class Report(Struct, frozen=True, kw_only=True):
     reachable: bool | None
     told: str
     health: Health | None
-    outbox: Standing | None
+    outbox: QueueStatus | None
     delay: str
     """Why what waits in it could not be written."""
     unwritable: str
     """Why there is no outbox that could be used."""
     unread: list[str]
     """Variables that choose an embedder, where nobody reads them."""
-    model: ModelStatus
+    model: ModelReport
     identity: Identity
     session: str | None
     """What is said in this directory belongs to; None if every run has its own."""
@@ -114,7 +114,8 @@ def report(
         file=configuration.file,
         enabled=configuration.enabled,
         places=[
-            Place(one.name, is_placed(one), provider_in(one.settings)) for one in installation.profiles()
+            ConfigLocation(one.name, is_placed(one), provider_in(one.settings))
+            for one in installation.profiles()
         ],
         url=address(configuration.url) if configuration.url else None,
         store=configuration.store,
@@ -196,7 +197,7 @@ def _bytes_in(folder: Path) -> int | None:
 
 def _key(configuration: Configuration) -> str:
     if configuration.oauth is not None:
-        grant = Grant.of(configuration)
+        grant = OAuthGrant.of(configuration)
         return f"OAuth ({standing(grant, int(time.time()))})" if grant else "OAuth, which can't be renewed"
     return masked(configuration.api_key) if configuration.api_key else "none"
 
@@ -278,7 +279,7 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
         )
 
 
-def _outbox(standing: Standing) -> str:
+def _outbox(standing: QueueStatus) -> str:
     told = f"{standing.waiting} waiting, {standing.held} held, {standing.set_aside} set aside"
     return f"{told}; set aside whole {standing.broken} times" if standing.broken else told
 

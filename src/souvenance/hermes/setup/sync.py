@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from souvenance.hermes.config_files import FILE, host_of, read_configuration, write_setting
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.files import FILE, host_of, read_configuration, write_setting
-from souvenance.hermes.keys import find
-from souvenance.hermes.setup.blocks import block_of
+from souvenance.hermes.settings_table import find
+from souvenance.hermes.setup.config_blocks import block_of
 from souvenance.hermes.setup.profiles import DEFAULT, Installation, Profile, environment_of
 
 Outcome = Literal["made", "already there", "has a file of its own"]

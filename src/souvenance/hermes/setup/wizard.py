@@ -10,28 +10,28 @@ from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
+from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
+from souvenance.hermes.config_files import hold_to_be_readable, read_configuration, write_setting
+from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.files import hold_to_be_readable, read_configuration, write_setting
-from souvenance.hermes.interpretation import KEY_VARIABLE, Complaint
-from souvenance.hermes.keys import find
-from souvenance.hermes.kinds import NO_LIMIT, peer_name
 from souvenance.hermes.model_choice import TOKENS_PER_CONVERSATION
+from souvenance.hermes.setting_types import NO_LIMIT, peer_name
+from souvenance.hermes.settings_table import find
 from souvenance.hermes.setup.answers import taken, writes
-from souvenance.hermes.setup.blocks import old_spellings
+from souvenance.hermes.setup.config_blocks import old_spellings
 from souvenance.hermes.setup.console import Abandoned, Console, Terminal, agreed, answered, chosen
+from souvenance.hermes.setup.display import address, shown
 from souvenance.hermes.setup.gateways import gateways
-from souvenance.hermes.setup.hostconfig import PROVIDER, choose_provider, provider_in
+from souvenance.hermes.setup.host_config import PROVIDER, choose_provider, provider_in
 from souvenance.hermes.setup.inspection import Inspect
 from souvenance.hermes.setup.install import is_placed
 from souvenance.hermes.setup.people import Mapped, ask_identity
 from souvenance.hermes.setup.profiles import DEFAULT, Profile, profile_at
-from souvenance.hermes.setup.renaming import is_kept, left_behind, owner_of
-from souvenance.hermes.setup.shown import address, shown
-from souvenance.hermes.setup.signdesk import SignIn, SignInDesk
-from souvenance.hermes.signin import profile as signin
-from souvenance.hermes.signin.profile import How
-from souvenance.turns.seat import Namespaces
+from souvenance.hermes.setup.rename_peer import is_kept, left_behind, owner_of
+from souvenance.hermes.setup.sign_in_step import SignIn, SignInDesk
+from souvenance.hermes.sign_in import profile as signin
+from souvenance.hermes.sign_in.profile import How
 
 Connection = Literal["embedded", "server", "cloud"]
 

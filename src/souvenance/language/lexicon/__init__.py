@@ -16,11 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache, cached_property
-from pathlib import Path
+from pkgutil import get_data
 
 from msgspec import Struct
 
-from souvenance.domain.pattern import pattern
+from souvenance.patterns import pattern
 
 _LANGUAGES = ("en", "de", "fr", "es", "pt", "it")
 _WORD = pattern(r"[^\W_](?:[\w-]|\.(?=\w))*|&")
@@ -74,7 +74,7 @@ def lexicons() -> tuple[Lexicon, ...]:
 def _read(language: str) -> Lexicon:
     import tomllib
 
-    told = tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text("utf-8"))
+    told = tomllib.loads((get_data(__name__, f"{language}.toml") or b"").decode())
     words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
     words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
     return Lexicon(words, told["facts"])

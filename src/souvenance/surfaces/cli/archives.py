@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from souvenance.domain.portable import Manifest
+from souvenance.domain.archive_records import Manifest
 
 REGISTER, LINES, OWED = "register", "lines", "owed"
 """How the names of an archive's members begin, by what is in them."""
@@ -29,7 +29,7 @@ class ArchiveReader(Protocol):
     def lines(self, prefix: str) -> Iterator[bytes]: ...
 
 
-class Archives(Protocol):
+class ArchiveFiles(Protocol):
     """Where archives are written to and read from; what is read was verified from beginning to end."""
 
     def writing(

@@ -9,17 +9,17 @@ from pathlib import Path
 import click
 import msgspec
 
+from souvenance.decoders import settled
 from souvenance.domain import merkle
 from souvenance.domain import receipt as receipts
 from souvenance.domain.audit import Checkpoint, Event, Row, verify
-from souvenance.domain.moments import to_datetime
 from souvenance.domain.names import DEFAULT_WORKSPACE
-from souvenance.domain.shapes import settled
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import Group, pass_shell
-from souvenance.surfaces.cli.shell import Shell, say
+from souvenance.surfaces.cli.session import Shell, say
 
 _PAGE = 1000
 

@@ -9,12 +9,12 @@ from typing import Any, Protocol
 import click
 
 from souvenance.errors import Unsupported
-from souvenance.gate import portable as p
+from souvenance.gate import archive as p
 from souvenance.surfaces.cli.options import Command, pass_shell
-from souvenance.surfaces.cli.shell import Settings, Shell
+from souvenance.surfaces.cli.session import CommandSettings, Shell
 
 
-class Kept(Protocol):
+class BackupReport(Protocol):
     """What a backup holds."""
 
     @property
@@ -30,9 +30,9 @@ class Kept(Protocol):
     def bytes(self) -> int: ...
 
 
-BackUp = Callable[..., Kept]
+BackUp = Callable[..., BackupReport]
 """Of (settings, target), with `recipients`, `with_keys` and `allow_empty`."""
-Restore = Callable[..., Kept]
+Restore = Callable[..., BackupReport]
 """Of (source, home), with `identity`."""
 
 
@@ -55,7 +55,7 @@ def backup_command(back_up: BackUp) -> click.Command:
     ) -> None:
         """Write all of the store to FILE, which must not exist. A server may serve meanwhile."""
         _here(shell, "backup")
-        settings: Settings = shell.settings
+        settings: CommandSettings = shell.settings
         shell.call(p.NOTE_BACKUP, p.NoteBackup(keys=not without_keys))
         kept = back_up(
             settings, file, recipients=recipient, with_keys=not without_keys, allow_empty=allow_empty
@@ -100,7 +100,7 @@ def restore_command(restore: Restore) -> click.Command:
     return restore_
 
 
-def _told(file: Path, kept: Kept) -> dict[str, Any]:
+def _told(file: Path, kept: BackupReport) -> dict[str, Any]:
     return {
         "file": str(file),
         "lines": kept.lines,

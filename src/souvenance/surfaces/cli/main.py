@@ -10,16 +10,16 @@ import click
 import msgspec
 
 from souvenance.errors import Misconfigured, SouvenanceError
-from souvenance.surfaces.cli import audit, caps, memory, upkeep
+from souvenance.surfaces.cli import audit, memory, operate, tokens
 from souvenance.surfaces.cli.demo import demo
-from souvenance.surfaces.cli.exits import INTERRUPTED, exit_of
+from souvenance.surfaces.cli.exit_codes import INTERRUPTED, exit_of
 from souvenance.surfaces.cli.mcp import mcp
 from souvenance.surfaces.cli.options import Group
 from souvenance.surfaces.cli.reindex import reindex
-from souvenance.surfaces.cli.renaming import rename
-from souvenance.surfaces.cli.shell import OpenHouse, SettingsFrom, Shell
-from souvenance.surfaces.cli.signins import signins
-from souvenance.surfaces.cli.working import work
+from souvenance.surfaces.cli.rename import rename
+from souvenance.surfaces.cli.session import OpenHouse, SettingsFrom, Shell
+from souvenance.surfaces.cli.sign_ins import signins
+from souvenance.surfaces.cli.work import work
 from souvenance.version import __version__
 
 _CLIENT = "httpx"
@@ -49,8 +49,8 @@ def cli() -> None:
 
 
 for part in (
-    upkeep.init,
-    upkeep.serve,
+    operate.init,
+    operate.serve,
     work,
     memory.put,
     memory.get,
@@ -60,24 +60,24 @@ for part in (
     memory.correct,
     memory.forget,
     rename,
-    caps.caps,
-    caps.keys,
+    tokens.caps,
+    tokens.keys,
     signins,
     audit.audit,
-    upkeep.status,
-    upkeep.doctor,
-    upkeep.rebuild,
+    operate.status,
+    operate.doctor,
+    operate.rebuild,
     reindex,
     mcp,
     demo,
-    upkeep.completion,
+    operate.completion,
 ):
     cli.add_command(part)
 
 
-def run(open_house: OpenHouse, settings_from: SettingsFrom) -> int:
+def run(open_installation: OpenHouse, settings_from: SettingsFrom) -> int:
     """Run the command line and say how it ended."""
-    shell = Shell(open_house, settings_from)
+    shell = Shell(open_installation, settings_from)
     try:
         return ended(cli, sys.argv[1:], "souvenance", shell)
     finally:

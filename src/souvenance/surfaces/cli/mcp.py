@@ -19,11 +19,11 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.operation import Operation
 from souvenance.surfaces.cli.options import NAMES, Command, pass_shell
-from souvenance.surfaces.cli.shell import Shell
+from souvenance.surfaces.cli.session import Shell
 
 if TYPE_CHECKING:
-    from souvenance.surfaces.mcp.asking import Errand
-    from souvenance.surfaces.mcp.person import Person
+    from souvenance.surfaces.mcp.gate_calls import Errand
+    from souvenance.surfaces.mcp.person import MemoryOwner
 
 _CLIENTS = ("claude-code", "codex", "opencode", "cursor")
 
@@ -112,12 +112,12 @@ def _serve(shell: Shell, reach: _Reach) -> None:
         serve_stdio(person, call)
 
 
-def _narrowed(shell: Shell, reach: _Reach) -> tuple[Person, dict[Errand, Shell]]:
+def _narrowed(shell: Shell, reach: _Reach) -> tuple[MemoryOwner, dict[Errand, Shell]]:
     """Whose memory it is, and for each errand a shell whose cap is good for nothing else.
 
     Raises: SouvenanceError.
     """
-    from souvenance.surfaces.mcp.narrowing import ERRANDS, narrower
+    from souvenance.surfaces.mcp.narrow_tokens import ERRANDS, narrower
     from souvenance.surfaces.mcp.person import person_of
 
     given: m.WhoAmIAnswer = shell.call(o.WHOAMI, m.WhoAmI())
@@ -141,16 +141,16 @@ def _narrowed(shell: Shell, reach: _Reach) -> tuple[Person, dict[Errand, Shell]]
 
 
 def _print(shell: Shell, reach: _Reach, client: str, http: str | None, with_cap: bool) -> None:
-    from souvenance.surfaces.mcp.clients import CLIENTS, Way, endpoint
+    from souvenance.surfaces.mcp.clients import CLIENTS, ClientConfig, endpoint
 
     if http is None:
         if with_cap:
             raise click.UsageError("--with-cap goes with --http.")
-        way = Way((*_program(), "mcp", *_place(shell), *reach.options()))
+        way = ClientConfig((*_program(), "mcp", *_place(shell), *reach.options()))
     elif reach.options():
         raise click.UsageError("What a server lets a client reach is in its cap: narrow that.")
     else:
-        way = Way(url=endpoint(http), with_cap=with_cap)
+        way = ClientConfig(url=endpoint(http), with_cap=with_cap)
     chosen = CLIENTS[client]
     setup = chosen.setup(way)
     if not shell.json:

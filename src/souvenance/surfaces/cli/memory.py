@@ -13,18 +13,18 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from souvenance.decoders import UNREADABLE
 from souvenance.domain import receipt as receipts
 from souvenance.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
 from souvenance.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
-from souvenance.domain.shapes import UNREADABLE
 from souvenance.domain.trust import named, quoted
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.confirming import confirm, yes_option
+from souvenance.surfaces.cli.confirm import confirm, yes_option
 from souvenance.surfaces.cli.options import LINE_ID, MOMENT, NAMES, Command, pass_shell
 from souvenance.surfaces.cli.screen import Record, shown, visible
-from souvenance.surfaces.cli.shell import Shell, new_file
+from souvenance.surfaces.cli.session import Shell, new_file
 
 _CATCH_UP_SECONDS = 0.2
 """For what was put while no server ran: a question loads the embedder anyway, unlike `put`."""

@@ -11,8 +11,8 @@ import click
 
 from souvenance.domain import ulid
 from souvenance.errors import InvalidInput
-from souvenance.surfaces.cli.shell import Shell
-from souvenance.surfaces.localtime import here
+from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.local_time import here
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -83,7 +83,7 @@ class Names(click.ParamType[tuple[str, ...]]):
         return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
-class Span(click.ParamType[int]):
+class TimeRangeOption(click.ParamType[int]):
     """A length of time such as 90s, 15m, 1h, 30d."""
 
     name = "time"
@@ -131,6 +131,6 @@ class LineId(click.ParamType[str]):
 
 LINE_ID = LineId()
 NAMES = Names()
-SPAN = Span()
+SPAN = TimeRangeOption()
 MOMENT = Moment()
 pass_shell = click.make_pass_decorator(Shell)

@@ -11,7 +11,7 @@ from souvenance.errors import StorageBusy, Unavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import Command, pass_shell
-from souvenance.surfaces.cli.shell import Shell
+from souvenance.surfaces.cli.session import Shell
 
 _LOOK_SECONDS = 0.5
 _MOST_BUSY = 6

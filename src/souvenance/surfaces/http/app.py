@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from souvenance.domain.shapes import UNREADABLE, settled
+from souvenance.decoders import UNREADABLE, settled
 from souvenance.errors import (
     HostRefused,
     InvalidInput,
@@ -31,30 +31,30 @@ from souvenance.errors import (
 )
 from souvenance.gate.gate import Gate
 from souvenance.surfaces.http.apidocs import docs_routes
-from souvenance.surfaces.http.bodies import Bodies, Body, body_of
 from souvenance.surfaces.http.door import Door
-from souvenance.surfaces.http.exchange import (
+from souvenance.surfaces.http.honcho.door import honcho_routes
+from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
+from souvenance.surfaces.http.host_check import check_host, check_origin, from_here
+from souvenance.surfaces.http.oauth.metadata import DOCUMENTS
+from souvenance.surfaces.http.openapi import describe
+from souvenance.surfaces.http.request_bodies import Bodies, Body, body_of
+from souvenance.surfaces.http.request_threads import (
     HEADERS,
     Endpoint,
-    Hands,
+    RequestThreads,
     credentials_of,
     encode,
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.guard import check_host, check_origin, from_here
-from souvenance.surfaces.http.honcho.door import honcho_routes
-from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.openapi import describe
 from souvenance.surfaces.http.route import Route
+from souvenance.surfaces.http.route_tree import RouteTree
 from souvenance.surfaces.http.routes import ROUTES
-from souvenance.surfaces.http.seen.passage import Passage
-from souvenance.surfaces.http.seen.places import UPKEEP, places_of
-from souvenance.surfaces.http.seen.routes import seen_routes
-from souvenance.surfaces.http.seen.sight import Sight, note
-from souvenance.surfaces.http.signin.metadata import DOCUMENTS
 from souvenance.surfaces.http.statuses import status_of
-from souvenance.surfaces.http.table import Table
+from souvenance.surfaces.http.telemetry.middleware import TelemetryMiddleware
+from souvenance.surfaces.http.telemetry.observer import TelemetryObserver, note
+from souvenance.surfaces.http.telemetry.route_names import UPKEEP, places_of
+from souvenance.surfaces.http.telemetry.routes import seen_routes
 from souvenance.version import __version__
 
 _LOOKING = ("GET", "HEAD", "OPTIONS")
@@ -66,7 +66,7 @@ def make_app(
     allowed_hosts: Collection[str] | None = None,
     trusted: str | None = None,
     doors: Sequence[Door] = (),
-    sight: Sight | None = None,
+    sight: TelemetryObserver | None = None,
     serving: bool = True,
 ) -> Guarded:
     """The ASGI application.
@@ -77,7 +77,7 @@ def make_app(
     memory.
     """
     description: list[bytes] = []
-    hands = Hands(gate)
+    hands = RequestThreads(gate)
 
     async def openapi(request: Request) -> Response:
         if not description:
@@ -100,7 +100,7 @@ def make_app(
         own, honcho = own_routes(gate, hands), honcho_routes(gate, hands)
     others = [(door, door.routes(gate, hands)) for door in doors]
     app = Starlette(
-        routes=[*upkeep, Table([*own, *honcho]), *(route for _, routes in others for route in routes)],
+        routes=[*upkeep, RouteTree([*own, *honcho]), *(route for _, routes in others for route in routes)],
         lifespan=lifespan,
         exception_handlers={
             SouvenanceError: _refused,
@@ -114,7 +114,7 @@ def make_app(
         sight.places |= places_of("memory", own, ROUTES) | places_of("honcho", honcho, HONCHO_ROUTES)
         for door, routes in others:
             sight.places |= places_of(type(door).__name__.removesuffix("Door").lower(), routes)
-    return Guarded(app, allowed_hosts, trusted, Passage(sight), Bodies(gate.limits))
+    return Guarded(app, allowed_hosts, trusted, TelemetryMiddleware(sight), Bodies(gate.limits))
 
 
 class Guarded:
@@ -125,7 +125,7 @@ class Guarded:
         app: ASGIApp,
         allowed_hosts: Collection[str] | None,
         trusted: str | None,
-        passage: Passage,
+        passage: TelemetryMiddleware,
         bodies: Bodies,
     ) -> None:
         self._app = app
@@ -176,11 +176,11 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
         await _refusal(stopping)(scope, receive, send)
 
 
-def own_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
+def own_routes(gate: Gate, hands: RequestThreads) -> list[WebRoute]:
     return [WebRoute(route.path, _endpoint(gate, hands, route), methods=[route.method]) for route in ROUTES]
 
 
-def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
+def _endpoint(gate: Gate, hands: RequestThreads, route: Route) -> Endpoint:
     decoder = msgspec.json.Decoder(settled(route.operation.request))
 
     async def answer(request: Request) -> Response:

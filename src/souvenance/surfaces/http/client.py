@@ -22,18 +22,18 @@ import msgspec
 from msgspec import Struct
 
 from souvenance import errors as e
+from souvenance.agents.awaited_answers import Awaited
 from souvenance.domain.proof import Bound, bound_headers
 from souvenance.domain.retry_after import seconds_to_wait
-from souvenance.gate.admission import Credentials
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
-from souvenance.surfaces.http.guard import is_loopback
+from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.reading import read
+from souvenance.surfaces.http.host_check import is_loopback
+from souvenance.surfaces.http.request_encoding import EncodedRequest, RequestWriter, is_plain
+from souvenance.surfaces.http.response_decoding import read
 from souvenance.surfaces.http.route import Route
 from souvenance.surfaces.http.routes import ROUTES
-from souvenance.surfaces.http.writing import Sent, Writer, is_plain
-from souvenance.turns.awaited import Awaited
 from souvenance.version import __version__
 
 MOST_ANSWER_BYTES = 64 * 1024 * 1024
@@ -121,7 +121,7 @@ class RemoteGate:
 
     def _exchange(
         self,
-        sent: Sent,
+        sent: EncodedRequest,
         headers: Mapping[str, str],
         timeout: float | None,
         awaited: Awaited,
@@ -350,13 +350,13 @@ def _proving(credentials: Credentials) -> dict[str, str]:
 
 
 @cache
-def _writer(name: str) -> Writer:
+def _writer(name: str) -> RequestWriter:
     """Raises: Unsupported."""
     if name not in _ROUTES:
         raise e.Unsupported(
             f"{name} is not served over HTTP", hint="Run it on the machine that has the data folder."
         )
-    return Writer(_ROUTES[name])
+    return RequestWriter(_ROUTES[name])
 
 
 _BY_STATUS: dict[int, type[e.SouvenanceError]] = {

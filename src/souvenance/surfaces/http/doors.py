@@ -6,14 +6,14 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from souvenance.domain.upstream import ChatSettings
-from souvenance.gate.reception import Reception
+from souvenance.gate.oauth_state import OAuthState
 from souvenance.surfaces.http.door import Door
-from souvenance.surfaces.http.signin.door import SignInDoor
+from souvenance.surfaces.http.oauth.door import SignInDoor
 
 
 def doors_of(
     chat: ChatSettings,
-    reception: Reception,
+    reception: OAuthState,
     *,
     owner_cap: str,
     public_url: str | None,

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from souvenance import errors as e
-from souvenance.gate.conversation import answers as a
-from souvenance.surfaces.http.describing import Paths
+from souvenance.gate.conversation import responses as a
+from souvenance.surfaces.http.openapi_parts import Paths
 from souvenance.surfaces.http.route import Route
 
 _REF = "#/components/schemas/{name}"
@@ -33,7 +33,7 @@ class Ready(msgspec.Struct):
     status: str
 
 
-class Health(msgspec.Struct):
+class HealthAnswer(msgspec.Struct):
     status: str
     version: str
     store: str
@@ -44,13 +44,13 @@ def describe(routes: Iterable[Route], version: str, doors: Iterable[Paths]) -> d
     """What the routes do, and the paths of doors that describe themselves."""
     routes = tuple(routes)
     kinds = {kind for route in routes for kind in (route.operation.request, route.operation.answer)}
-    described = Description([*kinds, Error, Health, Ready])
+    described = Description([*kinds, Error, HealthAnswer, Ready])
     paths: dict[str, Any] = defaultdict(dict)
     paths["/health"]["get"] = {
         "operationId": "health",
         "summary": "Whether the server is up",
         "security": [],
-        "responses": {"200": described.answer(Health), "403": described.refusals([e.HostRefused])},
+        "responses": {"200": described.answer(HealthAnswer), "403": described.refusals([e.HostRefused])},
     }
     paths["/ready"]["get"] = {
         "operationId": "ready",
@@ -145,7 +145,7 @@ class Description:
         if kind in _LISTS:
             schema = self._schema(kind)["properties"][_LISTS[kind]]
         content: dict[str, Any] = {"application/json": {"schema": schema}}
-        if kind is a.Told:
+        if kind is a.ChatAnswer:
             content["text/event-stream"] = {}
         return {"description": "Done", "content": content}
 

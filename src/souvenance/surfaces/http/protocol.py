@@ -12,7 +12,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from souvenance.errors import HeadersTooLarge, InvalidInput, SouvenanceError
-from souvenance.surfaces.http.exchange import HEADERS, encode
+from souvenance.surfaces.http.request_threads import HEADERS, encode
 from souvenance.surfaces.http.statuses import status_of
 
 MOST_HEADER_BYTES = 64 * 1024

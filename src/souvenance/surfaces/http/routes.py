@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from souvenance import errors as e
+from souvenance.gate import archive as p
 from souvenance.gate import operations as o
-from souvenance.gate import portable as p
-from souvenance.gate import signin as s
+from souvenance.gate import sign_ins as s
 from souvenance.surfaces.http.route import Route
 
 _ROOMS = (e.NamespaceDenied,)

@@ -14,16 +14,16 @@ from typing import Any, Protocol
 import uvicorn
 from msgspec import Struct
 
-from souvenance.domain.seen import SeenSettings
+from souvenance.domain.telemetry import SeenSettings
 from souvenance.errors import Misconfigured
 from souvenance.gate.gate import Gate
 from souvenance.surfaces.http.app import Guarded, make_app
 from souvenance.surfaces.http.door import Door
-from souvenance.surfaces.http.guard import is_loopback
+from souvenance.surfaces.http.host_check import is_loopback
 from souvenance.surfaces.http.protocol import BoundedProtocol
-from souvenance.surfaces.http.seen.logs import Log, logging_to
-from souvenance.surfaces.http.seen.seeing import seeing
-from souvenance.surfaces.http.seen.sight import Sight
+from souvenance.surfaces.http.telemetry.logs import Log, logging_to
+from souvenance.surfaces.http.telemetry.observer import TelemetryObserver
+from souvenance.surfaces.http.telemetry.setup import seeing
 
 _SWITCH_SECONDS = 0.0001
 """How long a thread that computes keeps the interpreter from one that waits for it. A verdict waits so long
@@ -102,7 +102,7 @@ def tell(
 
 
 def _run(
-    app: Callable[[frozenset[str] | None, Sight | None], Guarded],
+    app: Callable[[frozenset[str] | None, TelemetryObserver | None], Guarded],
     address: Address,
     behind: Behind,
     seen: SeenSettings,

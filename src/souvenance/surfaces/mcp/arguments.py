@@ -56,17 +56,17 @@ class Remember(Arguments, frozen=True):
     happened_on: Annotated[date, Meta(description="The day it happened, if that is not today.")] | None = None
 
 
-class Recall(Arguments, frozen=True):
+class RecallArguments(Arguments, frozen=True):
     question: _Question
     limit: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many lines at most.")] = 5
 
 
-class Read(Arguments, frozen=True):
+class ReadArguments(Arguments, frozen=True):
     id: _Id
     session: _Session | None = None
 
 
-class List(Arguments, frozen=True):
+class ListArguments(Arguments, frozen=True):
     what: Annotated[
         Literal["lines", "facts", "sessions"],
         Meta(
@@ -81,7 +81,7 @@ class List(Arguments, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many at most.")] = 10
 
 
-class Profile(Arguments, frozen=True):
+class ProfileArguments(Arguments, frozen=True):
     pass
 
 
@@ -111,7 +111,7 @@ class Conclude(Arguments, frozen=True):
     ] = ()
 
 
-class Forget(Arguments, frozen=True):
+class ForgetArguments(Arguments, frozen=True):
     id: _Id
     session: _Session | None = None
 

@@ -12,7 +12,7 @@ NAME = "souvenance"
 CAP_VARIABLE = "SOUVENANCE_CAP"
 
 
-class Way(Struct, frozen=True):
+class ClientConfig(Struct, frozen=True):
     """How a program reaches the memory: by a command that it starts, or at a URL."""
 
     command: tuple[str, ...] = ()
@@ -21,14 +21,14 @@ class Way(Struct, frozen=True):
     """Whether it sends the cap in SOUVENANCE_CAP, instead of signing in."""
 
 
-def _claude_code(way: Way) -> str:
+def _claude_code(way: ClientConfig) -> str:
     if way.url is None:
         return f"claude mcp add --scope user {NAME} -- {shlex.join(way.command)}"
     header = f" --header 'Authorization: Bearer ${{{CAP_VARIABLE}}}'" if way.with_cap else ""
     return f"claude mcp add --scope user --transport http {NAME} {shlex.quote(way.url)}{header}"
 
 
-def _codex(way: Way) -> str:
+def _codex(way: ClientConfig) -> str:
     lines = [f"[mcp_servers.{NAME}]"]
     if way.url is None:
         lines += [f"command = {json.dumps(way.command[0])}", f"args = {json.dumps(way.command[1:])}"]
@@ -39,7 +39,7 @@ def _codex(way: Way) -> str:
     return "\n".join(lines)
 
 
-def _opencode(way: Way) -> str:
+def _opencode(way: ClientConfig) -> str:
     entry: dict[str, object]
     if way.url is None:
         entry = {"type": "local", "command": list(way.command), "enabled": True}
@@ -50,7 +50,7 @@ def _opencode(way: Way) -> str:
     return _json({"$schema": "https://opencode.ai/config.json", "mcp": {NAME: entry}})
 
 
-def _cursor(way: Way) -> str:
+def _cursor(way: ClientConfig) -> str:
     entry: dict[str, object]
     if way.url is None:
         entry = {"command": way.command[0], "args": list(way.command[1:])}
@@ -61,17 +61,17 @@ def _cursor(way: Way) -> str:
     return _json({"mcpServers": {NAME: entry}})
 
 
-class Client(Struct, frozen=True):
+class McpClient(Struct, frozen=True):
     where: str
     """Where it belongs, in words."""
-    setup: Callable[[Way], str]
+    setup: Callable[[ClientConfig], str]
 
 
 CLIENTS = {
-    "claude-code": Client("run in a shell", _claude_code),
-    "codex": Client("~/.codex/config.toml", _codex),
-    "opencode": Client("opencode.json in the project, or ~/.config/opencode/opencode.json", _opencode),
-    "cursor": Client(".cursor/mcp.json in the project, or ~/.cursor/mcp.json", _cursor),
+    "claude-code": McpClient("run in a shell", _claude_code),
+    "codex": McpClient("~/.codex/config.toml", _codex),
+    "opencode": McpClient("opencode.json in the project, or ~/.config/opencode/opencode.json", _opencode),
+    "cursor": McpClient(".cursor/mcp.json in the project, or ~/.cursor/mcp.json", _cursor),
 }
 
 

@@ -15,24 +15,29 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
+from souvenance.agents.offline_narrowing import Narrowed
 from souvenance.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated, UnsupportedType
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.admission import Credentials
 from souvenance.gate.gate import Gate
 from souvenance.gate.messages import checked
 from souvenance.gate.operation import Operation
-from souvenance.surfaces.http.bodies import body_of
-from souvenance.surfaces.http.describing import JSON, Paths
-from souvenance.surfaces.http.exchange import Hands, credentials_of, json_answer, refusal_headers
+from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.openapi_parts import JSON, Paths
+from souvenance.surfaces.http.request_bodies import body_of
+from souvenance.surfaces.http.request_threads import (
+    RequestThreads,
+    credentials_of,
+    json_answer,
+    refusal_headers,
+)
 from souvenance.surfaces.http.statuses import status_of
 from souvenance.surfaces.mcp import description
-from souvenance.surfaces.mcp.asking import Errand
+from souvenance.surfaces.mcp.gate_calls import Errand
 from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.narrowing import narrower
+from souvenance.surfaces.mcp.narrow_tokens import narrower
 from souvenance.surfaces.mcp.person import person_of
 from souvenance.surfaces.mcp.transport import MEMORY, Transport
-from souvenance.turns.narrowed import Narrowed
 
 PATH = "/mcp"
 METADATA = "/.well-known/oauth-protected-resource/mcp"
@@ -46,7 +51,7 @@ class McpDoor:
         self._public_url = public_url
         self._transport: Transport | None = None
 
-    def routes(self, gate: Gate, hands: Hands) -> Sequence[BaseRoute]:
+    def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
         self._transport = Transport(gate.limits.body_bytes)
         return [Route(PATH, _Endpoint(gate, hands, self._transport, self._public_url))]
 
@@ -64,7 +69,9 @@ class McpDoor:
 class _Endpoint:
     """Admits a request by its cap before the protocol sees anything of it."""
 
-    def __init__(self, gate: Gate, hands: Hands, transport: Transport, public_url: str | None) -> None:
+    def __init__(
+        self, gate: Gate, hands: RequestThreads, transport: Transport, public_url: str | None
+    ) -> None:
         self._gate = gate
         self._hands = hands
         self._transport = transport
@@ -128,7 +135,7 @@ def _again(body: bytes, receive: Receive) -> Receive:
 class _Asking:
     """Asks the gate, for each errand with its pass."""
 
-    def __init__(self, gate: Gate, hands: Hands, passes: Callable[[Errand], Credentials]) -> None:
+    def __init__(self, gate: Gate, hands: RequestThreads, passes: Callable[[Errand], Credentials]) -> None:
         self._gate = gate
         self._hands = hands
         self._passes = passes

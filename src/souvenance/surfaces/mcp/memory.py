@@ -11,23 +11,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from itertools import chain, islice, zip_longest
 
+from souvenance.agents.notes import AlreadyTold, Remark, search_terms
+from souvenance.agents.redaction import redact
+from souvenance.agents.transcript import clean
 from souvenance.domain.line import CARD, MESSAGE, PROFILE
 from souvenance.domain.names import DEFAULT_KIND
 from souvenance.domain.trust import KINDS
 from souvenance.errors import CapScopeMismatch, InvalidInput, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import answers as a
-from souvenance.gate.conversation import asks as q
 from souvenance.gate.conversation import operations as c
-from souvenance.surfaces.localtime import here
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
+from souvenance.surfaces.local_time import here
+from souvenance.surfaces.mcp import quotations
 from souvenance.surfaces.mcp import results as r
-from souvenance.surfaces.mcp import showing
-from souvenance.surfaces.mcp.asking import Asks, found
-from souvenance.surfaces.mcp.person import Person
-from souvenance.turns.background import Remark, Told, search_terms
-from souvenance.turns.cleaning import clean
-from souvenance.turns.secrets import redact
+from souvenance.surfaces.mcp.gate_calls import Asks, found
+from souvenance.surfaces.mcp.person import MemoryOwner
 
 _FROM_HERE = {"door": "mcp"}
 _CONCLUSIONS = {"conclusion", "deduction", "induction", "contradiction", *KINDS.values()}
@@ -47,26 +47,26 @@ _GONE = "Gone from memory. What was told of it before may still stand in this co
 class PersonsMemory:
     """What can be done to one person's memory. Raises, all of it: SouvenanceError."""
 
-    def __init__(self, person: Person, asks: Asks) -> None:
+    def __init__(self, person: MemoryOwner, asks: Asks) -> None:
         self.person = person
         self._asks = asks
 
-    async def remember(self, statements: Sequence[str], happened_on: date | None) -> r.Kept:
+    async def remember(self, statements: Sequence[str], happened_on: date | None) -> r.KeptResult:
         """Keep what the person told: as their words in the session; where the cap can't speak in one, as
         facts about them; and for somebody who can't be a peer, as lines of their own."""
         person = self.person
         said = [_kept(one) for one in statements]
         if not person.is_peer:
-            return r.Kept([await self._put(text, happened_on) for text in said])
+            return r.KeptResult([await self._put(text, happened_on) for text in said])
         if person.session is not None:
             try:
                 return await self._say(person.session, said, happened_on)
             except CapScopeMismatch:
                 pass  # The cap names that session, and does not open it.
         dated = said if happened_on is None else [f"On {happened_on}: {text}" for text in said]
-        return r.Kept([one.id for one in await self._state(dated, None)])
+        return r.KeptResult([one.id for one in await self._state(dated, None)])
 
-    async def _say(self, session: str, said: Sequence[str], happened_on: date | None) -> r.Kept:
+    async def _say(self, session: str, said: Sequence[str], happened_on: date | None) -> r.KeptResult:
         person, at = self.person, _noon(happened_on)
         messages = [
             q.NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at)
@@ -76,7 +76,7 @@ class PersonsMemory:
             workspace_id=person.workspace, session_id=session, messages=messages, namespace=person.namespace
         )
         stored: a.Messages = await self._asks("speak", c.ADD_MESSAGES, request)
-        return r.Kept([one.id for one in stored.messages], session)
+        return r.KeptResult([one.id for one in stored.messages], session)
 
     async def _put(self, text: str, happened_on: date | None = None, kind: str = DEFAULT_KIND) -> str:
         line = m.Put(
@@ -85,20 +85,20 @@ class PersonsMemory:
         kept: m.PutAnswer = await self._asks("note", o.PUT, line)
         return kept.id
 
-    async def recall(self, question: str, limit: int) -> r.Recalled:
+    async def recall(self, question: str, limit: int) -> r.RecallResult:
         """The few lines that answer; if none does well, the nearest, and said so."""
         lines = await self._matching(question, limit, floor=True)
         if lines:
-            return r.Recalled(lines)
+            return r.RecallResult(lines)
         nearest = await self._matching(question, min(limit, _NEAREST), floor=False)
         if nearest:
-            return r.Recalled(nearest, False, "None of these answers it well; use them only if they do.")
-        return r.Recalled([], False, "Nothing in memory matches. Ask the user, or try other words once.")
+            return r.RecallResult(nearest, False, "None of these answers it well; use them only if they do.")
+        return r.RecallResult([], False, "Nothing in memory matches. Ask the user, or try other words once.")
 
     async def _matching(self, question: str, limit: int, *, floor: bool) -> list[r.Cited]:
         about = search_terms(question)
         own: m.GetAnswer = await self._asks("read", o.GET, m.Get(question, k=limit, floor=floor))
-        ways = [[showing.line(one, about) for one in own.lines if one.matched and one.kind != CARD]]
+        ways = [[quotations.line(one, about) for one in own.lines if one.matched and one.kind != CARD]]
         for eye in self.person.eyes[:_MOST_EYES]:
             ways += [
                 await self._concluded_by(eye, question, limit, about),
@@ -116,7 +116,7 @@ class PersonsMemory:
         )
         answer: a.Conclusions | None = await found(self._asks, c.QUERY_CONCLUSIONS, request)
         concluded = [] if answer is None else answer.conclusions
-        return [showing.conclusion(one, self.person.name, about) for one in concluded]
+        return [quotations.conclusion(one, self.person.name, about) for one in concluded]
 
     async def _said_by(
         self, eye: str, question: str, limit: int, about: Sequence[str], *, floor: bool
@@ -132,7 +132,7 @@ class PersonsMemory:
         )
         answer: a.Messages | None = await found(self._asks, c.SEARCH_PEER, request)
         said = [] if answer is None else answer.messages
-        return [showing.message(one, self.person.name, about) for one in said]
+        return [quotations.message(one, self.person.name, about) for one in said]
 
     async def read(self, line_id: str, session: str | None) -> r.LineRead:
         """One line whole, with what it follows from."""
@@ -140,21 +140,21 @@ class PersonsMemory:
         concluded = None if line and line.kind not in _CONCLUSIONS else await self._conclusion(line_id)
         sources = [] if concluded is None else await self._sources(concluded)
         if line is not None:
-            shown = showing.line(line, most=showing.MOST_TEXT_CHARS)
+            shown = quotations.line(line, most=quotations.MOST_TEXT_CHARS)
             return r.LineRead(shown, sources, line.supersedes, line.invalidated_by)
         if concluded is not None:
-            shown = showing.conclusion(concluded, self.person.name, most=showing.MOST_TEXT_CHARS)
+            shown = quotations.conclusion(concluded, self.person.name, most=quotations.MOST_TEXT_CHARS)
             return r.LineRead(shown, sources)
         message = None if session is None else await self._message(line_id, session)
         if message is None:
             raise NotFound(
                 "there is no such line in this memory", hint="Give the session that was cited too."
             )
-        return r.LineRead(showing.message(message, self.person.name, most=showing.MOST_TEXT_CHARS), [])
+        return r.LineRead(quotations.message(message, self.person.name, most=quotations.MOST_TEXT_CHARS), [])
 
-    async def _conclusion(self, line_id: str) -> a.Conclusion | None:
+    async def _conclusion(self, line_id: str) -> a.ConclusionAnswer | None:
         request = q.OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
-        answer: a.Conclusion | None = await found(self._asks, c.READ_CONCLUSION, request)
+        answer: a.ConclusionAnswer | None = await found(self._asks, c.READ_CONCLUSION, request)
         return answer
 
     async def _message(self, line_id: str, session: str) -> a.Message | None:
@@ -162,22 +162,22 @@ class PersonsMemory:
         answer: a.Message | None = await found(self._asks, c.READ_MESSAGE, request)
         return answer
 
-    async def _sources(self, concluded: a.Conclusion) -> list[r.Cited]:
+    async def _sources(self, concluded: a.ConclusionAnswer) -> list[r.Cited]:
         """What the conclusion follows from, as far as it may be read."""
         sources = []
         for source in (concluded.source_ids or ())[:_MOST_SOURCES]:
             line: m.LineAnswer | None = await found(self._asks, o.LINE, m.GetLine(source))
             if line is not None:
-                sources.append(showing.line(line))
+                sources.append(quotations.line(line))
                 continue
             message = None
             if concluded.session_id is not None:
                 message = await self._message(source, concluded.session_id)
             other = await self._conclusion(source) if message is None else None
             if message is not None:
-                sources.append(showing.message(message, self.person.name))
+                sources.append(quotations.message(message, self.person.name))
             elif other is not None:
-                sources.append(showing.conclusion(other, self.person.name))
+                sources.append(quotations.conclusion(other, self.person.name))
         return sources
 
     async def list_lines(self, since: date | None, cursor: str | None, limit: int) -> r.Listed:
@@ -186,9 +186,9 @@ class PersonsMemory:
         lines = [
             r.Cited(
                 one.id,
-                showing.day_of(one.occurred_at or one.created_at),
+                quotations.day_of(one.occurred_at or one.created_at),
                 one.kind,
-                session=None if one.session is None else showing.name_of(one.session),
+                session=None if one.session is None else quotations.name_of(one.session),
             )
             for one in page.lines
         ]
@@ -206,7 +206,7 @@ class PersonsMemory:
         )
         page: a.ConclusionPage | None = await found(self._asks, c.LIST_CONCLUSIONS, request)
         items = [] if page is None else page.items
-        lines = [showing.conclusion(one, person.name) for one in items]
+        lines = [quotations.conclusion(one, person.name) for one in items]
         return r.Listed(lines, next=_next(page))
 
     async def list_sessions(self, cursor: str | None, limit: int) -> r.Listed:
@@ -219,26 +219,28 @@ class PersonsMemory:
         )
         page: a.SessionPage | None = await found(self._asks, c.SESSIONS_OF_PEER, request)
         items = [] if page is None else page.items
-        sessions = [r.Session(showing.name_of(one.id), showing.day_of(one.created_at)) for one in items]
+        sessions = [
+            r.SessionResult(quotations.name_of(one.id), quotations.day_of(one.created_at)) for one in items
+        ]
         return r.Listed(sessions=sessions, next=_next(page))
 
     async def profile(self) -> r.Profiled:
         """The card, and what else is known of the person: by themselves, by the agents, and in lines."""
-        card, known = Told(), Told()
+        card, known = AlreadyTold(), AlreadyTold()
         facts: list[str] = []
         told: list[str] = []
         for observer in (self.person.name, *self.person.eyes[:_MOST_EYES]):
             portrait = await self._portrait(observer)
             if portrait is not None:
-                facts += _new(card, showing.facts(portrait.peer_card or ()))
-                told += islice(_new(known, showing.known(portrait.representation or "")), _NEWEST)
+                facts += _new(card, quotations.facts(portrait.peer_card or ()))
+                told += islice(_new(known, quotations.known(portrait.representation or "")), _NEWEST)
         if "snapshot" in self.person.ops:
             own: m.SnapshotAnswer = await self._asks("read", o.SNAPSHOT, m.Snapshot())
-            told += islice(_new(known, showing.newest(own.profile)), _NEWEST)
+            told += islice(_new(known, quotations.newest(own.profile)), _NEWEST)
         hint = None if facts or told else "Nothing is known of the user yet: it gathers as they tell."
         return r.Profiled(facts[:_KNOWN], told[:_KNOWN], hint)
 
-    async def _portrait(self, observer: str) -> a.PeerContext | None:
+    async def _portrait(self, observer: str) -> a.PeerContextAnswer | None:
         person = self.person.name
         request = q.PeerContext(
             workspace_id=self.person.workspace,
@@ -248,7 +250,7 @@ class PersonsMemory:
             max_conclusions=_KNOWN,
             floor=True,
         )
-        answer: a.PeerContext | None = await found(self._asks, c.PEER_CONTEXT, request)
+        answer: a.PeerContextAnswer | None = await found(self._asks, c.PEER_CONTEXT, request)
         return answer
 
     async def conclude(self, fact: str, session: str | None, sources: Sequence[str] = ()) -> r.Concluded:
@@ -260,13 +262,13 @@ class PersonsMemory:
         if not self.person.is_peer:
             if sources:
                 raise InvalidInput("what this user is told to follow from can't be kept", hint=_UNSOURCED)
-            return r.Concluded(await self._put(text, kind=PROFILE), showing.name_of(self.person.name))
+            return r.Concluded(await self._put(text, kind=PROFILE), quotations.name_of(self.person.name))
         (kept,) = await self._state([text], session, sources)
-        return r.Concluded(kept.id, showing.name_of(kept.observer_id), kept.source_ids or [])
+        return r.Concluded(kept.id, quotations.name_of(kept.observer_id), kept.source_ids or [])
 
     async def _state(
         self, facts: Sequence[str], session: str | None, sources: Sequence[str] = ()
-    ) -> list[a.Conclusion]:
+    ) -> list[a.ConclusionAnswer]:
         person = self.person
         try:
             return await self._stated(person.observer, facts, session, sources)
@@ -279,7 +281,7 @@ class PersonsMemory:
 
     async def _stated(
         self, observer: str, facts: Sequence[str], session: str | None, sources: Sequence[str]
-    ) -> list[a.Conclusion]:
+    ) -> list[a.ConclusionAnswer]:
         person = self.person
         stated = [
             q.NewConclusion(
@@ -299,14 +301,14 @@ class PersonsMemory:
         kept: a.Conclusions = await self._asks("note", c.ADD_CONCLUSIONS, request)
         return kept.conclusions
 
-    async def forget(self, line_id: str, session: str | None) -> r.Forgotten:
+    async def forget(self, line_id: str, session: str | None) -> r.ForgetResult:
         """Erase one line for good, and say what it was."""
         said = (await self.read(line_id, session)).line
         try:
             await self._asks("erase", o.FORGET, m.Forget(id=line_id))
         except NotFound:
             await self._erase_from_others(line_id, session if said.kind == MESSAGE else None)
-        return r.Forgotten(line_id, [said], _GONE)
+        return r.ForgetResult(line_id, [said], _GONE)
 
     async def _erase_from_others(self, line_id: str, session: str | None) -> None:
         """What lies with an agent: a message of the session, or else a conclusion about the person."""
@@ -329,8 +331,8 @@ class PersonsMemory:
             reasoning_level=effort,  # type: ignore[arg-type]  # The arguments say which there are.
             include_evidence=True,
         )
-        told: a.Told | None = await found(self._asks, c.ASK_PEER, request)
-        answer = showing.answer_of("" if told is None else told.content or "")
+        told: a.ChatAnswer | None = await found(self._asks, c.ASK_PEER, request)
+        answer = quotations.answer_of("" if told is None else told.content or "")
         if not answer:
             near = await self.recall(question, _NEAREST)
             hint = "Memory has no answer. These lines are nearest." if near.lines else near.hint
@@ -340,25 +342,25 @@ class PersonsMemory:
 
     def _evidence(self, evidence: a.Evidence) -> list[r.Cited]:
         name = self.person.name
-        concluded = [showing.conclusion(one, name) for one in evidence.conclusions]
+        concluded = [quotations.conclusion(one, name) for one in evidence.conclusions]
         said = [
             r.Cited(
                 one.id,
-                showing.day_of(one.created_at),
+                quotations.day_of(one.created_at),
                 MESSAGE,
-                session=showing.name_of(one.session_id),
-                by=None if one.peer_id == name else showing.name_of(one.peer_id),
+                session=quotations.name_of(one.session_id),
+                by=None if one.peer_id == name else quotations.name_of(one.peer_id),
             )
             for one in evidence.messages
         ]
         return [*concluded[:_MOST_SOURCES], *said[:_MOST_SOURCES]]
 
-    async def session(self, session: str) -> a.SessionContext:
+    async def session(self, session: str) -> a.SessionContextAnswer:
         """A session's summary and its newest messages. Raises: NotFound."""
         request = q.SessionContext(
             workspace_id=self.person.workspace, session_id=session, tokens=_RECENT_TOKENS
         )
-        answer: a.SessionContext | None = await found(self._asks, c.CONTEXT, request)
+        answer: a.SessionContextAnswer | None = await found(self._asks, c.CONTEXT, request)
         if answer is None:
             raise NotFound(
                 "there is no such session in this memory", hint="souvenance://sessions lists them."
@@ -384,13 +386,13 @@ def _midnight(day: date) -> datetime:
 
 def _once(lines: Iterable[r.Cited | None]) -> Iterator[r.Cited]:
     """Each line once, and what says the same as one before not at all."""
-    told = Told()
+    told = AlreadyTold()
     for one in lines:
         if one is not None and told.take(one.text):
             yield one
 
 
-def _new(told: Told, remarks: Iterable[Remark]) -> Iterator[str]:
+def _new(told: AlreadyTold, remarks: Iterable[Remark]) -> Iterator[str]:
     """What is not told yet, each with its day."""
     for one in remarks:
         if told.take(one.text):
@@ -406,5 +408,5 @@ def _page(cursor: str | None) -> int:
     return int(cursor)
 
 
-def _next(page: a.Page | None) -> str | None:
+def _next(page: a.ResponsePage | None) -> str | None:
     return str(page.page + 1) if page is not None and page.page < page.pages else None

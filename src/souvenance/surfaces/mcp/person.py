@@ -6,14 +6,14 @@ import re
 
 from msgspec import Struct
 
+from souvenance.agents.names import MOST_CHARS, escalated, is_plain, sanitised
 from souvenance.domain.names import ALL, COMMON_NAMESPACE, DEFAULT_WORKSPACE
 from souvenance.gate.messages import WhoAmIAnswer
-from souvenance.turns.naming import MOST_CHARS, escalated, is_plain, sanitised
 
 _PEER = re.compile(r"[a-zA-Z0-9_-]{1,512}\Z")
 
 
-class Person(Struct, frozen=True):
+class MemoryOwner(Struct, frozen=True):
     """Whose memory it is, through whose eyes it is looked at too, and where it is written to."""
 
     workspace: str
@@ -37,9 +37,9 @@ class Person(Struct, frozen=True):
         return self.eyes[0] if self.eyes else self.name
 
 
-def person_of(cap: WhoAmIAnswer, *, session: str | None = None, namespace: str | None = None) -> Person:
+def person_of(cap: WhoAmIAnswer, *, session: str | None = None, namespace: str | None = None) -> MemoryOwner:
     """The person of a cap; `session` and `namespace` are those to write to, where an operator chose them."""
-    return Person(
+    return MemoryOwner(
         workspace=DEFAULT_WORKSPACE if cap.wid == ALL else cap.wid,
         name=cap.sub,
         ops=frozenset(cap.ops),

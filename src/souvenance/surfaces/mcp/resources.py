@@ -9,7 +9,7 @@ from mcp_types import Resource, ResourceTemplate, TextResourceContents
 
 from souvenance.errors import NotFound
 from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.showing import QUOTED, cited, message, text_of
+from souvenance.surfaces.mcp.quotations import QUOTED, cited, message, text_of
 from souvenance.surfaces.mcp.tools import profile_text
 
 _PROFILE = "souvenance://profile"

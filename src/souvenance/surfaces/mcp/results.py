@@ -22,13 +22,13 @@ class Cited(Result, frozen=True):
     """Who said or holds it, if not the user."""
 
 
-class Kept(Result, frozen=True):
+class KeptResult(Result, frozen=True):
     ids: list[str]
     """In the order of what was given."""
     session: str | None = None
 
 
-class Recalled(Result, frozen=True):
+class RecallResult(Result, frozen=True):
     lines: list[Cited]
     """Best first; empty if nothing in memory matches."""
     answers: bool = True
@@ -45,14 +45,14 @@ class LineRead(Result, frozen=True):
     """The line that says what is true instead."""
 
 
-class Session(Result, frozen=True):
+class SessionResult(Result, frozen=True):
     id: str
     day: str
 
 
 class Listed(Result, frozen=True):
     lines: list[Cited] = []
-    sessions: list[Session] = []
+    sessions: list[SessionResult] = []
     next: str | None = None
     """Give it as `cursor` for the next page; absent on the last."""
 
@@ -73,7 +73,7 @@ class Concluded(Result, frozen=True):
     """The lines that it follows from."""
 
 
-class Forgotten(Result, frozen=True):
+class ForgetResult(Result, frozen=True):
     id: str
     erased: list[Cited]
     """What the line said."""

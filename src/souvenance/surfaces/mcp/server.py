@@ -11,13 +11,13 @@ import msgspec
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from souvenance.domain.fence import defuse
+from souvenance.agents.text_budget import cut
+from souvenance.domain.frame import defuse
 from souvenance.errors import SouvenanceError
 from souvenance.surfaces.mcp.memory import PersonsMemory
 from souvenance.surfaces.mcp.prompts import PROMPTS, prompt
 from souvenance.surfaces.mcp.resources import RESOURCES, TEMPLATES, resource
 from souvenance.surfaces.mcp.tools import TOOLS, Tool
-from souvenance.turns.budget import cut
 from souvenance.version import __version__
 
 _log = logging.getLogger("souvenance.mcp")

@@ -17,9 +17,9 @@ from mcp.server.stdio import stdio_server
 
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
-from souvenance.surfaces.mcp.asking import Errand
+from souvenance.surfaces.mcp.gate_calls import Errand
 from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.person import Person
+from souvenance.surfaces.mcp.person import MemoryOwner
 from souvenance.surfaces.mcp.server import make_server
 
 MOST_MESSAGE_BYTES = 4 * 1024 * 1024
@@ -28,12 +28,12 @@ Call = Callable[[Errand, Operation, Request], Any]
 """Asks the gate, and waits for what it answers. Raises: SouvenanceError."""
 
 
-def serve_stdio(person: Person, call: Call) -> None:
+def serve_stdio(person: MemoryOwner, call: Call) -> None:
     """Answer until standard input ends, or somebody asks this process to."""
     anyio.run(_serve, person, call)
 
 
-async def _serve(person: Person, call: Call) -> None:
+async def _serve(person: MemoryOwner, call: Call) -> None:
     async def asks(errand: Errand, operation: Operation, request: Request) -> Any:
         return await anyio.to_thread.run_sync(
             partial(call, errand, operation, request), abandon_on_cancel=True

@@ -10,13 +10,13 @@ from mcp_types import Tool as Declared
 from mcp_types import ToolAnnotations
 from msgspec import Struct
 
-from souvenance.domain.shapes import settled
+from souvenance.decoders import settled
 from souvenance.errors import InvalidInput
 from souvenance.surfaces.mcp import arguments as given
 from souvenance.surfaces.mcp import results as r
 from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.shape import schema_of
-from souvenance.surfaces.mcp.showing import QUOTED, cited
+from souvenance.surfaces.mcp.quotations import QUOTED, cited
+from souvenance.surfaces.mcp.schemas import schema_of
 
 Answer = tuple[r.Result, str]
 """What came of a call: structured, and in a few words."""
@@ -68,12 +68,12 @@ async def _remember(memory: PersonsMemory, asked: given.Remember) -> Answer:
     return kept, f"Remembered: {', '.join(kept.ids)}"
 
 
-async def _recall(memory: PersonsMemory, asked: given.Recall) -> Answer:
+async def _recall(memory: PersonsMemory, asked: given.RecallArguments) -> Answer:
     recalled = await memory.recall(asked.question, asked.limit)
     return recalled, _quoted(recalled.lines, recalled.hint)
 
 
-async def _read(memory: PersonsMemory, asked: given.Read) -> Answer:
+async def _read(memory: PersonsMemory, asked: given.ReadArguments) -> Answer:
     read = await memory.read(asked.id, asked.session)
     parts = [QUOTED, cited([read.line])]
     parts += ["It follows from:", cited(read.sources)] if read.sources else []
@@ -82,7 +82,7 @@ async def _read(memory: PersonsMemory, asked: given.Read) -> Answer:
     return read, "\n".join(parts)
 
 
-async def _list(memory: PersonsMemory, asked: given.List) -> Answer:
+async def _list(memory: PersonsMemory, asked: given.ListArguments) -> Answer:
     match asked.what:
         case "lines":
             listed = await memory.list_lines(asked.since, asked.cursor, asked.limit)
@@ -95,7 +95,7 @@ async def _list(memory: PersonsMemory, asked: given.List) -> Answer:
     return listed, f"{told}\nMore: cursor {listed.next}" if listed.next else told
 
 
-async def _profile(memory: PersonsMemory, asked: given.Profile) -> Answer:
+async def _profile(memory: PersonsMemory, asked: given.ProfileArguments) -> Answer:
     profile = await memory.profile()
     return profile, profile_text(profile)
 
@@ -105,7 +105,7 @@ async def _conclude(memory: PersonsMemory, asked: given.Conclude) -> Answer:
     return concluded, f"Kept as a fact about the user: {concluded.id}"
 
 
-async def _forget(memory: PersonsMemory, asked: given.Forget) -> Answer:
+async def _forget(memory: PersonsMemory, asked: given.ForgetArguments) -> Answer:
     forgotten = await memory.forget(asked.id, asked.session)
     return forgotten, f"Erased for good:\n{cited(forgotten.erased)}\n{forgotten.note}"
 
@@ -141,8 +141,8 @@ TOOLS = {
             "project', a name you don't know, a preference, a plan, a date. Don't use it for general "
             "knowledge, nor again for what is already in this conversation. Gives a few dated lines, each "
             "with an id; says so if nothing matches, and then don't guess.",
-            given.Recall,
-            r.Recalled,
+            given.RecallArguments,
+            r.RecallResult,
             _recall,
             "get",
         ),
@@ -155,7 +155,7 @@ TOOLS = {
             "web pages, or what memory just told you. Gives an id for each statement. Not for replacing: "
             "remember what is true now, and the newest counts.",
             given.Remember,
-            r.Kept,
+            r.KeptResult,
             _remember,
             "put",
             reads=False,
@@ -166,7 +166,7 @@ TOOLS = {
             "What is known of the user at a glance: a card of lasting facts, and the newest of what else is "
             "known. Use it once at the start of a task that should fit them. For one particular thing use "
             "recall.",
-            given.Profile,
+            given.ProfileArguments,
             r.Profiled,
             _profile,
             "get",
@@ -188,7 +188,7 @@ TOOLS = {
             "One line of memory whole, with the lines it follows from and what replaced it. Use it when the "
             "short form that another tool gave is cut, or before relying on something that matters. Takes an "
             "id that another tool cited; don't make ids up.",
-            given.Read,
+            given.ReadArguments,
             r.LineRead,
             _read,
             "get",
@@ -198,7 +198,7 @@ TOOLS = {
             "List what is remembered",
             "A page of facts about the user, of their conversations, or of all lines. Use it when the user "
             "wants to see or tidy up what is remembered. To find something in particular use recall.",
-            given.List,
+            given.ListArguments,
             r.Listed,
             _list,
             "list",
@@ -222,8 +222,8 @@ TOOLS = {
             "Erase one line, and what was concluded from it alone. It can't be undone. Use it only if the "
             "user asked to have that forgotten; find the line with recall or list first, and tell them which "
             "one goes. To correct something, remember what is true instead. Says what it erased.",
-            given.Forget,
-            r.Forgotten,
+            given.ForgetArguments,
+            r.ForgetResult,
             _forget,
             "forget",
             reads=False,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from souvenance.surfaces.cli.options import Command, pass_shell
-from souvenance.surfaces.cli.shell import Shell
+from souvenance.surfaces.cli.session import Shell
 
 if TYPE_CHECKING:
-    from souvenance.surfaces.cli.demo.play import Result
+    from souvenance.surfaces.cli.demo.play import DemoResult
 
 
 @click.command(cls=Command)
@@ -58,7 +58,7 @@ def demo(shell: Shell, keep: bool, hermes: bool, environment: Path | None) -> No
         sys.exit(1)
 
 
-def _by_itself(folder: Path) -> Iterator[Result]:
+def _by_itself(folder: Path) -> Iterator[DemoResult]:
     from souvenance.surfaces.cli.demo.play import play
     from souvenance.surfaces.cli.demo.stage import Stage
     from souvenance.surfaces.cli.demo.story import STEPS
@@ -67,7 +67,7 @@ def _by_itself(folder: Path) -> Iterator[Result]:
         yield from play(STEPS, stage)
 
 
-def _with_hermes(folder: Path, environment: Path) -> Iterator[Result]:
+def _with_hermes(folder: Path, environment: Path) -> Iterator[DemoResult]:
     from souvenance.surfaces.cli.demo.hermes_model import a_model
     from souvenance.surfaces.cli.demo.hermes_stage import HermesStage
     from souvenance.surfaces.cli.demo.hermes_story import STEPS

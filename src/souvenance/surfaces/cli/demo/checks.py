@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from souvenance.domain.shapes import settled
+from souvenance.decoders import settled
 from souvenance.surfaces.http.openapi import Error
 
 
-class Failed(Exception):
+class CheckFailed(Exception):
     """A step saw something else than it must."""
 
 
-class Skipped(Exception):
+class CheckSkipped(Exception):
     """A step can't be played here, for a reason that is nobody's fault."""
 
 
@@ -36,7 +36,7 @@ class Response(NamedTuple):
 
 def expect(holds: bool, seen: str) -> None:
     if not holds:
-        raise Failed(seen)
+        raise CheckFailed(seen)
 
 
 def printed(ran: Ran) -> Any:

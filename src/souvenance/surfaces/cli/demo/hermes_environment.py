@@ -9,7 +9,7 @@ import zipfile
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
-from souvenance.surfaces.cli.demo.checks import Failed, Skipped, expect
+from souvenance.surfaces.cli.demo.checks import CheckFailed, CheckSkipped, expect
 from souvenance.version import __file__ as version_file
 
 HERMES = "hermes-agent==0.19.0"
@@ -32,12 +32,12 @@ def prepare(folder: Path) -> str:
 
 def _make(folder: Path) -> None:
     if sys.version_info >= _TOO_NEW:
-        raise Skipped(f"{HERMES} wants a Python below 3.14, and this is {sys.version.split()[0]}")
+        raise CheckSkipped(f"{HERMES} wants a Python below 3.14, and this is {sys.version.split()[0]}")
     try:
         venv.create(folder, clear=True, with_pip=True)
         _pip(folder, "install", HERMES, _FOR_ITS_SERVER)
-    except (OSError, subprocess.SubprocessError, Failed) as error:
-        raise Skipped(f"{HERMES} could not be installed: {error}") from error
+    except (OSError, subprocess.SubprocessError, CheckFailed) as error:
+        raise CheckSkipped(f"{HERMES} could not be installed: {error}") from error
     _pip(folder, "install", f"{_wheel(folder)}[hermes]")
 
 
@@ -75,7 +75,7 @@ def _wheel(folder: Path) -> Path:
 def _written(installed: Distribution, name: str) -> str:
     text = installed.read_text(name)
     if text is None:
-        raise Failed(f"this Souvenance was installed without its {name}")
+        raise CheckFailed(f"this Souvenance was installed without its {name}")
     return text
 
 

@@ -24,8 +24,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from souvenance.surfaces.cli.demo.checks import Failed, Ran, expect
-from souvenance.surfaces.cli.demo.hermes_model import MODEL, Model
+from souvenance.surfaces.cli.demo.checks import CheckFailed, Ran, expect
+from souvenance.surfaces.cli.demo.hermes_model import MODEL, DemoModel
 
 PROVIDER = "souvenance"
 API_KEY = "only-for-this-server-0123456789"
@@ -46,7 +46,7 @@ class Host:
         self,
         environment: Path,
         folder: Path,
-        model: Model,
+        model: DemoModel,
         recalls: Mapping[str, Any],
         **settings: Mapping[str, Any],
     ) -> None:
@@ -122,7 +122,7 @@ class Host:
         ran = self.run("chat", "-Q", "-q", prompt, *resuming)
         told = _SESSION.search(ran.err + ran.out)
         if ran.exit_code != 0 or told is None:
-            raise Failed(f"hermes chat ended with {ran.exit_code}: {ran.err or ran.out}")
+            raise CheckFailed(f"hermes chat ended with {ran.exit_code}: {ran.err or ran.out}")
         return Chatted(_SESSION.sub("", ran.out).strip(), told[1])
 
     @contextmanager
@@ -187,7 +187,7 @@ class ApiServer:
                 time.sleep(0.05)
             else:
                 return
-        raise Failed("the host's API server did not start")
+        raise CheckFailed("the host's API server did not start")
 
     def kill(self) -> None:
         """End it as a crash would."""
@@ -203,7 +203,7 @@ class ApiServer:
                 self.kill()
 
 
-def _settings(model: Model, more: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def _settings(model: DemoModel, more: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     known: dict[str, Mapping[str, Any]] = {
         "model": {
             "default": MODEL,

@@ -74,21 +74,21 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class DemoToolCall:
     name: str
     arguments: dict[str, Any]
 
 
-class Model:
+class DemoModel:
     """The endpoint's address, what it was asked, and what it will say."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.asked: list[Asked] = []
-        self._rules: list[tuple[str, str | ToolCall]] = []
+        self._rules: list[tuple[str, str | DemoToolCall]] = []
         self._changed = threading.Condition()
 
-    def answer(self, words: str, reply: str | ToolCall) -> None:
+    def answer(self, words: str, reply: str | DemoToolCall) -> None:
         """Reply so from now on to a message that holds the words. A tool is called once for each message."""
         self._rules.insert(0, (words, reply))
 
@@ -126,7 +126,7 @@ def _words(content: Any) -> str:
 
 
 @contextmanager
-def a_model(kind: type[Model] = Model) -> Iterator[Model]:
+def a_model(kind: type[DemoModel] = DemoModel) -> Iterator[DemoModel]:
     """The endpoint on a free port of this machine, until the end of the block."""
     server = _Server(("127.0.0.1", 0), _Handler)
     server.model = kind(f"http://127.0.0.1:{server.server_port}/v1")
@@ -141,7 +141,7 @@ def a_model(kind: type[Model] = Model) -> Iterator[Model]:
 
 
 class _Server(ThreadingHTTPServer):
-    model: Model
+    model: DemoModel
     daemon_threads = True
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from souvenance.surfaces.cli.demo.checks import answered, expect
 from souvenance.surfaces.cli.demo.hermes_host import Host
-from souvenance.surfaces.cli.demo.hermes_model import Model
+from souvenance.surfaces.cli.demo.hermes_model import DemoModel
 from souvenance.surfaces.cli.demo.stage import PATIENCE_SECONDS, Stage
 
 WORKSPACE = "hermes"
@@ -19,7 +19,7 @@ WORKSPACE = "hermes"
 class HermesStage(Stage):
     """A stage whose data folder is the memory that all the hosts share."""
 
-    def __init__(self, folder: Path, environment: Path, model: Model) -> None:
+    def __init__(self, folder: Path, environment: Path, model: DemoModel) -> None:
         super().__init__(folder)
         self.environment = environment
         self.model = model

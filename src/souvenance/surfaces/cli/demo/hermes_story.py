@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from souvenance.surfaces.cli.demo.checks import Failed, expect, printed
+from souvenance.surfaces.cli.demo.checks import CheckFailed, expect, printed
 from souvenance.surfaces.cli.demo.hermes_environment import prepare
 from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
 from souvenance.surfaces.cli.demo.hermes_model import Asked
 from souvenance.surfaces.cli.demo.hermes_stage import WORKSPACE, HermesStage
 from souvenance.surfaces.cli.demo.hermes_terminal import a_terminal
-from souvenance.surfaces.cli.demo.play import Step
+from souvenance.surfaces.cli.demo.play import DemoStep
 
 TRIP = "I am going on a trip to Chengdu, May 25–29."
 WHERE = "Where am I going on my trip?"
@@ -102,7 +102,7 @@ def orphans(stage: HermesStage) -> str:
     compressed = [one for one in stage.model.asked if not one.tools and _LONG in one.text]
     expect(bool(compressed), "the conversation was not compressed")
     if left is None:
-        raise Failed("the host named no session to be resumed")
+        raise CheckFailed("the host named no session to be resumed")
     resumed = left[1]
     host.chat("And once more.", resume=resumed)
     expect(host.run("souvenance", "status").exit_code == 0, "hermes souvenance status failed")
@@ -116,13 +116,13 @@ def orphans(stage: HermesStage) -> str:
 
 
 STEPS = (
-    Step("install", install),
-    Step("tell", tell, ("install",)),
-    Step("recall", recall, ("tell",)),
-    Step("audit", audit, ("recall",)),
-    Step("namespace", namespaces, ("tell",)),
-    Step("users", users, ("install",)),
-    Step("orphans", orphans, ("install",)),
+    DemoStep("install", install),
+    DemoStep("tell", tell, ("install",)),
+    DemoStep("recall", recall, ("tell",)),
+    DemoStep("audit", audit, ("recall",)),
+    DemoStep("namespace", namespaces, ("tell",)),
+    DemoStep("users", users, ("install",)),
+    DemoStep("orphans", orphans, ("install",)),
 )
 
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from souvenance.surfaces.cli.demo.checks import Failed
+from souvenance.surfaces.cli.demo.checks import CheckFailed
 from souvenance.surfaces.cli.demo.hermes_host import PATIENCE_SECONDS, Host
 
 _PROMPT = "❯"
@@ -25,7 +25,7 @@ _ROWS, _COLUMNS = 50, 200
 _STYLE = re.compile(r"\x1b\[[0-9;?<>]*[a-zA-Z]")
 
 
-class Terminal:
+class DemoTerminal:
     def __init__(self, process: subprocess.Popen[bytes], side: int) -> None:
         self._process = process
         self._side = side
@@ -47,7 +47,7 @@ class Terminal:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while (found := self.text.find(text, self._seen)) < 0:
             if time.monotonic() > deadline or not self._read():
-                raise Failed(f"the host did not write {text!r}, but: {self.text[self._seen :][-500:]}")
+                raise CheckFailed(f"the host did not write {text!r}, but: {self.text[self._seen :][-500:]}")
         self._seen = found + len(text)
 
     def leave(self) -> str:
@@ -57,7 +57,7 @@ class Terminal:
         while time.monotonic() < deadline and self._read():
             pass
         if self._process.wait(PATIENCE_SECONDS) != 0:
-            raise Failed(f"the host ended with {self._process.returncode}: {self.text[-500:]}")
+            raise CheckFailed(f"the host ended with {self._process.returncode}: {self.text[-500:]}")
         return self.text
 
     def _read(self) -> bool:
@@ -73,7 +73,7 @@ class Terminal:
 
 
 @contextmanager
-def a_terminal(host: Host, *arguments: str) -> Iterator[Terminal]:
+def a_terminal(host: Host, *arguments: str) -> Iterator[DemoTerminal]:
     """The host's chat, ready for the first line, until the end of the block."""
     ours, its = pty.openpty()
     _prepare(its)
@@ -88,7 +88,7 @@ def a_terminal(host: Host, *arguments: str) -> Iterator[Terminal]:
     )
     os.close(its)
     try:
-        terminal = Terminal(process, ours)
+        terminal = DemoTerminal(process, ours)
         terminal.see(_PROMPT)
         yield terminal
     finally:

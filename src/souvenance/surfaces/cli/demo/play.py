@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from souvenance.surfaces.cli.demo.checks import Skipped
+from souvenance.surfaces.cli.demo.checks import CheckSkipped
 
 OK, SKIP, FAIL = "ok", "skip", "FAIL"
 _Stage = TypeVar("_Stage")
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[_Stage]):
+class DemoStep(Generic[_Stage]):
     """A step tells what it saw, or raises. It is skipped if one that it needs was not ok."""
 
     id: str
@@ -22,7 +22,7 @@ class Step(Generic[_Stage]):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class DemoResult:
     id: str
     outcome: str
     seen: str
@@ -32,7 +32,7 @@ class Result:
         return f"{self.outcome:<5}{self.id:<10} {' '.join(self.seen.split())}"
 
 
-def play(steps: Iterable[Step[_Stage]], stage: _Stage) -> Iterator[Result]:
+def play(steps: Iterable[DemoStep[_Stage]], stage: _Stage) -> Iterator[DemoResult]:
     done: set[str] = set()
     for step in steps:
         result = _played(step, stage, done)
@@ -41,17 +41,17 @@ def play(steps: Iterable[Step[_Stage]], stage: _Stage) -> Iterator[Result]:
         yield result
 
 
-def summary(results: Iterable[Result]) -> dict[str, int]:
+def summary(results: Iterable[DemoResult]) -> dict[str, int]:
     outcomes = [result.outcome for result in results]
     return {"ok": outcomes.count(OK), "skipped": outcomes.count(SKIP), "failed": outcomes.count(FAIL)}
 
 
-def _played(step: Step[_Stage], stage: _Stage, done: set[str]) -> Result:
+def _played(step: DemoStep[_Stage], stage: _Stage, done: set[str]) -> DemoResult:
     if missing := [name for name in step.needs if name not in done]:
-        return Result(step.id, SKIP, f"needs {', '.join(missing)}")
+        return DemoResult(step.id, SKIP, f"needs {', '.join(missing)}")
     try:
-        return Result(step.id, OK, step.perform(stage))
-    except Skipped as why:
-        return Result(step.id, SKIP, str(why))
+        return DemoResult(step.id, OK, step.perform(stage))
+    except CheckSkipped as why:
+        return DemoResult(step.id, SKIP, str(why))
     except Exception as error:  # noqa: BLE001 - whatever goes wrong in a step, the step has failed
-        return Result(step.id, FAIL, str(error) or type(error).__name__)
+        return DemoResult(step.id, FAIL, str(error) or type(error).__name__)

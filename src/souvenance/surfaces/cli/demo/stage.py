@@ -22,8 +22,8 @@ from typing import Any
 
 import msgspec
 
-from souvenance.surfaces.cli.demo.checks import Failed, Ran, Response, Skipped
-from souvenance.surfaces.cli.shell import NOTHING_SERVES
+from souvenance.surfaces.cli.demo.checks import CheckFailed, CheckSkipped, Ran, Response
+from souvenance.surfaces.cli.session import NOTHING_SERVES
 
 DATABASE = "souvenance.db"
 PATIENCE_SECONDS = 60.0
@@ -77,12 +77,12 @@ class Stage:
             )
         output = self._server.stdout
         if output is None or not select.select([output], [], [], self._patience)[0]:
-            raise Failed("the server said nothing")
+            raise CheckFailed("the server said nothing")
         greeting = output.readline()
         found = _URL.search(greeting)
         if found is None:
             said = (self.folder / "server.log").read_text("utf-8")
-            kind = Skipped if NOTHING_SERVES in said else Failed
+            kind = CheckSkipped if NOTHING_SERVES in said else CheckFailed
             raise kind(f"the server did not start: {' '.join(said.split()) or 'it said nothing'}")
         self.port = int(found[1])
 

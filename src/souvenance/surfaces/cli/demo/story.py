@@ -9,13 +9,13 @@ from __future__ import annotations
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from souvenance.domain import cap as caps
+from souvenance.domain import capability as caps
 from souvenance.domain.base64url import unb64
-from souvenance.domain.cap import Claims
+from souvenance.domain.capability import Claims
 from souvenance.surfaces.cli.demo.checks import answered, complained, expect, printed, refused, same
-from souvenance.surfaces.cli.demo.play import Step
+from souvenance.surfaces.cli.demo.play import DemoStep
 from souvenance.surfaces.cli.demo.stage import DATABASE, Stage, edit
-from souvenance.surfaces.cli.shell import fresh_ulid
+from souvenance.surfaces.cli.session import fresh_ulid
 
 TRIP = "trip to Chengdu, May 25–29"
 ALLERGY = "allergic to penicillin"
@@ -172,20 +172,20 @@ def forget(stage: Stage) -> str:
 
 
 STEPS = (
-    Step("serve", serve),
-    Step("learn", learn, ("serve",)),
-    Step("pin", pin, ("learn",)),
-    Step("sealed", sealed, ("learn",)),
-    Step("recall", recall, ("learn",)),
-    Step("narrow", narrow, ("learn",)),
-    Step("denied", denied, ("narrow",)),
-    Step("class", data_class, ("learn",)),
-    Step("attenuate", attenuate, ("narrow",)),
-    Step("forge", forge, ("narrow",)),
-    Step("revoke", revoke, ("narrow",)),
-    Step("audit", audit, ("pin",)),
-    Step("tamper", tamper, ("pin",)),
-    Step("forget", forget, ("learn",)),
+    DemoStep("serve", serve),
+    DemoStep("learn", learn, ("serve",)),
+    DemoStep("pin", pin, ("learn",)),
+    DemoStep("sealed", sealed, ("learn",)),
+    DemoStep("recall", recall, ("learn",)),
+    DemoStep("narrow", narrow, ("learn",)),
+    DemoStep("denied", denied, ("narrow",)),
+    DemoStep("class", data_class, ("learn",)),
+    DemoStep("attenuate", attenuate, ("narrow",)),
+    DemoStep("forge", forge, ("narrow",)),
+    DemoStep("revoke", revoke, ("narrow",)),
+    DemoStep("audit", audit, ("pin",)),
+    DemoStep("tamper", tamper, ("pin",)),
+    DemoStep("forget", forget, ("learn",)),
 )
 
 

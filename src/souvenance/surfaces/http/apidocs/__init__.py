@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from souvenance.surfaces.http.exchange import Endpoint
+from souvenance.surfaces.http.request_threads import Endpoint
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "

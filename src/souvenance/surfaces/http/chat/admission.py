@@ -13,16 +13,18 @@ from starlette.requests import Request
 from souvenance.domain.upstream import PASS_WITHOUT_MEMORY, ChatSettings
 from souvenance.errors import Unavailable
 from souvenance.gate import messages as m
-from souvenance.gate.caps import told
 from souvenance.gate.gate import Gate
 from souvenance.gate.operations import CHAT
-from souvenance.surfaces.http.chat.keeping import Complaints
-from souvenance.surfaces.http.chat.passes import Admitted
-from souvenance.surfaces.http.exchange import Hands, credentials_of
+from souvenance.gate.tokens import told
+from souvenance.surfaces.http.chat.narrow_tokens import Admitted
+from souvenance.surfaces.http.chat.write_queue import Complaints
+from souvenance.surfaces.http.request_threads import RequestThreads, credentials_of
 
 
 class Admission:
-    def __init__(self, gate: Gate, hands: Hands, settings: ChatSettings, complaints: Complaints) -> None:
+    def __init__(
+        self, gate: Gate, hands: RequestThreads, settings: ChatSettings, complaints: Complaints
+    ) -> None:
         self._gate = gate
         self._hands = hands
         self._passes_on = settings.when_store_is_down == PASS_WITHOUT_MEMORY

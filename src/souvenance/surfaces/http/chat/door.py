@@ -28,23 +28,30 @@ from souvenance.errors import (
     UpstreamUnreachable,
 )
 from souvenance.gate.gate import Gate
-from souvenance.surfaces.http.bodies import Body, body_of
 from souvenance.surfaces.http.chat import description
 from souvenance.surfaces.http.chat.admission import Admission
-from souvenance.surfaces.http.chat.heard import Heard
-from souvenance.surfaces.http.chat.identity import Claim, checked, claimed, names_itself, person, seat_of
-from souvenance.surfaces.http.chat.keeping import Complaints, Keeping
+from souvenance.surfaces.http.chat.answer_reader import ModelAnswer
+from souvenance.surfaces.http.chat.conversation import Conversation, RecalledForTurn
+from souvenance.surfaces.http.chat.identity import (
+    ClaimedIdentity,
+    checked,
+    claimed,
+    names_itself,
+    person,
+    seat_of,
+)
 from souvenance.surfaces.http.chat.models import listed
-from souvenance.surfaces.http.chat.nowhere import Nowhere
-from souvenance.surfaces.http.chat.passes import Admitted, Passes
+from souvenance.surfaces.http.chat.narrow_tokens import Admitted, ChatTokens
+from souvenance.surfaces.http.chat.open_tool_calls import Unfinished
 from souvenance.surfaces.http.chat.refusals import refusal
 from souvenance.surfaces.http.chat.relay import Relay
-from souvenance.surfaces.http.chat.sitting import Recalled, Sitting
-from souvenance.surfaces.http.chat.talk import COMPLETIONS, RESPONSES, Dialect, Talk
-from souvenance.surfaces.http.chat.unfinished import Unfinished
+from souvenance.surfaces.http.chat.request_rewriting import COMPLETIONS, RESPONSES, RequestDialect, Talk
+from souvenance.surfaces.http.chat.unknown_paths import Nowhere
 from souvenance.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
-from souvenance.surfaces.http.describing import Paths
-from souvenance.surfaces.http.exchange import HEADERS, LOCAL, Endpoint, Hands, json_answer
+from souvenance.surfaces.http.chat.write_queue import Complaints, Keeping
+from souvenance.surfaces.http.openapi_parts import Paths
+from souvenance.surfaces.http.request_bodies import Body, body_of
+from souvenance.surfaces.http.request_threads import HEADERS, LOCAL, Endpoint, RequestThreads, json_answer
 
 if TYPE_CHECKING:
     import httpx
@@ -77,12 +84,12 @@ class ChatDoor:
         self, settings: ChatSettings, *, cap: str | None = None, key: Callable[[str], str] = str
     ) -> None:
         self._settings = settings
-        self._passes = Passes(cap)
+        self._passes = ChatTokens(cap)
         self._upstreams = Upstreams(settings, key)
         self._complaints = Complaints()
         self._keeping = Keeping(self._complaints)
 
-    def routes(self, gate: Gate, hands: Hands) -> Sequence[BaseRoute]:
+    def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
         desk = _Desk(
             self._settings, gate, hands, self._passes, self._upstreams, self._keeping, self._complaints
         )
@@ -115,8 +122,8 @@ class _Desk:
         self,
         settings: ChatSettings,
         gate: Gate,
-        hands: Hands,
-        passes: Passes,
+        hands: RequestThreads,
+        passes: ChatTokens,
         upstreams: Upstreams,
         keeping: Keeping,
         complaints: Complaints,
@@ -132,7 +139,7 @@ class _Desk:
         self._complaints = complaints
         self._unfinished = Unfinished()
 
-    def asks(self, dialect: Dialect) -> Endpoint:
+    def asks(self, dialect: RequestDialect) -> Endpoint:
         async def answer(request: Request) -> Response:
             try:
                 sent = await self._body(request)
@@ -164,7 +171,9 @@ class _Desk:
                 raise _unproved(error) from error
             raise
 
-    async def _answer(self, request: Request, caller: Admitted, claim: Claim, talk: Talk) -> Response:
+    async def _answer(
+        self, request: Request, caller: Admitted, claim: ClaimedIdentity, talk: Talk
+    ) -> Response:
         settings = self._settings
         field = self._field(request, talk) if settings.user_field else None
         speaker = person(caller.grant, claim.user, field, local=_is_local(request))
@@ -172,7 +181,7 @@ class _Desk:
         if upstream is None:
             raise _unserved()
         sitting = self._sitting(caller, claim, speaker)
-        recalled = Recalled()
+        recalled = RecalledForTurn()
         if sitting is not None and sitting.reads:
             recalled = await self._recalled(sitting, talk, continuing=claim.transcript is not None)
         body = await _aside(
@@ -183,7 +192,7 @@ class _Desk:
         told = {**HEADERS, **claim.echoed, _MEMORY: _told(caller, sitting, recalled)}
         return await self._passed_on(answer, told, talk, sitting)
 
-    def _sitting(self, caller: Admitted, claim: Claim, speaker: str | None) -> Sitting | None:
+    def _sitting(self, caller: Admitted, claim: ClaimedIdentity, speaker: str | None) -> Conversation | None:
         """The conversation whose memory is read and written, if any is."""
         if caller.store_down:
             return None
@@ -191,7 +200,7 @@ class _Desk:
             self._complaints.nobody_named(caller.grant.jti)
             return None
         seat = seat_of(self._settings, caller.grant, claim, speaker)
-        return Sitting(self._gate, self._passes, caller, seat, self._settings)
+        return Conversation(self._gate, self._passes, caller, seat, self._settings)
 
     def _field(self, request: Request, talk: Talk) -> str | None:
         """Whom OpenAI's own field names. Raises: InvalidInput, Denied."""
@@ -201,7 +210,7 @@ class _Desk:
             raise _nobody()
         return found
 
-    async def _recalled(self, sitting: Sitting, talk: Talk, *, continuing: bool) -> Recalled:
+    async def _recalled(self, sitting: Conversation, talk: Talk, *, continuing: bool) -> RecalledForTurn:
         """What memory gives in time to the user's last message, also where a tool was heard since."""
         try:
             async with asyncio.timeout(self._patience):
@@ -213,15 +222,15 @@ class _Desk:
                 )
         except Exception as error:  # noqa: BLE001 - whatever memory suffers from, the chat goes on
             self._complaints.add("nothing was recalled", error)
-            return Recalled(failed=True)
+            return RecalledForTurn(failed=True)
 
     async def _passed_on(
-        self, answer: httpx.Response, told: dict[str, str], talk: Talk, sitting: Sitting | None
+        self, answer: httpx.Response, told: dict[str, str], talk: Talk, sitting: Conversation | None
     ) -> Response:
         """The endpoint's answer as it is; what went well is remembered."""
         kind = answer.headers.get("content-type", "")
         headers = {**passed_on(answer.headers), **told}
-        heard = Heard(streamed=kind.startswith(_STREAM))
+        heard = ModelAnswer(streamed=kind.startswith(_STREAM))
         if answer.is_success and (talk.streams or kind.startswith(_STREAM)):
             return Relay(answer, headers, heard, lambda well: self._keep(sitting, talk, heard, well))
         content = await whole(answer)
@@ -230,7 +239,7 @@ class _Desk:
         self._keep(sitting, talk, heard, answer.is_success and heard.complete)
         return Response(content, answer.status_code, headers)
 
-    def _keep(self, sitting: Sitting | None, talk: Talk, heard: Heard, well: bool) -> None:
+    def _keep(self, sitting: Conversation | None, talk: Talk, heard: ModelAnswer, well: bool) -> None:
         """Have a turn written that came to an answer; one that waits for a tool is not over."""
         if not well or sitting is None or not sitting.writes:
             return
@@ -300,7 +309,7 @@ class _Desk:
         return json_answer(200, {"object": "list", "data": found})
 
 
-def _told(caller: Admitted, sitting: Sitting | None, recalled: Recalled) -> str:
+def _told(caller: Admitted, sitting: Conversation | None, recalled: RecalledForTurn) -> str:
     """What the answer says of memory."""
     if sitting is None:
         return "store-down" if caller.store_down else "no-person-named"
@@ -311,7 +320,7 @@ def _unserved() -> NotFound:
     return NotFound("no endpoint serves that model", hint="See GET /v1/models.")
 
 
-def _claim(request: Request) -> Claim:
+def _claim(request: Request) -> ClaimedIdentity:
     """Raises: InvalidInput, Denied."""
     if _is_local(request) and names_itself(request.headers):
         raise _nobody()

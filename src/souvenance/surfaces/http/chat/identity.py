@@ -8,13 +8,13 @@ import unicodedata
 from msgspec import Struct
 from starlette.datastructures import Headers
 
+from souvenance.agents.conversation_scope import ConversationScope, Flags, Namespaces, Observation
+from souvenance.agents.memory_interface import AI, USER
+from souvenance.agents.names import MOST_CHARS, digest, escalated, is_plain, sanitised
 from souvenance.domain.names import ALL
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapScopeMismatch, InvalidInput
 from souvenance.gate.messages import WhoAmIAnswer
-from souvenance.turns.memory import AI, USER
-from souvenance.turns.naming import MOST_CHARS, digest, escalated, is_plain, sanitised
-from souvenance.turns.seat import Flags, Namespaces, Observation, Seat
 
 USER_ID = "x-hermes-user-id"
 SESSION_KEY = "x-hermes-session-key"
@@ -28,7 +28,7 @@ _OBSERVATION = Observation(user=Flags(True, False), ai=Flags(False, False))
 """What is known of a person is that person's own; of the assistant, whom strangers share, nothing is."""
 
 
-class Claim(Struct, frozen=True):
+class ClaimedIdentity(Struct, frozen=True):
     """What a request says of itself; None for what it leaves out."""
 
     user: str | None = None
@@ -37,7 +37,7 @@ class Claim(Struct, frozen=True):
 
     @property
     def empty(self) -> bool:
-        return self == Claim()
+        return self == ClaimedIdentity()
 
     @property
     def echoed(self) -> dict[str, str]:
@@ -46,9 +46,9 @@ class Claim(Struct, frozen=True):
         return {name: text.encode().decode("latin-1") for name, text in said.items() if text is not None}
 
 
-def claimed(headers: Headers) -> Claim:
+def claimed(headers: Headers) -> ClaimedIdentity:
     """Raises: InvalidInput."""
-    return Claim(*(_header(headers, name) for name in (USER_ID, SESSION_KEY, SESSION_ID)))
+    return ClaimedIdentity(*(_header(headers, name) for name in (USER_ID, SESSION_KEY, SESSION_ID)))
 
 
 def names_itself(headers: Headers) -> bool:
@@ -112,7 +112,7 @@ def peer_of(person: str, assistant: str) -> str:
     return escalated(sanitised(person), taken, "user", person)
 
 
-def session_of(peer: str, claim: Claim, namespace: str) -> str:
+def session_of(peer: str, claim: ClaimedIdentity, namespace: str) -> str:
     """The session that a person speaks in: of that person, that key, that transcript and that namespace."""
     key, transcript = claim.key or "", claim.transcript or ""
     shown = "-".join(filter(None, ("chat", peer, key, transcript)))
@@ -121,12 +121,14 @@ def session_of(peer: str, claim: Claim, namespace: str) -> str:
     return f"{readable[: MOST_CHARS - 2 - _DIGITS]}--{marked}"
 
 
-def seat_of(settings: ChatSettings, grant: WhoAmIAnswer, claim: Claim, person: str) -> Seat:
+def seat_of(
+    settings: ChatSettings, grant: WhoAmIAnswer, claim: ClaimedIdentity, person: str
+) -> ConversationScope:
     """Where what is said lies: in the cap's workspace and namespaces, or where the settings say."""
     opened = grant.namespaces_allowed
     written = settings.namespace if {ALL, settings.namespace} & set(opened) else min(opened, default=None)
     peer = peer_of(person, settings.assistant)
-    return Seat(
+    return ConversationScope(
         workspace=settings.workspace if grant.wid == ALL else grant.wid,
         session=session_of(peer, claim, written or ""),
         user=peer,

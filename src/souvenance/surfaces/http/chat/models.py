@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw, Struct
 
-from souvenance.domain.shapes import UNREADABLE, settled
+from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain.upstream import ChatSettings, Upstream
 
 

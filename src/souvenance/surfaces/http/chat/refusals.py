@@ -7,9 +7,9 @@ from typing import Any
 from starlette.responses import Response
 
 from souvenance.errors import SouvenanceError
-from souvenance.surfaces.http.exchange import json_answer, refusal_headers
-from souvenance.surfaces.http.seen.sight import note
+from souvenance.surfaces.http.request_threads import json_answer, refusal_headers
 from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.telemetry.observer import note
 
 _KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _FIRST_FAULT_OF_A_SERVER = 500

@@ -10,10 +10,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from souvenance.errors import UpstreamUnreachable
-from souvenance.surfaces.http.chat.heard import Heard
+from souvenance.surfaces.http.chat.answer_reader import ModelAnswer
 from souvenance.surfaces.http.chat.refusals import told
 from souvenance.surfaces.http.chat.upstreams import reaching
-from souvenance.surfaces.http.exchange import encode
+from souvenance.surfaces.http.request_threads import encode
 
 if TYPE_CHECKING:
     import httpx
@@ -25,7 +25,9 @@ Ended = Callable[[bool], None]
 class Relay(Response):
     """Ends when the endpoint does, or when the client is gone; then the endpoint is not heard to its end."""
 
-    def __init__(self, answer: httpx.Response, headers: dict[str, str], heard: Heard, ended: Ended) -> None:
+    def __init__(
+        self, answer: httpx.Response, headers: dict[str, str], heard: ModelAnswer, ended: Ended
+    ) -> None:
         super().__init__(None, answer.status_code, headers)
         del self.headers["content-length"]
         self._answer = answer

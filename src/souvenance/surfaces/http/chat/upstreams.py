@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from souvenance.domain.request_id import onward
 from souvenance.domain.upstream import ChatSettings, Upstream, below
 from souvenance.errors import Misconfigured, UpstreamUnreachable
-from souvenance.surfaces.http.guard import is_loopback
+from souvenance.surfaces.http.host_check import is_loopback
 from souvenance.version import __version__
 
 if TYPE_CHECKING:

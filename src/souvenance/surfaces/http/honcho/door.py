@@ -10,17 +10,17 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as WebRoute
 
-from souvenance.domain.shapes import UNREADABLE, settled
+from souvenance.decoders import UNREADABLE, settled
 from souvenance.errors import BodyTooLarge, FileTooLarge, InvalidInput, SouvenanceError
-from souvenance.gate.conversation import answers as a
+from souvenance.gate.conversation import responses as a
 from souvenance.gate.gate import Gate
-from souvenance.surfaces.http.bodies import FORM_BYTES, Body, body_of
-from souvenance.surfaces.http.exchange import HEADERS, Endpoint, Hands, credentials_of, encode
 from souvenance.surfaces.http.honcho.multipart import parts_of
 from souvenance.surfaces.http.honcho.old_clients import for_old_clients
 from souvenance.surfaces.http.honcho.refusals import Unreadable, refusal
 from souvenance.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
-from souvenance.surfaces.http.reading import REPEATED
+from souvenance.surfaces.http.request_bodies import FORM_BYTES, Body, body_of
+from souvenance.surfaces.http.request_threads import HEADERS, Endpoint, RequestThreads, credentials_of, encode
+from souvenance.surfaces.http.response_decoding import REPEATED
 from souvenance.surfaces.http.route import Route
 
 _REPEATED = ("sessions", "between")
@@ -30,7 +30,7 @@ _ALSO_CALLED = {"name": "id", "peer_names": "peers"}
 _EVENT_CHARS = 24
 
 
-def honcho_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
+def honcho_routes(gate: Gate, hands: RequestThreads) -> list[WebRoute]:
     found = []
     for route in HONCHO_ROUTES:
         endpoint = _endpoint(gate, hands, route)
@@ -40,7 +40,7 @@ def honcho_routes(gate: Gate, hands: Hands) -> list[WebRoute]:
     return found
 
 
-def _endpoint(gate: Gate, hands: Hands, route: Route) -> Endpoint:
+def _endpoint(gate: Gate, hands: RequestThreads, route: Route) -> Endpoint:
     reader = _Reader(route)
     most = gate.limits.file_bytes + FORM_BYTES if route.form else gate.limits.batch_bytes
 
@@ -178,7 +178,7 @@ def _form_fields(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wants_stream(route: Route, body: bytes) -> bool:
-    if route.operation.answer is not a.Told:
+    if route.operation.answer is not a.ChatAnswer:
         return False
     return msgspec.json.decode(body, type=settled(_Streamed), strict=False).stream
 
@@ -204,14 +204,14 @@ def _answer(route: Route, found: Any, *, stream: bool, reasoner: str) -> Respons
                 headers[REPEATED] = str(found.repeated)
         case a.Done():
             return Response(status_code=204, headers=headers)
-        case a.Told():
+        case a.ChatAnswer():
             headers["x-souvenance-reasoner"] = found.reasoner or reasoner
             if stream:
                 return StreamingResponse(_events(found), 200, headers, "text/event-stream")
     return Response(encode(content), status, headers, "application/json")
 
 
-async def _events(told: a.Told) -> AsyncIterator[bytes]:
+async def _events(told: a.ChatAnswer) -> AsyncIterator[bytes]:
     """The answer in pieces that end between words, then what it rests on."""
     text = told.content or ""
     while text:
@@ -221,18 +221,18 @@ async def _events(told: a.Told) -> AsyncIterator[bytes]:
     yield _end(told)
 
 
-async def _telling(found: a.Telling, hands: Hands) -> Response:
+async def _telling(found: a.Telling, hands: RequestThreads) -> Response:
     """A model's answer as it comes. Nothing is answered before the first of it is there, for it may fail."""
     first = await hands.next(found.pieces)
 
     async def events() -> AsyncIterator[bytes]:
         one = first
-        while not isinstance(one, a.Told):
+        while not isinstance(one, a.ChatAnswer):
             yield _piece(one)
             try:
                 one = await hands.next(found.pieces)
             except SouvenanceError as error:
-                one = a.Told(None, lacking=error.code)
+                one = a.ChatAnswer(None, lacking=error.code)
         yield _end(one)
 
     return StreamingResponse(events(), 200, HEADERS, "text/event-stream")
@@ -242,7 +242,7 @@ def _piece(text: str) -> bytes:
     return b"data: " + encode({"delta": {"content": text}, "done": False}) + b"\n\n"
 
 
-def _end(told: a.Told) -> bytes:
+def _end(told: a.ChatAnswer) -> bytes:
     last: dict[str, Any] = {"done": True}
     for name in ("evidence", "reasoner", "lacking"):
         if (value := getattr(told, name)) is not None:

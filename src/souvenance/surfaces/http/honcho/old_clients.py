@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from souvenance.gate.conversation import answers as a
+from souvenance.gate.conversation import responses as a
 
 _NEWER = "custom_instructions"
 _UNKNOWN_IN = ("peer_card", "summary", "dream")
@@ -17,7 +17,7 @@ def for_old_clients(answer: Any) -> Any:
     match answer:
         case a.Opened():
             return replace(answer, what=for_old_clients(answer.what))
-        case a.Page():
+        case a.ResponsePage():
             return replace(answer, items=[for_old_clients(item) for item in answer.items])
         case a.Workspace() | a.Session():
             return replace(answer, configuration=_older(answer.configuration))

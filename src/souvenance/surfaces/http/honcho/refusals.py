@@ -8,9 +8,9 @@ from typing import Any
 from starlette.responses import Response
 
 from souvenance import errors as e
-from souvenance.surfaces.http.exchange import json_answer, refusal_headers
 from souvenance.surfaces.http.honcho.statuses import refused_as
-from souvenance.surfaces.http.seen.sight import note
+from souvenance.surfaces.http.request_threads import json_answer, refusal_headers
+from souvenance.surfaces.http.telemetry.observer import note
 
 TEXTS: dict[type[e.SouvenanceError], str] = {
     e.CapMissing: "No access token provided",

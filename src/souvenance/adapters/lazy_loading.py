@@ -1,0 +1,125 @@
+"""Parts that are loaded when they are first asked: a host agent may start a process for every turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import cached_property
+from threading import Lock
+from typing import Generic, TypeVar
+
+from souvenance.domain.names import Compartment
+from souvenance.ports.document_reader import DocumentReader
+from souvenance.ports.index import Hit, Index, Inquiry, Place, Readings
+from souvenance.ports.store import Store, Transaction
+from souvenance.ports.tokenizer import Tokenizer
+from souvenance.ports.webhook_sender import Courier, Parcel
+
+_T = TypeVar("_T")
+
+
+class Later(Generic[_T]):
+    """What is made when it is first asked for, once, whichever threads ask."""
+
+    def __init__(self, make: Callable[[], _T]) -> None:
+        self._make = make
+        self._lock = Lock()
+        self.made: _T | None = None
+
+    def __call__(self) -> _T:
+        with self._lock:
+            if self.made is None:
+                self.made = self._make()
+            return self.made
+
+
+class IndexWhenAsked:
+    """The index: numpy costs a process that only writes too much."""
+
+    def __init__(self, cache_bytes: int) -> None:
+        self._cache_bytes = cache_bytes
+        self._index: Index | None = None
+
+    def search(
+        self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
+    ) -> list[Hit]:
+        return self._ranked().search(tx, inquiry, k, within)
+
+    def alike(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        one: Place,
+        others: Collection[Place],
+        within: Collection[str] | None = None,
+    ) -> dict[Place, float]:
+        return self._ranked().alike(tx, inquiry, one, others, within)
+
+    def _ranked(self) -> Index:
+        if self._index is None:
+            from souvenance.adapters.index.ranked import RankedIndex
+
+            self._index = RankedIndex(self._cache_bytes)
+        return self._index
+
+    def load(self) -> None:
+        """Import what the index runs on, in this thread."""
+        self._ranked()
+
+    def touch(self, room: Compartment, *, vectors: bool = False) -> None:
+        if self._index is not None:
+            self._index.touch(room, vectors=vectors)
+
+    def keep_up(self, book: Store, readings: Readings) -> None:
+        if self._index is not None:
+            self._index.keep_up(book, readings)
+
+    def forget(self) -> None:
+        if self._index is not None:
+            self._index.forget()
+
+
+class TokensWhenAsked:
+    """The tokenizer: of what is short enough in any case, nothing is counted."""
+
+    def count(self, text: str) -> int:
+        return self._tokens.count(text)
+
+    @cached_property
+    def _tokens(self) -> Tokenizer:
+        from souvenance.adapters.token_counts import TokenCounter
+
+        return TokenCounter()
+
+
+class ReaderWhenAsked:
+    """The reader of files: a conversation has few."""
+
+    def read(self, data: bytes, media_type: str, filename: str | None) -> str:
+        return self._reader.read(data, media_type, filename)
+
+    @cached_property
+    def _reader(self) -> DocumentReader:
+        from souvenance.adapters.document_reader import Documents
+
+        return Documents()
+
+
+class CourierWhenAsked:
+    """The courier: few installations have a webhook, and what speaks HTTP and TLS takes long to load."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+
+    def check(self, url: str) -> str:
+        from souvenance.domain.webhook_destination import destination
+
+        return destination(url, allow_private=self._allow_private).url
+
+    def deliver(self, parcel: Parcel) -> None:
+        self._courier.deliver(parcel)
+
+    @cached_property
+    def _courier(self) -> Courier:
+        from souvenance.adapters.webhook_sender import HttpCourier
+
+        return HttpCourier(allow_private=self._allow_private)

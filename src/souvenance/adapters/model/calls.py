@@ -1,0 +1,147 @@
+"""Asking a model on the account of a workspace: counted before it is asked, whatever comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from souvenance.adapters.model.budget import Purse, Reservation
+from souvenance.adapters.model.endpoint import Endpoint, Failed
+from souvenance.adapters.model.replies import CUT_OFF, parsed
+from souvenance.adapters.model.wire_format import Prompt, WireReply
+from souvenance.errors import ModelUnavailable, ModelUnusable
+from souvenance.ports.observer import TOKENS, Watched
+
+_OVERHEAD = 1.15
+"""Another tokenizer than ours may count more."""
+_PER_MESSAGE = 8
+_PER_LINE = 30
+_LEAST_ROOM = 200
+_T = TypeVar("_T")
+Watch = Callable[[], AbstractContextManager[Watched | None]]
+"""Watches one call."""
+
+
+class Asking:
+    """One workspace's way to one endpoint."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        purse: Purse,
+        workspace: str,
+        *,
+        count: Callable[[str], int],
+        window: int,
+        watch: Watch | None = None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._purse = purse
+        self._workspace = workspace
+        self._watch = watch or nullcontext
+        self.count = count
+        self.window = window
+        """How many tokens a prompt and its reply may have together."""
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether the endpoint takes tools, as far as is known."""
+        return self._endpoint.dialect.tools
+
+    def stretches(self, lines: Sequence[_T], text: Callable[[_T], str], room: int) -> list[list[_T]]:
+        """Stretches of as many lines as a prompt has room for; a single empty one if there are none."""
+        found: list[list[_T]] = [[]]
+        used = 0
+        for line in lines:
+            size = self.count(text(line)) + _PER_LINE
+            if used + size > max(_LEAST_ROOM, room) and found[-1]:
+                found.append([])
+                used = 0
+            found[-1].append(line)
+            used += size
+        return found
+
+    def ask(self, prompt: Prompt) -> WireReply:
+        """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
+        pieces = self._asked(prompt, stream=False)
+        while True:
+            try:
+                next(pieces)
+            except StopIteration as end:
+                reply: WireReply = end.value
+                return reply
+
+    def stream(self, prompt: Prompt) -> Generator[str, None, WireReply]:
+        """The words as they come, and in the end the whole. Raises: as `ask`."""
+        return (yield from self._asked(prompt, stream=True))
+
+    def ask_for(self, prompt: Prompt, kind: type[_T]) -> _T:
+        """The JSON that is asked for; where it is not what comes, it is asked for once more.
+
+        Raises: as `ask`.
+        """
+        reply = self.ask(prompt)
+        try:
+            return parsed(reply, kind)
+        except ModelUnusable as error:
+            if error.detail == CUT_OFF:
+                raise
+            told = f"That can't be read: {error.detail}. Reply with the JSON alone."
+            again = {"role": "user", "content": told}
+            first = {"role": "assistant", "content": reply.text[:2000] or "(nothing)"}
+            return parsed(self.ask(replace(prompt, messages=(*prompt.messages, first, again))), kind)
+
+    def _asked(self, prompt: Prompt, *, stream: bool) -> Generator[str, None, WireReply]:
+        """As long as the endpoint refuses only the form of what is asked, it is asked in a plainer one."""
+        dialect = self._endpoint.dialect
+        while True:
+            body = self._endpoint.body(prompt, dialect, stream=stream)
+            reservation = self._reserved(prompt)
+            cost = reservation.tokens
+            try:
+                with self._watch() as watched:
+                    reply = (yield from self._endpoint.stream(body)) if stream else self._endpoint.ask(body)
+                    cost = self._cost(prompt, reply)
+                    if watched is not None:
+                        watched.count(TOKENS, cost)
+                self._endpoint.dialect = dialect
+                return reply
+            except Failed as failed:
+                cost = cost if failed.spent else 0
+                plainer = dialect.humbler(failed.status, failed.complaint, body)
+                if plainer is None:
+                    raise _translated(failed) from failed
+                dialect = plainer
+            finally:
+                self._purse.settle(reservation, cost)
+
+    def _reserved(self, prompt: Prompt) -> Reservation:
+        if rest := self._endpoint.rests():
+            raise ModelUnavailable(
+                f"the model is left alone for {rest} s: {self._endpoint.trouble}", retry_after=rest
+            )
+        return self._purse.reserve(self._workspace, self.size(prompt) + prompt.tokens)
+
+    def size(self, prompt: Prompt) -> int:
+        """How many tokens a prompt has, rather too many than too few."""
+        told = sum(self.count(str(message.get("content") or "")) for message in prompt.messages)
+        for part in (*prompt.tools, prompt.schema):
+            told += self.count(msgspec.json.encode(part).decode()) if part else 0
+        return int(told * _OVERHEAD) + _PER_MESSAGE * len(prompt.messages)
+
+    def _cost(self, prompt: Prompt, reply: WireReply) -> int:
+        if reply.tokens is not None and reply.tokens > 0:
+            return reply.tokens
+        return self.size(prompt) + self.count(reply.text)
+
+
+def _translated(failed: Failed) -> ModelUnavailable:
+    if failed.of_the_prompt:
+        return ModelUnusable(failed.detail)
+    hint = "Check SOUVENANCE_MODEL_API_KEY." if failed.status in (401, 403) else None
+    hint = "Check SOUVENANCE_MODEL_BASE_URL and SOUVENANCE_MODEL_NAME." if failed.status == 404 else hint
+    return ModelUnavailable(failed.detail, retry_after=failed.wait, hint=hint)

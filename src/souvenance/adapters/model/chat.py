@@ -1,0 +1,305 @@
+"""A question answered by a model from statements: more are searched for, the answer is checked and cited."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.adapters.model import answer_schema
+from souvenance.adapters.model.calls import Asking
+from souvenance.adapters.model.citations import CitationMarks
+from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource
+from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
+from souvenance.adapters.model.replies import in_words, is_data, is_refusal, parsed, visible
+from souvenance.adapters.model.wire_format import Call, Message, Prompt, WireReply
+from souvenance.decoders import settled
+from souvenance.errors import ModelUnusable
+from souvenance.language.forms import clauses
+from souvenance.ports.model import ModelQuestion, SourceStatement, Telling, Told
+
+SEARCH = "search_memory"
+UNSUPPORTED = "unsupported"
+"""What an answer lacks that no statement bears, where its words were told as they came."""
+
+_LONGEST_STATEMENT = 1200
+_LONGEST_SEARCH = 300
+_MOST_FOUND = 20
+_FEW_TOKENS = 64
+_SHARED = 2
+"""How many words a statement must have in common with an answer that rests on it unmarked."""
+_HALF = 0.5
+_OWN_WORDS = 0.35
+"""The share of an answer's words that must be found in what it cites: the rest is how it puts it."""
+_TOOL: Mapping[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": SEARCH,
+        "description": "Search memory with other words. It gives further statements, as quoted data.",
+        "parameters": {
+            "type": "object",
+            "properties": {"query": {"type": "string", "description": "What to look for, in a few words."}},
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+    },
+}
+
+
+class _Search(Struct):
+    query: str
+
+
+class ChatTools:
+    """What lies before the model: each statement under a short label, once."""
+
+    def __init__(self, inquiry: ModelQuestion, asking: Asking) -> None:
+        self._asking = asking
+        self._about = inquiry.about or ""
+        self._room = max(200, asking.window - inquiry.effort.tokens - 800)
+        self.known: dict[str, SourceStatement] = {}
+        self._seen: set[str] = set()
+        self.card = {f"c{at}": entry for at, entry in enumerate(inquiry.card, 1)}
+
+    def put(self, statements: Sequence[SourceStatement]) -> list[dict[str, str]]:
+        """The rows of those that are new, as far as there is room."""
+        rows: list[dict[str, str]] = []
+        for one in statements:
+            if one.id in self._seen or not one.text.strip():
+                continue
+            row = self._row(f"s{len(self.known) + 1}", one)
+            size = self._asking.count(row["text"]) + 30
+            if size > self._room:
+                break
+            self._room -= size
+            self._seen.add(one.id)
+            self.known[row["id"]] = one
+            rows.append(row)
+        return rows
+
+    def rows(self) -> list[dict[str, str]]:
+        card = [{"id": label, "text": one.text[:_LONGEST_STATEMENT]} for label, one in self.card.items()]
+        return [*card, *(self._row(label, one) for label, one in self.known.items())]
+
+    def _row(self, label: str, one: SourceStatement) -> dict[str, str]:
+        who = {} if one.peer is None else {("carried_by" if one.carried else "said_by"): one.peer}
+        row = {"id": label, **who, "on": day(one.said_at), "text": one.text[:_LONGEST_STATEMENT]}
+        return row if one.outdated_by is None else {**row, "now": "no longer so"}
+
+    def cited(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """What is marked: statements, and what lines of the card come from."""
+        said = {label: one.id for label, one in self.known.items()}
+        noted = {label: one.source for label, one in self.card.items()}
+        found = (said.get(label) or noted.get(label) for label in labels)
+        return tuple(dict.fromkeys(one for one in found if one is not None))
+
+    def sources(
+        self, asked_at: int, cited: Sequence[str] | None = None, *, outdated: bool = True
+    ) -> list[GroundingSource]:
+        """All statements, those that are cited or those that are so now, and the lines of the card."""
+        known = [
+            one
+            for one in self.known.values()
+            if (cited is None or one.id in cited) and (outdated or one.outdated_by is None)
+        ]
+        card = [GroundingSource(one.text, asked_at) for one in self.card.values()]
+        return [*card, *(GroundingSource(self._told(one), one.said_at) for one in known)]
+
+    def _told(self, one: SourceStatement) -> str:
+        return f"{one.peer or ''} {one.text[:_LONGEST_STATEMENT]}"
+
+    def unmarked(self, text: str) -> tuple[str, ...]:
+        """The statements that a text without marks plainly rests on."""
+        ground = Ground([GroundingSource(text, 0)], self._about)
+        return tuple(
+            one.id
+            for one in self.known.values()
+            if (found := ground.found(one.text))
+            and (len(found) >= _SHARED or ground.share(one.text) >= _HALF)
+        )
+
+
+class Answering:
+    """One question, thought about."""
+
+    def __init__(self, asking: Asking, inquiry: ModelQuestion, name: str, embed: Embed | None) -> None:
+        self._asking = asking
+        self._embed = embed
+        self._inquiry = inquiry
+        self._name = name
+        self._desk = ChatTools(inquiry, asking)
+        self._searched: list[str] = []
+
+    def tell(self) -> Telling:
+        """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
+        inquiry = self._inquiry
+        self._desk.put(inquiry.statements)
+        if inquiry.shape is not None:
+            text = self._shaped(inquiry.shape)
+            yield text
+            return self._told(text, self._desk.unmarked(text))
+        last = inquiry.effort.passes
+        messages = self._question("answer", tools=self._may_search())
+        if last == 1:
+            return (yield from self._given(self._searching(messages)))
+        draft, _ = _whole(self._searching(messages))
+        for number in range(2, last + 1):
+            checking = self._asking.stream(self._prompt(self._checked(draft)))
+            if number == last:
+                return (yield from self._given(checking))
+            draft, _ = _whole(checking)
+        return self._told("", ())
+
+    def _may_search(self) -> bool:
+        return self._inquiry.effort.searches > 0 and self._asking.calls_tools
+
+    def _question(self, name: str, *, tools: bool) -> list[Message]:
+        inquiry = self._inquiry
+        offer = f"- If they do not answer it yet, call {SEARCH} with other words first." if tools else ""
+        filled = {"today": day(inquiry.asked_at), "subject": self._subject()}
+        if name == "answer":
+            filled["tools"] = offer
+        return [
+            {"role": "system", "content": prompt(name, **filled)},
+            {"role": "user", "content": f"{self._evidence()}\n\nThe question: {quote(inquiry.question)}"},
+        ]
+
+    def _subject(self) -> str:
+        about = self._inquiry.about
+        return "" if about is None else f'- "I", "me" and "the user" in the question mean {quote(about)}.'
+
+    def _evidence(self) -> str:
+        return f"The statements:\n{fenced(self._desk.rows())}"
+
+    def _checked(self, draft: str) -> list[Message]:
+        messages = self._question("check", tools=False)
+        told = f"{messages[1]['content']}\n\nThe draft:\n{fenced([{'draft': draft}])}"
+        return [messages[0], {"role": "user", "content": told}]
+
+    def _prompt(self, messages: Sequence[Message], searches: int = 0) -> Prompt:
+        tokens = max(_FEW_TOKENS, min(self._inquiry.effort.tokens, self._asking.window // 4))
+        searched = any(message["role"] == "tool" for message in messages)
+        tools = (_TOOL,) if searches > 0 or searched else ()
+        return Prompt(messages=tuple(messages), tokens=tokens, tools=tools, may_call=searches > 0)
+
+    def _searching(self, messages: list[Message]) -> Generator[str, None, WireReply]:
+        """The model's words; where it searches instead of speaking, it is asked again with what was found."""
+        left = self._inquiry.effort.searches if self._may_search() else 0
+        while True:
+            reply = yield from self._asking.stream(self._prompt(messages, left))
+            calls = [call for call in reply.calls if call.name == SEARCH][:left]
+            if not calls:
+                return reply
+            left -= len(calls)
+            if reply.text:
+                yield " "
+            messages = [*messages, _calling(reply, calls), *(self._found(call) for call in calls)]
+
+    def _found(self, call: Call) -> Message:
+        try:
+            query = msgspec.json.decode(call.arguments, type=settled(_Search)).query.strip()[:_LONGEST_SEARCH]
+        except msgspec.MsgspecError:
+            query = ""
+        rows: list[dict[str, str]] = []
+        if query:
+            self._searched.append(query)
+            rows = self._desk.put(list(self._inquiry.search(query))[:_MOST_FOUND])
+        told = fenced(rows) if rows else "Nothing more was found."
+        return {"role": "tool", "tool_call_id": call.id, "content": told}
+
+    def _given(self, words: Generator[str, None, WireReply]) -> Telling:
+        """The words without their marks, as they come; in the end the whole with what it rests on."""
+        marks = CitationMarks()
+        told: list[str] = []
+        while True:
+            try:
+                piece = marks.add(visible(next(words)))
+            except StopIteration as end:
+                reply: WireReply = end.value
+                break
+            if piece:
+                if not told and is_refusal(piece):
+                    words.close()
+                    raise ModelUnusable("the model refused")
+                told.append(piece)
+                yield piece
+        if not told:
+            in_words(reply)
+        if piece := marks.end():
+            told.append(piece)
+            yield piece
+        text = "".join(told).strip()
+        return self._judged(text, list(marks.labels))
+
+    def _judged(self, text: str, labels: Sequence[str]) -> Told:
+        """The answer with what it rests on, and whether all of it does."""
+        if not text:
+            return self._told("", ())
+        from_card = any(label in self._desk.card for label in labels)
+        cited = self._desk.cited(labels)
+        if not cited and not from_card:
+            cited = self._desk.unmarked(text)
+        if (cited or from_card) and self._holds(text, cited):
+            return self._told(text, cited)
+        if not self._inquiry.streamed:
+            raise ModelUnusable("the model's answer rests on nothing")
+        return self._told(text, cited, lacking=UNSUPPORTED)
+
+    def _holds(self, text: str, cited: Sequence[str]) -> bool:
+        """Whether the answer names nothing that no statement has, and says what those say that it cites."""
+        inquiry, desk, about = self._inquiry, self._desk, self._inquiry.about or ""
+        asked_at, asked, counts = inquiry.asked_at, inquiry.question, len(desk.known)
+        every = Ground([GroundingSource("", asked_at), *desk.sources(asked_at)], about, None, asked, counts)
+        if is_data(text) or not every.names_all(text):
+            return False
+        now = Ground(desk.sources(asked_at, outdated=False), about)
+        if any(now.denied(clause) for clause in clauses(text)):
+            return False
+        ground = Ground(desk.sources(asked_at, cited), about, self._embed, asked, counts)
+        return ground.share(text) >= _OWN_WORDS or ground.is_near(text)
+
+    def _told(self, text: str, cited: tuple[str, ...], lacking: str = "") -> Told:
+        return Told(text, cited, by=self._name, searched=tuple(self._searched), lacking=lacking)
+
+    def _shaped(self, wanted: Mapping[str, Any]) -> str:
+        """The answer as JSON that follows the schema; asked for once more if it does not at first."""
+        schema = quote(wanted)
+        filled = {"today": day(self._inquiry.asked_at), "subject": self._subject(), "schema": schema}
+        messages: list[Message] = [
+            {"role": "system", "content": prompt("answer_in_shape", **filled)},
+            {"role": "user", "content": self._question("check", tools=False)[1]["content"]},
+        ]
+        tokens = max(_FEW_TOKENS, min(self._inquiry.effort.tokens * 2, self._asking.window // 4))
+        wrong = ""
+        for _ in range(2):
+            reply = self._asking.ask(Prompt(messages=tuple(messages), tokens=tokens, schema=wanted))
+            try:
+                value = parsed(reply, dict)
+                wrong = answer_schema.fault(value, wanted, wanted)
+                if not wrong:
+                    return msgspec.json.encode(value).decode()
+            except ModelUnusable as error:
+                wrong = error.detail
+            said = {"role": "assistant", "content": reply.text[:2000] or "(nothing)"}
+            messages += [said, {"role": "user", "content": f"That is wrong: {wrong}. Reply with JSON alone."}]
+        raise ModelUnusable(f"the model's answer does not follow the schema: {wrong}")
+
+
+def _whole(words: Generator[str, None, WireReply]) -> tuple[str, WireReply]:
+    """All the words with their marks. Raises: ModelUnusable."""
+    while True:
+        try:
+            next(words)
+        except StopIteration as end:
+            reply: WireReply = end.value
+            return in_words(reply), reply
+
+
+def _calling(reply: WireReply, calls: Sequence[Call]) -> Message:
+    asked = [
+        {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
+        for one in calls
+    ]
+    return {"role": "assistant", "content": reply.text or None, "tool_calls": asked}

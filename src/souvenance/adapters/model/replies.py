@@ -1,0 +1,119 @@
+"""What a model's reply says, and whether it can be used: refusals, empty and broken ones can't."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+import msgspec
+
+from souvenance.adapters.model.wire_format import WireReply
+from souvenance.decoders import settled
+from souvenance.errors import ModelUnusable
+from souvenance.patterns import pattern
+
+_THOUGHT = pattern(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_ENDS = pattern(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_REFUSAL = pattern(
+    r"\W*(?:(?:i'?m|i am) (?:sorry|afraid|unable|not able)\b.{0,40}\b(?:can'?t|cannot|unable|not able)"
+    r"|sorry,? (?:but )?i (?:can'?t|cannot|won'?t)"
+    r"|i (?:can'?t|cannot|won'?t) (?:help|assist|comply|do that|provide)"
+    r"|as an ai\b)",
+    re.IGNORECASE,
+)
+_FENCE = pattern(r"\A```\w*\n?|\n?```\Z")
+_UNSEEN = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of what follows."""
+_T = TypeVar("_T")
+
+CUT_OFF = "the model's reply was cut off"
+"""What is told of a reply that was longer than it might be."""
+
+
+def visible(text: str) -> str:
+    """The text without characters that nobody sees and that change what others show of it."""
+    return _UNSEEN.sub("", text)
+
+
+def said(reply: WireReply) -> str:
+    """The words of a reply, without what the model thought aloud.
+
+    Raises: ModelUnusable if there are none, or the model refuses.
+    """
+    if reply.refused:
+        raise ModelUnusable("the model refused")
+    text = _THOUGHT_ENDS.sub("", _THOUGHT.sub("", reply.text)).strip()
+    if not text:
+        raise ModelUnusable("the model said nothing")
+    return text
+
+
+def in_words(reply: WireReply) -> str:
+    """The same, where words are asked for and a refusal comes in words too.
+
+    Raises: ModelUnusable.
+    """
+    text = said(reply)
+    if is_refusal(text):
+        raise ModelUnusable("the model refused")
+    return text
+
+
+def is_refusal(text: str) -> bool:
+    return _REFUSAL.match(text.replace("’", "'")[:200]) is not None
+
+
+def is_data(text: str) -> bool:
+    """Whether it is JSON, as a whole or in a block of code."""
+    plain = _FENCE.sub("", text.strip()).strip()
+    if not plain.startswith(("{", "[")):
+        return False
+    try:
+        msgspec.json.decode(plain)
+    except (msgspec.DecodeError, RecursionError):
+        return plain.startswith(('{"', "[{"))
+    return True
+
+
+def parsed(reply: WireReply, kind: type[_T]) -> _T:
+    """The JSON object in a reply, whatever stands around it.
+
+    Raises: ModelUnusable if there is none of that kind.
+    """
+    text = said(reply)
+    fault = "the model's reply has no JSON in it"
+    for candidate in _objects(text):
+        try:
+            return msgspec.json.decode(candidate.encode("utf-8", "replace"), type=settled(kind), strict=False)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            fault = f"the model's reply does not fit: {error}"
+    raise ModelUnusable(CUT_OFF if reply.truncated else fault)
+
+
+def _objects(text: str) -> list[str]:
+    """What may be the object: from each of the first braces to the one that closes it, the longest first."""
+    found: list[str] = []
+    start = text.find("{")
+    while start >= 0 and len(found) < 4:
+        end = _closing(text, start)
+        if end is None:
+            break
+        found.append(text[start : end + 1])
+        start = text.find("{", end + 1)
+    return sorted(found, key=len, reverse=True)
+
+
+def _closing(text: str, start: int) -> int | None:
+    depth, quoted, escaped = 0, False, False
+    for at in range(start, len(text)):
+        letter = text[at]
+        if quoted:
+            quoted = escaped or letter != '"'
+            escaped = letter == "\\" and not escaped
+        elif letter == '"':
+            quoted = True
+        elif letter in "{}":
+            depth += 1 if letter == "{" else -1
+            if depth == 0:
+                return at
+    return None

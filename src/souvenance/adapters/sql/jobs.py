@@ -1,0 +1,204 @@
+"""The work list in SQL.
+
+An errand that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
+over all that wait, whoever takes an errand off the list frees the next one of its session. Claims go round
+the workspaces, so that one with much to do keeps none waiting (see `agenda.py`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from itertools import takewhile
+
+from msgspec.structs import replace
+
+from souvenance.adapters.sql.engine import SqlRow, SqlSession, marks
+from souvenance.adapters.sql.next_jobs import Agenda
+from souvenance.domain.jobs import Errand, Tally, Task
+
+_NOBODY = ""
+"""In the table of what was done, no session or no peer: a key has no empty columns."""
+
+_ADD = """INSERT INTO work (workspace, kind, session, peer, first_turn, last_turn, units, payload,
+    namespace, attempts, due, blocked)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?,
+    CASE WHEN EXISTS (SELECT 1 FROM work WHERE workspace = ? AND session = ?) THEN 1 ELSE 0 END)"""
+_TASK = """SELECT workspace, kind, session, peer, first_turn, last_turn, units, payload, namespace,
+    seq, attempts, due, holder, until FROM work"""
+_SEQ = 9
+_FREE = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NULL AND due <= ?
+    ORDER BY due, seq LIMIT 1"""
+_EXPIRED = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
+    ORDER BY due, seq LIMIT 1"""
+_BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?"""
+_HOLD = """UPDATE work SET holder = ?, until = ?, attempts = attempts + 1
+    WHERE workspace = ? AND seq = ?"""
+_HELD = "workspace = ? AND seq = ? AND holder = ?"
+_FINISH = f"DELETE FROM work WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
+_UNBLOCK = """UPDATE work SET blocked = 0
+    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)
+    RETURNING holder"""
+_UNBLOCK_ALL = """UPDATE work SET blocked = 0 WHERE workspace = ? AND blocked = 1 AND seq =
+    (SELECT MIN(w.seq) FROM work w WHERE w.workspace = work.workspace AND w.session = work.session)"""
+_COUNT = """INSERT INTO worked (workspace, session, peer, kind, namespace, units) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (workspace, session, peer, kind, namespace)
+    DO UPDATE SET units = worked.units + excluded.units"""
+_POSTPONE = f"UPDATE work SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
+_TALLY = """SELECT namespace, session, peer,
+    CAST(SUM(CASE WHEN until > ? THEN 0 ELSE units END) AS BIGINT),
+    CAST(SUM(CASE WHEN until > ? THEN units ELSE 0 END) AS BIGINT)
+    FROM work WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
+"""In the order of an index that holds all that is asked."""
+_WAITING = "SELECT COUNT(*), MIN(due) FROM work WHERE due <= ? AND (holder IS NULL OR until <= ?)"
+
+
+class SqlWork:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+        self._agenda = Agenda(session)
+
+    def add(self, errand: Errand, due: int) -> None:
+        one = errand
+        values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units)
+        self._session.run(_ADD, (*values, one.payload, one.namespace, due, one.workspace, one.session))
+        self._agenda.add(one.workspace, due)
+
+    def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
+        for workspace, reckons in self._agenda.round(after, now) if most > 0 else ():
+            head = self._head(workspace, now)
+            taken = [] if head is None else [head, *self._behind(head, now, most - 1)]
+            for task in taken:
+                self._session.run(_HOLD, (holder, until, workspace, task.seq))
+            if reckons:
+                self._agenda.reckon(workspace)
+            if taken:
+                return [
+                    replace(task, holder=holder, until=until, attempts=task.attempts + 1) for task in taken
+                ]
+        return []
+
+    def _head(self, workspace: str, now: int) -> Task | None:
+        taking = self._session.taking
+        rows = (
+            self._session.row(_FREE + taking, (workspace, now)),
+            self._session.row(_EXPIRED + taking, (workspace, now, now)),
+        )
+        found = (Task(*row) for row in rows if row is not None)
+        return min(found, key=lambda task: (task.due, task.seq), default=None)
+
+    def _behind(self, head: Task, now: int, most: int) -> list[Task]:
+        if head.session is None or most == 0:
+            return []
+
+        def goes_along(task: Task) -> bool:
+            free = task.holder is None or task.until is None or task.until <= now
+            return task.due <= now and free
+
+        asked = (head.workspace, head.session, head.kind, head.seq, most)
+        order = [row[_SEQ] for row in self._session.rows(_BEHIND, asked)]
+        taken = [Task(*row) for row in self._session.rows(_BEHIND + self._session.taking, asked)]
+        in_order = takewhile(lambda pair: pair[0] == pair[1].seq, zip(order, taken, strict=False))
+        return list(takewhile(goes_along, (task for _, task in in_order)))
+
+    def finish(self, task: Task) -> bool:
+        removed = self._session.rows(_FINISH, (task.workspace, task.seq, task.holder))
+        for session, peer, kind, namespace, units in removed:
+            done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, namespace, units)
+            self._session.run(_COUNT, done)
+            if not self._goes_on(task.workspace, session):
+                self._agenda.reckon(task.workspace)
+        return bool(removed)
+
+    def _goes_on(self, workspace: str, session: str | None) -> bool:
+        """Free the next errand of the session; whether someone holds that already, as one of several."""
+        if session is None:
+            return False
+        freed = self._session.row(_UNBLOCK, (workspace, workspace, session))
+        return freed is not None and freed[0] is not None
+
+    def postpone(self, task: Task, due: int) -> bool:
+        back = self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
+        if back:
+            self._agenda.reckon(task.workspace)
+        return back
+
+    def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
+        where, values = "workspace = ? AND kind = ? AND holder IS NULL AND attempts = 0", [workspace, kind]
+        if session is not None:
+            where += " AND session = ?"
+            values.append(session)
+        row = self._session.row(f"SELECT MIN(first_turn) FROM work WHERE {where}", values)
+        if row is None or row[0] is None:
+            return None
+        self._session.run(f"UPDATE work SET due = ? WHERE {where}", (due, *values))
+        self._agenda.reckon(workspace)
+        first: int = row[0]
+        return first
+
+    def is_due(self, now: int) -> bool:
+        return self._agenda.is_due(now)
+
+    def next_due(self) -> int | None:
+        return self._agenda.first()
+
+    def waiting(self, now: int) -> tuple[int, int | None]:
+        row = self._session.row(_WAITING, (now, now))
+        return (0, None) if row is None else (row[0], row[1])
+
+    def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
+        of, values = ("session IS NULL", []) if session is None else ("session = ?", [session])
+        # Of the errand itself, or SQLite would rather go through all of a kind, in the index of the tallies.
+        sql = (
+            f"SELECT due FROM work WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
+        )
+        return self._session.row(f"{sql} LIMIT 1", (workspace, *values, namespace, *kinds)) is not None
+
+    def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
+        sql = f"{_TASK} WHERE workspace = ? AND kind IN {marks(kinds)} AND seq > ? ORDER BY seq LIMIT ?"
+        return [Task(*row) for row in self._session.rows(sql, (workspace, *kinds, after, limit))]
+
+    def tallies(
+        self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
+    ) -> list[Tally]:
+        counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+        for kind in kinds:
+            for namespace, session, peer, free, held in self._session.rows(
+                _TALLY, (now, now, workspace, kind)
+            ):
+                if namespaces is None or namespace in namespaces:
+                    tally = counts[session or _NOBODY, peer or _NOBODY]
+                    tally[:2] = tally[0] + free, tally[1] + held
+        for session, peer, done in self._done(workspace, kinds, namespaces):
+            counts[session, peer][2] = done
+        return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
+
+    def _done(
+        self, workspace: str, kinds: Collection[str], namespaces: Collection[str] | None
+    ) -> list[SqlRow]:
+        where, values = f"workspace = ? AND kind IN {marks(kinds)}", [workspace, *kinds]
+        if namespaces is not None:
+            where += f" AND namespace IN {marks(namespaces)}"
+            values.extend(namespaces)
+        sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM worked
+            WHERE {where} GROUP BY session, peer"""
+        return self._session.rows(sql, values)
+
+    def drop(
+        self, workspace: str, session: str | None = None, namespaces: Collection[str] | None = None
+    ) -> None:
+        where, values = "workspace = ?", [workspace]
+        if session is not None:
+            where += " AND session = ?"
+            values.append(session)
+        if namespaces is not None:
+            where += f" AND namespace IN {marks(namespaces)}"
+            values.extend(namespaces)
+        for table in ("work", "worked"):
+            self._session.run(f"DELETE FROM {table} WHERE {where}", values)
+        if namespaces is not None:
+            self._session.run(_UNBLOCK_ALL, (workspace,))
+        if session is None and namespaces is None:
+            self._agenda.remove(workspace)
+        else:
+            self._agenda.reckon(workspace)

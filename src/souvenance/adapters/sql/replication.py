@@ -1,0 +1,75 @@
+"""What the bucket must still be told, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from souvenance.adapters.sql.counters import SqlCounters
+from souvenance.adapters.sql.engine import ROOM, SqlSession
+from souvenance.domain.names import ALL, Compartment
+from souvenance.ports.replication import Shipment
+
+_MIRRORED = "mirrored"
+_COLUMNS = "workspace, owner, namespace, what, name"
+_AGAIN = f"""ON CONFLICT ({_COLUMNS}) DO UPDATE SET stamp = excluded.stamp, tries = 0, due = 0"""
+_NOTE = f"INSERT INTO shipments ({_COLUMNS}, stamp, tries, due) VALUES (?, ?, ?, ?, ?, ?, 0, 0) {_AGAIN}"
+_EVERYTHING = (
+    ("'line', id", "lines"),
+    ("'replaced', target", "invalidations"),
+    ("'key', purpose || '-' || CAST(epoch AS TEXT)", "room_keys"),
+)
+_DUE = f"SELECT {_COLUMNS}, stamp, tries FROM shipments WHERE due <= ? ORDER BY {_COLUMNS} LIMIT ?"
+_PLACE = f"{ROOM} AND what = ? AND name = ?"
+_CLAIM = f"""UPDATE shipments SET stamp = ?, due = ?, tries = tries + 1 WHERE {_PLACE} AND stamp = ?"""
+_DONE = f"DELETE FROM shipments WHERE {_PLACE} AND stamp = ?"
+_POSTPONE = f"UPDATE shipments SET due = ? WHERE {_PLACE} AND stamp = ?"
+
+
+class SqlShipments:
+    def __init__(self, session: SqlSession, counters: SqlCounters) -> None:
+        self._session = session
+        self._counters = counters
+
+    def note(self, shipments: Collection[Shipment]) -> None:
+        for one in shipments:
+            self._session.run(_NOTE, (*one.room, one.what, one.name, one.stamp))
+
+    def note_everything(self, stamp: str) -> None:
+        for what, table in _EVERYTHING:
+            sql = f"""INSERT INTO shipments ({_COLUMNS}, stamp, tries, due)
+                SELECT workspace, owner, namespace, {what}, CAST(? AS TEXT), 0, 0
+                FROM {table} WHERE true {_AGAIN}"""
+            self._session.run(sql, (stamp,))
+
+    def due(self, now: int) -> bool:
+        return self._session.row("SELECT 1 FROM shipments WHERE due <= ? LIMIT 1", (now,)) is not None
+
+    def claim(self, stamp: str, *, now: int, until: int, most: int) -> list[Shipment]:
+        taken = []
+        for workspace, owner, namespace, what, name, old, tries in self._session.rows(_DUE, (now, most)):
+            room = Compartment(workspace, owner, namespace)
+            if self._session.run(_CLAIM, (stamp, until, *room, what, name, old)) == 1:
+                taken.append(Shipment(room, what, name, stamp, tries + 1))
+        return taken
+
+    def done(self, shipment: Shipment) -> None:
+        one = shipment
+        if self._session.run(_DONE, (*one.room, one.what, one.name, one.stamp)) == 0:
+            self.note([one])
+
+    def postpone(self, shipment: Shipment, due: int) -> None:
+        one = shipment
+        self._session.run(_POSTPONE, (due, *one.room, one.what, one.name, one.stamp))
+
+    def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
+        named = {"workspace": workspace, "owner": owner}
+        given = {column: value for column, value in named.items() if value is not None}
+        where = " AND ".join(f"{column} = ?" for column in given) or "true"
+        row = self._session.row(f"SELECT count(*) FROM shipments WHERE {where}", tuple(given.values()))
+        return row[0] if row else 0
+
+    def mirrored(self) -> bool:
+        return self._counters.values(ALL).get(_MIRRORED, 0) > 0
+
+    def begin(self) -> None:
+        self._counters.increase(ALL, _MIRRORED)

@@ -1,0 +1,464 @@
+"""The memory of one conversation, asked for through a gate: in this process, or behind a URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.memory_interface import (
+    AI,
+    USER,
+    Known,
+    MemoryNote,
+    Portrait,
+    RecalledPassage,
+    SessionSnapshot,
+)
+from souvenance.agents.narrow_tokens import Errand
+from souvenance.agents.redaction import redact
+from souvenance.domain import representation
+from souvenance.domain.line import MESSAGE
+from souvenance.domain.reasoning_settings import MemberReasoning
+from souvenance.domain.representation import taken_apart
+from souvenance.domain.timestamps import to_datetime
+from souvenance.domain.trust import Trust, least_shown, of_message, unquoted
+from souvenance.errors import CapScopeMismatch, NotFound, SouvenanceError, Unavailable, Unsupported
+from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
+from souvenance.gate.messages import Request
+from souvenance.gate.operation import Operation
+from souvenance.gate.token_verifier import Credentials
+
+_MOST_QUERY = 4_000
+_CONCLUSIONS = 20
+_OF_ITSELF = 8
+"""Of the agent itself a turn is shown three or four."""
+_ALIKE = 10
+_SAID_BY_USER = 5
+_SAID_BY_AI = 3
+_NOTES = 20
+_RECENT_TOKENS = 2_000
+
+_T = TypeVar("_T")
+
+
+class CallableGate(Protocol):
+    """What takes a request to where memory is."""
+
+    def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
+
+
+Together = Callable[[Credentials, Sequence[tuple[Operation, Request]]], list[Any]]
+"""Asks several things that are only read, and gives the answers in order; of what is refused, the error."""
+
+
+class Look(Struct, Generic[_T], frozen=True):
+    """Something that is asked of memory, and what is made of the answer; of None, where there is nothing."""
+
+    operation: Operation
+    request: Request
+    read: Callable[[Any | None], _T]
+
+
+class GatedMemory:
+    """`Memory` of one seat."""
+
+    def __init__(
+        self,
+        gate: CallableGate,
+        seat: ConversationScope,
+        passes: Callable[[Errand], Credentials],
+        *,
+        capped: bool,
+        together: Together | None = None,
+    ) -> None:
+        self._gate = gate
+        self._seat = seat
+        self._passes = passes
+        self._capped = capped
+        self._together = self._one_by_one if together is None else together
+        self._guarded = not capped and not seat.alone
+        """Whether no gate tells the people of this agent apart, so that it has to be done here."""
+
+    def _views(self, peer: str) -> tuple[str, str]:
+        """Observer and observed.
+
+        Raises: NotFound for anybody else, where no gate tells whose memory is whose.
+        """
+        if self._guarded and self._seat.named(peer) not in (self._seat.user, self._seat.ai):
+            raise NotFound("there is no such peer here")
+        return self._seat.views(peer)
+
+    def _session_of(self, observed: str) -> str | None:
+        """The session to keep to: what the agent knows of itself is of many people."""
+        return self._seat.session if self._guarded and observed == self._seat.ai else None
+
+    def known(self, message: str) -> Known:
+        query = message.strip()[:_MOST_QUERY]
+        looks: dict[str, Look[Any]] = {
+            **self._summary(),
+            USER: self._portrait(USER, query),
+            **self._itself(_OF_ITSELF),
+        }
+        if query:
+            looks["said by user"] = self._said(USER, query, _SAID_BY_USER, floor=True)
+            if self._seat.agent != "absent":
+                looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
+        found = self._all(looks)
+        user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
+        searched = [*found.get("said by user", ()), *found.get("said by ai", ())]
+        by_text = {(one.session, one.text.strip()): one for one in searched}
+        said = _timed(user.said, by_text)
+        elsewhere = [one for one in by_text.values() if one.peer == self._seat.user]
+        passages = (*elsewhere, *said, *(one for one in by_text.values() if one not in elsewhere))
+        return Known(found.get("summary", ""), user, found.get(AI, Portrait()), passages)
+
+    def _own_portrait(self, query: str) -> Portrait:
+        user = self._seat.user
+        if not self._has_own(self._seat.observer, user):
+            return Portrait()
+        own: Portrait = self._all({USER: self._view(user, user, query)})[USER]
+        return own
+
+    def _has_own(self, observer: str, observed: str) -> bool:
+        """Whether there is a view of their own of the user, for an agent that has none of them yet."""
+        return observed == self._seat.user != observer and self._seat.observation.user.observe_me
+
+    def ask(self, question: str, level: str, peer: str = USER) -> str:
+        observer, observed = self._views(peer)
+        told = self._asked(question, level, observer, observed)
+        own = not told and self._has_own(observer, observed)
+        return self._asked(question, level, observed, observed) if own else told
+
+    def _asked(self, question: str, level: str, observer: str, observed: str) -> str:
+        session = self._session_of(observed)
+        asked = q.AskPeer(
+            workspace_id=self._seat.workspace,
+            peer_id=observer,
+            query=question,
+            target=None if observer == observed else observed,
+            filters=None if session is None else {"session_id": session},
+            reasoning_level=level,  # type: ignore[arg-type]  # The gate says which there are.
+        )
+        told: a.ChatAnswer | None = self._found(o.ASK_PEER, asked)
+        return "" if told is None else told.content or ""
+
+    def search(self, query: str, peer: str, limit: int) -> list[RecalledPassage]:
+        whole = self._seat.named(peer) == self._seat.user and self._seat.agent != "absent"
+        peers = (USER, AI) if whole else (peer,)
+        found = self._all({one: self._said(one, query[:_MOST_QUERY], limit) for one in peers})
+        return [passage for some in found.values() for passage in some][:limit]
+
+    def card(self, peer: str) -> list[str]:
+        observer, observed = self._card_of(peer)
+        looks = {"card": self._card(observer, observed)}
+        if self._has_own(observer, observed):
+            looks["own"] = self._card(observed, observed)
+        found: dict[str, list[str]] = self._all(looks)
+        return found["card"] or found.get("own", [])
+
+    def _card_of(self, peer: str) -> tuple[str, str]:
+        """Observer and observed. Raises: Unsupported for the agent's own, where others may share it."""
+        observer, observed = self._views(peer)
+        if observed == self._seat.ai and not self._seat.alone:
+            raise Unsupported(
+                "the agent's own card is neither told nor written where others may share it",
+                hint="The operator can set pinUserPeer if nobody else speaks with the agent.",
+            )
+        return observer, observed
+
+    def _card(self, observer: str, observed: str) -> Look[list[str]]:
+        def read(found: a.PeerCard | None) -> list[str]:
+            return [] if found is None else found.peer_card or []
+
+        asked = q.ReadCard(workspace_id=self._seat.workspace, peer_id=observer, target=observed)
+        return Look(o.READ_CARD, asked, read)
+
+    def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
+        observer, observed = self._card_of(peer)
+        asked = q.WriteCard(
+            workspace_id=self._seat.workspace,
+            peer_id=observer,
+            target=observed,
+            peer_card=[redact(entry) for entry in entries],
+            namespace=self._seat.written,
+        )
+        answer: a.PeerCard = self._gate.call(o.WRITE_CARD, self._passes("note"), asked)
+        return answer.peer_card or []
+
+    def snapshot(self, peer: str) -> SessionSnapshot:
+        asked = q.SessionContext(
+            workspace_id=self._seat.workspace,
+            session_id=self._seat.session,
+            tokens=_RECENT_TOKENS,
+        )
+        itself = self._seat.named(peer) == self._seat.ai
+        looks = self._itself() if itself else {peer: self._portrait(peer, "")}
+        portrait = next(iter(self._all(looks).values()), Portrait())
+        if self._seat.named(peer) == self._seat.user and not _tells(portrait):
+            portrait = self._own_portrait("")
+        context: a.SessionContextAnswer | None = self._found(o.CONTEXT, asked)
+        if context is None:
+            return SessionSnapshot("", portrait, ())
+        summary = "" if context.summary is None else context.summary.content
+        return SessionSnapshot(summary, portrait, tuple(_passage(one) for one in context.messages))
+
+    def conclude(self, peer: str, text: str) -> MemoryNote:
+        """What is concluded in a session that is not there yet belongs to none, so that none is left empty.
+
+        Only what the agent is to know of itself belongs to one: elsewhere it would be everybody's.
+        """
+        seat = self._seat
+        observer, observed = self._views(peer)
+        if observed == seat.ai and not seat.personal:
+            raise Unsupported(
+                "what the agent is to know of itself is not taken from one of many",
+                hint="Say it of the user.",
+            )
+        stated = q.NewConclusion(
+            content=redact(text), observer_id=observer, observed_id=observed, session_id=seat.session
+        )
+        try:
+            return self._conclude(stated)
+        except (NotFound, CapScopeMismatch):
+            if observed == seat.ai and not seat.alone:
+                self.begin()
+                return self._conclude(stated)
+            self._begin_peers()
+            return self._conclude(replace(stated, session_id=None))
+
+    def _conclude(self, stated: q.NewConclusion) -> MemoryNote:
+        seat = self._seat
+        asked = q.AddConclusions(workspace_id=seat.workspace, conclusions=[stated], namespace=seat.written)
+        answer: a.Conclusions = self._gate.call(o.ADD_CONCLUSIONS, self._passes("note"), asked)
+        return _note(answer.conclusions[0])
+
+    def begin(self) -> None:
+        """Make the session, for something to be written to it that can't make it by itself."""
+        seat, members = self._seat, members_of(self._seat)
+        if self._capped:
+            joining = q.SetMembers(
+                workspace_id=seat.workspace, session_id=seat.session, peers=members, namespace=seat.written
+            )
+            self._gate.call(o.ADD_MEMBERS, self._passes("speak"), joining)
+            return
+        self._begin_peers()
+        asked = q.OpenSession(workspace_id=seat.workspace, id=seat.session, peers=members)
+        self._gate.call(o.OPEN_SESSION, self._passes("speak"), asked)
+
+    def _begin_peers(self) -> None:
+        """Make those who take part, and no session."""
+        credentials, workspace = self._passes("name"), self._seat.workspace
+        if not self._capped:
+            self._gate.call(o.OPEN_WORKSPACE, credentials, q.OpenWorkspace(id=workspace))
+        for peer in members_of(self._seat):
+            if self._capped:
+                self._gate.call(
+                    o.CHANGE_PEER, credentials, q.ChangePeer(workspace_id=workspace, peer_id=peer)
+                )
+            else:
+                self._gate.call(o.OPEN_PEER, credentials, q.OpenPeer(workspace_id=workspace, id=peer))
+
+    def conclusions(self, peer: str, query: str | None) -> list[MemoryNote]:
+        return [_note(one) for one in self._concluded(peer, query)]
+
+    def retract(self, note_id: str) -> None:
+        if self._guarded and not any(self._concluded(peer, None, id=note_id) for peer in (USER, AI)):
+            raise NotFound("there is no such conclusion")
+        asked = q.OfConclusion(workspace_id=self._seat.workspace, conclusion_id=note_id)
+        self._gate.call(o.DELETE_CONCLUSION, self._passes("erase"), asked)
+
+    def stated(self, peer: str, query: str) -> list[MemoryNote]:
+        found = self._concluded(peer, query[:_MOST_QUERY])
+        return [_note(one) for one in found if not one.source_ids]
+
+    def _concluded(self, peer: str, query: str | None, **more: str) -> list[a.ConclusionAnswer]:
+        observer, observed = self._views(peer)
+        filters = {"observer_id": observer, "observed_id": observed, **more}
+        if (session := self._session_of(observed)) is not None:
+            filters["session_id"] = session
+        workspace = self._seat.workspace
+        if query:
+            asked = q.QueryConclusions(workspace_id=workspace, query=query, top_k=_NOTES, filters=filters)
+            found: a.Conclusions | None = self._found(o.QUERY_CONCLUSIONS, asked)
+            return [] if found is None else found.conclusions
+        newest = q.ListConclusions(workspace_id=workspace, filters=filters, size=_NOTES)
+        page: a.ConclusionPage | None = self._found(o.LIST_CONCLUSIONS, newest)
+        return [] if page is None else page.items
+
+    def _summary(self) -> dict[str, Look[str]]:
+        """What was said in this conversation, if nobody but the user and the agent took part in it."""
+        seat = self._seat
+        if self._guarded and not seat.personal:
+            return {}  # Nobody else can say who took part.
+
+        def read(found: a.SessionSummaries | None) -> str:
+            newest = None if found is None else found.short_summary or found.long_summary
+            return "" if newest is None else newest.content
+
+        asked = q.Summaries(
+            workspace_id=seat.workspace,
+            session_id=seat.session,
+            if_any=True,
+            between=[seat.user, seat.ai],
+        )
+        return {"summary": Look(o.SUMMARIES, asked, read)}
+
+    def _portrait(self, peer: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
+        return self._view(*self._views(peer), query, most)
+
+    def _view(self, observer: str, observed: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
+        def read(found: a.PeerContextAnswer | None) -> Portrait:
+            if found is None:
+                return Portrait()
+            view, passages = taken_apart(found.representation or "")
+            said = () if observed == self._seat.ai else tuple(_quoted(passages))
+            return Portrait(view, tuple(found.peer_card or ()), said)
+
+        asked = q.PeerContext(
+            workspace_id=self._seat.workspace,
+            peer_id=observer,
+            target=None if observer == observed else observed,
+            search_query=query or None,
+            search_top_k=_ALIKE if query else None,
+            include_most_frequent=False,
+            max_conclusions=most,
+            floor=True,
+        )
+        return Look(o.PEER_CONTEXT, asked, read)
+
+    def _itself(self, most: int = _CONCLUSIONS) -> dict[str, Look[Portrait]]:
+        """What the agent knows of itself, if it is to know anything."""
+        seat = self._seat
+        if not seat.observation.ai.observe_me or seat.agent == "absent":
+            return {}
+        if (session := self._session_of(seat.ai)) is None:
+            return {AI: self._portrait(AI, "", most)}
+
+        def read(found: a.Representation | None) -> Portrait:
+            return Portrait() if found is None else Portrait(taken_apart(found.representation)[0])
+
+        asked = q.Represent(
+            workspace_id=seat.workspace, peer_id=seat.ai, session_id=session, max_conclusions=most
+        )
+        return {AI: Look(o.REPRESENT, asked, read)}
+
+    def _said(self, peer: str, query: str, limit: int, *, floor: bool = False) -> Look[list[RecalledPassage]]:
+        """What the peer said: the user anywhere, others where the user was.
+
+        With `floor`, nothing unless it is worth showing to who did not ask: what reads like orders never is,
+        and what the peer only carried is if the query asks for something.
+        """
+        name = self._views(peer)[1]
+        least = least_shown(query) if floor else Trust.SUSPECT
+
+        def read(found: a.Messages | None) -> list[RecalledPassage]:
+            said = [] if found is None else [_passage(one) for one in found.messages]
+            return [one for one in said if one.trust >= least and one.peer == name]
+
+        asked = q.SearchPeer(
+            workspace_id=self._seat.workspace,
+            peer_id=name,
+            query=query,
+            limit=limit,
+            filters=None if name == self._seat.user else {"peer_perspective": self._seat.user},
+            floor=floor,
+        )
+        return Look(o.SEARCH_PEER, asked, read)
+
+    def _all(self, looks: Mapping[str, Look[Any]]) -> dict[str, Any]:
+        """What is made of the answer to each. Raises: SouvenanceError."""
+        calls = [(look.operation, look.request) for look in looks.values()]
+        answers = self._together(self._passes("read"), calls)
+        told = zip(looks.items(), answers, strict=True)
+        return {name: look.read(self._there(answer)) for (name, look), answer in told}
+
+    def _found(self, operation: Operation, request: Request) -> Any:
+        """The answer; None if there is nothing. Raises: SouvenanceError."""
+        return self._there(answer_or_error(self._gate, self._passes("read"), operation, request))
+
+    def _there(self, answer: Any) -> Any:
+        """The answer; None if what it is about is not there, or not there for this conversation.
+
+        Without caps a server that denies something denies everything.
+
+        Raises: SouvenanceError.
+        """
+        if isinstance(answer, NotFound) or (self._capped and isinstance(answer, CapScopeMismatch)):
+            return None
+        if isinstance(answer, SouvenanceError):
+            raise answer
+        return answer
+
+    def _one_by_one(self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]) -> list[Any]:
+        return [answer_or_error(self._gate, credentials, *call) for call in calls]
+
+
+def answer_or_error(
+    gate: CallableGate, credentials: Credentials, operation: Operation, request: Request
+) -> Any:
+    """What came of the call. Raises: Unavailable."""
+    try:
+        return gate.call(operation, credentials, request)
+    except Unavailable:
+        raise
+    except SouvenanceError as error:
+        return error
+
+
+def members_of(seat: ConversationScope) -> dict[str, MemberReasoning]:
+    """Who takes part in the session, and what each observes."""
+    user, ai = seat.observation.user, seat.observation.ai
+    found = {seat.user: MemberReasoning(user.observe_me, user.observe_others)}
+    if seat.agent == "speaks":
+        found[seat.ai] = MemberReasoning(ai.observe_me, ai.observe_others)
+    return found
+
+
+def _tells(portrait: Portrait) -> bool:
+    return bool(portrait.view or portrait.card or portrait.said)
+
+
+def _timed(
+    quoted: Sequence[RecalledPassage], found: dict[tuple[str, str], RecalledPassage]
+) -> list[RecalledPassage]:
+    """The quoted messages, each at the very time of one that was found and is quoted with it, if one was.
+
+    These are taken from what was found.
+    """
+    times: dict[str, datetime] = {}
+    for one in quoted:
+        if same := found.pop((one.session, one.text.strip()), None):
+            times.setdefault(one.beside, same.said_at)
+    return [replace(one, said_at=times.get(one.beside, one.said_at)) for one in quoted]
+
+
+def _quoted(passages: Iterable[representation.QuotedPassage]) -> Iterator[RecalledPassage]:
+    """The quoted messages, each at the time of the first of its passage, as clocks on the wall showed it."""
+    for passage in passages:
+        at = to_datetime(passage.at).replace(tzinfo=None)
+        for quote in passage.quotes:
+            trust, text = unquoted(quote.text)
+            beside = f"{passage.session} {passage.at} {passage.quotes[0].text}"
+            yield RecalledPassage("", quote.peer, passage.session, text, at, trust, beside)
+
+
+def _passage(message: a.Message) -> RecalledPassage:
+    return RecalledPassage(
+        message.id,
+        message.peer_id,
+        message.session_id,
+        message.content,
+        message.created_at,
+        of_message(message.kind or MESSAGE, message.metadata, message.content),
+    )
+
+
+def _note(conclusion: a.ConclusionAnswer) -> MemoryNote:
+    return MemoryNote(conclusion.id, conclusion.content, conclusion.created_at)

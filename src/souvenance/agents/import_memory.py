@@ -1,0 +1,317 @@
+"""What another memory held, taken in through the gate: in its order, with its times, once.
+
+Everything is asked of the gate as any client asks it, so that rights, audit and reasoning are the same. Each
+line says where it comes from. What was taken in before is known again: a message by its id in the metadata
+of its session's messages, a statement by its key, so that an import may be stopped and begun again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from souvenance.agents.import_batches import ImportTerms, Wording
+from souvenance.agents.names import digest
+from souvenance.domain import imports as r
+from souvenance.domain.reasoning_settings import MemberReasoning, PeerHabits
+from souvenance.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, NotFound
+from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.messages import Request
+from souvenance.gate.operation import Operation
+from souvenance.language.orders import reads_like_orders
+
+Ask = Callable[[Operation, Request], Any]
+_Made = TypeVar("_Made")
+
+_BATCH = 100
+_BATCH_CHARS = 500_000
+_MOST_HALLS = 64
+
+
+class ImportTally(Struct):
+    """What came of an import so far."""
+
+    workspaces: int = 0
+    peers: int = 0
+    sessions: int = 0
+    messages: int = 0
+    conclusions: int = 0
+    cards: int = 0
+    there: int = 0
+    """Messages, conclusions and cards that had been taken in before."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """How many were left out, by why."""
+
+    @property
+    def seen(self) -> int:
+        return self.messages + self.conclusions + self.cards + self.there
+
+    def skip(self, why: str) -> None:
+        self.skipped[why] = self.skipped.get(why, 0) + 1
+
+
+class _Hall(Struct):
+    """A session that is being filled."""
+
+    known: set[str]
+    waiting: list[q.NewMessage] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    chars: int = 0
+
+
+class Taking:
+    """One import; `told` is called whenever it has come further."""
+
+    def __init__(
+        self, ask: Ask, terms: ImportTerms, told: Callable[[ImportTally], None] = lambda tally: None
+    ) -> None:
+        self._ask = ask
+        self._terms = terms
+        self._wording = Wording(terms)
+        self._told = told
+        self.tally = ImportTally()
+        self._workspace = terms.workspace
+        self._met: set[str] = set()
+        self._sessions: set[str] = set()
+        self._halls: dict[str, _Hall] = {}
+        self._stated: list[q.NewConclusion] = []
+
+    def look_through(self, records: Iterable[r.Record]) -> ImportTally:
+        """What there is to take in; nothing is asked and nothing written.
+
+        Raises: ImportUnreadable for what the gate would not take.
+        """
+        for record in records:
+            match record:
+                case r.ImportedWorkspace():
+                    self.tally.workspaces += 1
+                case r.ImportedPeer():
+                    self.tally.peers += 1
+                    self._wording.check(record.name, record.metadata, "a peer", record.id)
+                case r.ImportedSession():
+                    self.tally.sessions += 1
+                    self._wording.check(record.name, record.metadata, "a session", record.id)
+                case r.ImportedMessage():
+                    self.tally.messages += len(self._kept(self._wording.messages(record)))
+                case r.ImportedStatement():
+                    self.tally.conclusions += len(self._kept(self._wording.statements(record)))
+                case r.Card():
+                    self.tally.cards += 1
+                case r.Skipped():
+                    self.tally.skip(record.why)
+            self._told(self.tally)
+        return self.tally
+
+    def take(self, records: Iterable[r.Record]) -> ImportTally:
+        """Take in what is not there yet.
+
+        Raises: SouvenanceError; what was taken in until then stays, and is known again.
+        """
+        for record in records:
+            match record:
+                case r.ImportedWorkspace():
+                    self._enter(record)
+                case r.ImportedPeer():
+                    self._meet(record)
+                case r.ImportedSession():
+                    self._open(record)
+                case r.ImportedMessage():
+                    self._say(record)
+                case r.ImportedStatement():
+                    self._state(record)
+                case r.Card():
+                    self._lay(record)
+                case r.Skipped():
+                    self.tally.skip(record.why)
+        self._flush()
+        return self.tally
+
+    @property
+    def _here(self) -> str:
+        if self._workspace is None:
+            raise InvalidInput("no workspace is named", hint="Name one: --workspace.")
+        return self._workspace
+
+    def _enter(self, record: r.ImportedWorkspace) -> None:
+        self._flush()
+        self._met, self._sessions = set(), set()
+        self._workspace = self._terms.workspace or record.name
+        metadata = self._wording.told_from(record.metadata, record.name, {})
+        whole = q.OpenWorkspace(id=self._here, metadata=metadata, configuration=dict(record.configuration))
+        try:
+            opened = self._ask(o.OPEN_WORKSPACE, whole)
+        except InvalidInput:
+            opened = self._ask(o.OPEN_WORKSPACE, replace(whole, configuration={}))
+            self.tally.skip("settings of workspaces that are not possible here")
+        self.tally.workspaces += opened.created
+
+    def _meet(self, record: r.ImportedPeer) -> None:
+        if record.name in self._met:
+            return
+        self._met.add(record.name)
+        opened = self._ask(o.OPEN_PEER, q.OpenPeer(workspace_id=self._here, id=record.name))
+        habits = None if record.observed is None else PeerHabits(record.observed)
+        metadata = self._wording.told_from(record.metadata, record.id, {}) if opened.created else None
+        if metadata or (habits and not opened.what.configuration):
+            self._ask(
+                o.CHANGE_PEER,
+                q.ChangePeer(
+                    workspace_id=self._here, peer_id=record.name, metadata=metadata, configuration=habits
+                ),
+            )
+        self.tally.peers += opened.created
+
+    def _open(self, record: r.ImportedSession) -> None:
+        if record.name in self._sessions:
+            return
+        self._sessions.add(record.name)
+        try:
+            known = self._known(record.name)
+        except (NotFound, Denied):
+            self._make(record)
+            known = set()
+        self._seat(record.name, known)
+
+    def _make(self, record: r.ImportedSession) -> None:
+        """Make the session, all of it at once; what of its settings is not possible here is left out."""
+        whole = q.OpenSession(
+            workspace_id=self._here,
+            id=record.name,
+            metadata=self._wording.told_from(record.metadata, record.id, record.origin),
+            configuration=dict(record.configuration),
+            peers=dict(record.members),
+            namespace=self._terms.namespace,
+        )
+        try:
+            opened = self._ask(o.OPEN_SESSION, whole)
+        except (InvalidInput, LimitExceeded) as error:
+            if error.retryable:
+                raise
+            bare = replace(whole, configuration={}, peers=dict.fromkeys(record.members, MemberReasoning()))
+            opened = self._ask(o.OPEN_SESSION, bare)
+            self.tally.skip("settings of sessions that are not possible here")
+        self.tally.sessions += opened.created
+
+    def _known(self, session: str) -> set[str]:
+        """The ids of what was taken into the session before."""
+        found: set[str] = set()
+        page = pages = 1
+        while page <= pages:
+            answer = self._ask(
+                o.LIST_MESSAGES,
+                q.ListMessages(workspace_id=self._here, session_id=session, page=page, size=_BATCH),
+            )
+            for one in answer.items:
+                origin = one.metadata.get(r.PROVENANCE)
+                if isinstance(origin, dict) and origin.get("from") == self._terms.kind:
+                    found.add(str(origin.get("id")))
+            page, pages = page + 1, answer.pages
+        return found
+
+    def _seat(self, session: str, known: set[str]) -> _Hall:
+        while len(self._halls) >= _MOST_HALLS:
+            oldest = next(iter(self._halls))
+            self._send(oldest)
+            del self._halls[oldest]
+        hall = self._halls[session] = _Hall(known)
+        return hall
+
+    def _say(self, record: r.ImportedMessage) -> None:
+        hall = self._halls.get(record.session)
+        if hall is None:
+            hall = self._seat(record.session, self._known(record.session))
+        for part_id, message in self._kept(self._wording.messages(record)):
+            if part_id in hall.known:
+                self.tally.there += 1
+                continue
+            if hall.chars + len(message.content) > _BATCH_CHARS:
+                self._send(record.session)
+            hall.known.add(part_id)
+            hall.ids.append(part_id)
+            hall.waiting.append(message)
+            hall.chars += len(message.content)
+            if len(hall.waiting) == _BATCH:
+                self._send(record.session)
+        self._told(self.tally)
+
+    def _send(self, session: str) -> None:
+        hall = self._halls[session]
+        if not hall.waiting:
+            return
+        answer = self._ask(
+            o.ADD_MESSAGES,
+            q.AddMessages(
+                workspace_id=self._here,
+                session_id=session,
+                messages=hall.waiting,
+                idempotency_key=f"import-{digest(self._terms.kind, session, *hall.ids)}",
+                namespace=self._terms.namespace,
+            ),
+        )
+        if answer.repeated:
+            self.tally.there += len(hall.waiting)
+        else:
+            self.tally.messages += len(hall.waiting)
+        hall.waiting, hall.ids, hall.chars = [], [], 0
+        self._told(self.tally)
+
+    def _state(self, record: r.ImportedStatement) -> None:
+        for peer in (record.observer, record.observed):
+            self._meet(r.ImportedPeer(peer, peer))
+        for stated in self._kept(self._wording.statements(record)):
+            if sum(len(one.content) for one in self._stated) > _BATCH_CHARS or len(self._stated) == _BATCH:
+                self._send_stated()
+            self._stated.append(stated)
+
+    def _send_stated(self) -> None:
+        if not self._stated:
+            return
+        answer = self._ask(
+            o.ADD_CONCLUSIONS,
+            q.AddConclusions(
+                workspace_id=self._here, conclusions=self._stated, namespace=self._terms.namespace
+            ),
+        )
+        self.tally.there += answer.repeated
+        self.tally.conclusions += len(self._stated) - answer.repeated
+        self._stated = []
+        self._told(self.tally)
+
+    def _lay(self, record: r.Card) -> None:
+        """Write the card, unless there is one: what is known here is not given up for what was known."""
+        if not self._terms.own_words:
+            self.tally.skip("cards, which are taken with --own-words alone")
+            return
+        entries = [one for one in record.entries if one.strip() and not reads_like_orders(one)]
+        for _ in range(len(record.entries) - len(entries)):
+            self.tally.skip("lines of cards that are empty or read like orders to a model")
+        about = {"workspace_id": self._here, "peer_id": record.observer, "target": record.observed}
+        there = self._ask(o.READ_CARD, q.ReadCard(**about)).peer_card
+        if there == entries:
+            self.tally.there += 1
+        elif there:
+            self.tally.skip("cards where there is another one here")
+        elif entries:
+            request = q.WriteCard(**about, namespace=self._terms.namespace, peer_card=entries)
+            self._ask(o.WRITE_CARD, request)
+            self.tally.cards += 1
+
+    def _flush(self) -> None:
+        for session in list(self._halls):
+            self._send(session)
+        self._halls = {}
+        self._send_stated()
+
+    def _kept(self, made: Iterator[_Made]) -> list[_Made]:
+        """All parts of a record, or none. Raises: ImportUnreadable."""
+        try:
+            return list(made)
+        except ImportUnreadable:
+            if not self._terms.lenient:
+                raise
+            self.tally.skip("messages and conclusions that can't be kept here")
+            return []

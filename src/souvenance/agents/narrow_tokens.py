@@ -1,0 +1,101 @@
+"""Passes: the caps that a conversation's calls travel with, each as narrow as its errand.
+
+They are made offline from the cap that the provider was configured with, so the gate enforces what
+the configuration grants, and its log tells for whom each call was made. Each asks for what its errand
+needs and the configured cap has. A key of a server that has no caps is used as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.offline_narrowing import Narrowed
+from souvenance.domain import capability
+from souvenance.errors import CapMalformed, CapOpMismatch
+from souvenance.gate import messages as m
+from souvenance.gate.token_verifier import Credentials
+from souvenance.ports.clock import Clock, Entropy
+
+Errand = Literal["read", "name", "speak", "undo", "note", "erase"]
+
+_LIFE_SECONDS = 24 * 3600
+_MOST_KEPT = 1_000
+_OPS: dict[Errand, tuple[str, ...]] = {
+    "read": ("get",),
+    "name": ("put",),
+    "speak": ("put",),
+    "undo": ("forget",),
+    "note": ("put",),
+    "erase": ("forget",),
+}
+
+_WHOLE = ("put", "forget")
+
+
+def is_cap(token: str) -> bool:
+    try:
+        capability.read_unverified(token)
+    except CapMalformed:
+        return False
+    return True
+
+
+class NarrowTokens:
+    """Makes the passes of any number of conversations from one token."""
+
+    def __init__(self, token: Callable[[], str], clock: Clock, entropy: Entropy) -> None:
+        self._token = token
+        self._narrowed = Narrowed(now=lambda: clock.now() // 1000, chance=entropy.take, most=_MOST_KEPT)
+        self.capped = is_cap(token())
+
+    def of(self, seat: ConversationScope) -> Callable[[Errand], Credentials]:
+        """What gives the pass for each errand of that seat: the same one, until it is half spent.
+
+        It raises CapOpMismatch or CapScopeMismatch if the configured cap does not grant it.
+        """
+        return lambda errand: self._pass(seat, errand)
+
+    def itself(self) -> Credentials:
+        """The configured token as it is, to ask whether it is good."""
+        return Credentials(self._token())
+
+    def whole(self, workspace: str) -> Credentials:
+        """What changes the names of a workspace, as far as the configured cap opens it.
+
+        Raises: CapScopeMismatch.
+        """
+        token = self._token()
+        if not self.capped:
+            return Credentials(token)
+        wanted = m.Attenuate(wid=workspace, data_class="memory", ttl_seconds=_LIFE_SECONDS, ops=_WHOLE)
+        return self._narrowed.of(token, (workspace, _WHOLE), lambda: wanted)
+
+    def _pass(self, seat: ConversationScope, errand: Errand) -> Credentials:
+        token = self._token()
+        if not self.capped:
+            return Credentials(token)
+        return self._narrowed.of(token, (seat, errand), lambda: _wanted(token, seat, errand))
+
+
+def _wanted(token: str, seat: ConversationScope, errand: Errand) -> m.Attenuate:
+    granted = capability.read_unverified(token)[0][-1].ops
+    for op in _OPS[errand]:
+        if op not in granted:
+            raise CapOpMismatch(f"the token does not grant {op!r}")
+    written = () if seat.namespaces.write is None else (seat.namespaces.write,)
+    speaks = errand in ("speak", "undo")
+    both = speaks or errand == "name" or seat.alone or (seat.personal and errand != "read")
+    both = both and seat.agent == "speaks"
+    return m.Attenuate(
+        sub=seat.user,
+        wid=seat.workspace,
+        data_class="memory",
+        ttl_seconds=_LIFE_SECONDS,
+        ops=_OPS[errand],
+        namespaces_allowed=seat.namespaces.read if errand == "read" else written,
+        peers=(seat.user, seat.ai) if both else (seat.user,),
+        via=() if both or seat.agent == "absent" else (seat.ai,),
+        sessions=(seat.session,) if speaks else None,
+    )

@@ -1,0 +1,147 @@
+"""What is remembered, as notes of one line each: dated, ranked by a message, and told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
+
+from msgspec import Struct
+
+from souvenance.agents.text_budget import cut
+from souvenance.agents.transcript import clean
+from souvenance.domain.frame import defuse
+from souvenance.language.terms import asked, terms, words
+from souvenance.patterns import pattern
+
+_DATED = pattern(r"\s*(?:\d+[.)]\s*)?\[(\d{4}-\d\d-\d\d)[^\]]{0,40}\]\s*(.*)")
+_PREMISE = pattern(r"\s+[-*•]\s")
+_BULLET = pattern(r"\A(?:\s*(?:[#>]+|[-*•]+|\d{1,3}[.)])(?:\s+|$))+")
+_HEADING = pattern(r"#+\s*(\w*)|([A-Z]{4,}):\s*$")
+_ORIGINS = {"deductive": "inferred", "inductive": "inferred", "contradictions": "contradictory"}
+"""By how the headings of `souvenance.domain.representation` begin."""
+MOST_OF_A_REMARK = 300
+"""Two or three sentences: one long remark must not push out all others."""
+_LEAST = 24
+"""Of less than this, a reader makes nothing."""
+_MOST_TERMS = 32
+"""A long message is about what its first words are about, and ranking stays cheap."""
+
+
+class Remark(Struct, frozen=True):
+    """One thing that is known, safe to show, and where it is from."""
+
+    text: str
+    day: str = ""
+    origin: str = ""
+
+    def __str__(self) -> str:
+        return self._label + self.text
+
+    def within(self, most: int) -> Remark | None:
+        """The remark with its label in at most so many characters; None if too little of it fits."""
+        room = most - len(self._label)
+        text = cut(self.text, min(room, MOST_OF_A_REMARK))
+        if not text or (room < _LEAST and text != self.text):
+            return None
+        return self if text == self.text else Remark(text, self.day, self.origin)
+
+    @property
+    def _label(self) -> str:
+        parts = [part for part in (self.day, self.origin) if part]
+        return ", ".join(parts) + ": " if parts else ""
+
+
+class AlreadyTold:
+    """What has been told already, so that nothing is told twice."""
+
+    def __init__(self, *texts: str) -> None:
+        self._said = "\n".join(map(_plain, texts))
+        self._terms: list[frozenset[str]] = []
+
+    def take(self, text: str, part: str | None = None) -> bool:
+        """Whether the text is news; then it has been told from now on, or that part of it."""
+        plain = _plain(text)
+        if self._has(plain):
+            return False
+        self._said = f"{self._said}\n{plain if part in (None, text) else _plain(part)}"
+        self._terms.append(frozenset(terms(text if part is None else part)))
+        return True
+
+    def covers(self, text: str) -> bool:
+        """Whether something that was taken has all that the text says, in whatever words around it."""
+        said = set(terms(text))
+        return bool(said) and any(said <= known for known in self._terms)
+
+    def __contains__(self, text: str) -> bool:
+        """Also true of what has no word."""
+        return self._has(_plain(text))
+
+    def _has(self, plain: str) -> bool:
+        return plain.isspace() or plain in self._said
+
+
+def remarks(view: str, about: Sequence[str] = ()) -> Iterator[Remark]:
+    """What a rendered representation says, without what it was inferred from.
+
+    What has most of the search terms comes first; of those that have as many, the newest.
+    """
+    ranked = sorted(_parsed(view), key=lambda one: (_score(one.text, about), one.day), reverse=True)
+    for one in ranked:
+        if text := defuse(clean(one.text)):
+            yield Remark(text, one.day, one.origin)
+
+
+def _parsed(view: str) -> list[Remark]:
+    """The statements of the view as they are stored.
+
+    A line that is neither dated nor a heading goes on with the dated one before, if there is one.
+    """
+    found: list[Remark] = []
+    origin = ""
+    for line in view.splitlines():
+        dated, heading = _DATED.match(line), _HEADING.match(line)
+        if dated:
+            found.append(Remark(dated[2], dated[1], origin))
+        elif heading:
+            origin = _ORIGINS.get((heading[1] or heading[2] or "").casefold(), "")
+        elif found and found[-1].day and line.strip():
+            if not _PREMISE.match(line):
+                last = found.pop()
+                found.append(Remark(f"{last.text} {line}", last.day, last.origin))
+        elif line.strip():
+            found.append(Remark(_BULLET.sub("", line), "", origin))
+    return found
+
+
+def _score(text: str, about: Sequence[str]) -> int:
+    """How many of the terms the text has."""
+    return sum(map(terms(text).__contains__, about))
+
+
+def lines(text: str) -> Iterator[Remark]:
+    """The lines of a text without the bullets and marks they began with."""
+    for line in clean(text).splitlines():
+        if shown := defuse(_BULLET.sub("", line)):
+            yield Remark(shown)
+
+
+def entries(card: Iterable[str]) -> Iterator[Remark]:
+    """The facts of a card, in its order."""
+    for entry in card:
+        if shown := defuse(clean(entry)):
+            yield Remark(shown)
+
+
+def search_terms(message: str) -> list[str]:
+    return asked(message)[:_MOST_TERMS]
+
+
+def day(moment: datetime, now: datetime) -> date:
+    """The day of the moment where `now` was read."""
+    if moment.tzinfo is None or now.tzinfo is None:
+        return moment.date()
+    return moment.astimezone(now.tzinfo).date()
+
+
+def _plain(text: str) -> str:
+    return f" {' '.join(words(text))} "

@@ -1,0 +1,239 @@
+"""What of a turn may be kept: what was said, without what memory itself put into it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+from souvenance.patterns import pattern
+
+CONTINUED = "[continued] "
+"""What every further piece of a long text begins with."""
+
+_PASSES = 8
+_TAG = pattern(r"<\s*+(/?+)\s*+memory-context(?:(?![\w-])[^<>]*+>|\s*+\Z)", re.IGNORECASE)
+"""A tag of the host's fence; at the very end of a text also one that was cut off."""
+_GOES_ON = pattern(r"[^\S\n]++[^\s\[]|[^\w\s\[<]")
+_NEAR_A_TAG = 40
+_NOTE = pattern(
+    r"\[\s*+system\s++note:\s*+the\s++following\s++is\s++recalled\s++memory\s++context"
+    r"(?:[^\[\]]{0,600}+\]|[^\n]*+)[^\S\n]*+\n?+",
+    re.IGNORECASE,
+)
+"""The note that stands first in the fence."""
+_INTRO = "Background from memory: noted or said earlier"
+"""How our own text in the fence begins; it goes on in paragraphs of lines that begin with a dash."""
+_BRACKETS = str.maketrans("", "", "<[")
+
+_PARAGRAPH = pattern(r"\n\s*\n\s*")
+_LINE = pattern(r"\n")
+_SENTENCE = pattern(r"[.!?…。！？؟।]['\"»”’)\]]?\s|[。！？]")
+_WORD = pattern(r"\s+")
+_FAR_FROM_THE_END = 4
+"""A piece is cut at a boundary in its last part of so many."""
+_LONGEST_CLUSTER = 64
+_ZWJ = "\u200d"
+_REGIONAL = range(0x1F1E6, 0x1F200)
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+
+_ROOTS = "bin data dev etc home lib media mnt opt proc root run sbin srv sys tmp users usr var volumes"
+_COMMAND = pattern(
+    rf"/(?!(?:{'|'.join(_ROOTS.split())})(?![\w-]))[a-z][\w-]*+(?:\s++\S++)?\Z", re.IGNORECASE | re.ASCII
+)
+"""With one argument at most: with more it is something to be done. A folder of every machine is a path."""
+_MOST_TRIVIAL_WORDS = 4
+_COURTESIES = """
+    ok okay okey okidoki k kk alright right sure yes yeah yep yup ya no nope nah hi hey hello hiya yo bye
+    goodbye cheers thanks thx ty thankyou please pls great good nice cool fine perfect awesome wow lol haha
+    hm hmm mhm uh oh ah done next continue proceed stop test ping morning night
+    ja jo jep nein ne nö hallo servus moin tschüss tschüs ciao danke bitte gut super prima klasse genau
+    passt weiter stimmt gerne
+    oui ouais non salut bonjour bonsoir merci voilà parfait bien
+    sí si vale hola adiós gracias claro perfecto bueno genial dale
+    sì grazie prego certo perfetto buongiorno bene ottimo
+    sim não nao oi olá ola obrigado obrigada tchau beleza blz valeu
+    nee hoi doei bedankt dankje goed
+    tak nie cześć czesc dzięki dzieki dobrze hej nej tack takk joo kiitos moi
+    evet hayır merhaba selam teşekkürler tamam sağol
+    да нет привет пока спасибо хорошо ладно ок угу ага так ні привіт дякую добре
+    ναι όχι γεια ευχαριστώ
+    نعم لا شكرا مرحبا حسنا שלום תודה כן לא हाँ नहीं धन्यवाद नमस्ते ठीक
+    好 好的 好吧 是 是的 对 嗯 不 不是 谢谢 谢谢你 多谢 你好 您好 再见 可以 行 没事 收到
+    はい いいえ うん ありがとう ありがとうございます こんにちは おはよう 了解 了解です わかりました
+    네 예 응 아니요 아니 안녕 안녕하세요 감사합니다 고마워 고마워요 알겠습니다 좋아요
+"""
+_PHRASES = """
+    thank you, thank you so much, thank you very much, thanks a lot, thanks so much, good morning, go on,
+    go ahead, got it, i see, sounds good, no problem, of course, see you, vielen dank, danke schön,
+    guten morgen, guten tag, guten abend, gute nacht, alles klar, merci beaucoup, d accord, bien sûr,
+    muchas gracias, buenos días, buenas noches, de acuerdo, grazie mille, va bene, muito obrigado,
+    muito obrigada, bom dia, tudo bem, dank je, dank je wel, большое спасибо, добрый день, доброе утро
+"""
+_TRIVIAL_WORDS = frozenset(_COURTESIES.split())
+_TRIVIAL_PHRASES = frozenset(phrase.strip() for phrase in _PHRASES.split(","))
+
+
+def clean(text: str) -> str:
+    """The text as it was said: without blocks of memory, whole, cut off, nested or forged, and without
+    characters that can't be stored. What was cleaned stays as it is.
+    """
+    text = _storable(text)
+    if "<" not in text and "[" not in text and _INTRO not in text:
+        return text
+    for _ in range(_PASSES):
+        cleaned = _without_own(_NOTE.sub("", _without_blocks(text)))
+        if cleaned == text:
+            return text
+        text = cleaned.strip()
+    # Whoever builds tags that come together only as others are taken out does not get them.
+    return _without_own(text.translate(_BRACKETS)).strip()
+
+
+def spoken(content: object) -> str:
+    """What somebody said, cleaned; of content in parts, the parts that are text."""
+    return clean(_text(content))
+
+
+def chunks(text: str, most_chars: int) -> list[str]:
+    """The text in pieces of at most so many characters, of which there must be more than CONTINUED has.
+
+    All but the first begin with CONTINUED. They end where a paragraph, a sentence or at least a word
+    does, if one does not far from the end; without their beginnings they are the text.
+    """
+    room = max(most_chars, len(CONTINUED) + 1)
+    pieces: list[str] = []
+    start = 0
+    while start < len(text):
+        mark = CONTINUED if pieces else ""
+        end = _end(text, start, start + room - len(mark))
+        pieces.append(mark + text[start:end])
+        start = end
+    return pieces
+
+
+def is_trivial(text: str) -> bool:
+    """Whether there is nothing in it to think about: a command, or a word or two of courtesy."""
+    text = text.strip()
+    if not text or _COMMAND.match(text):
+        return True
+    if len(text) > 80:
+        return False
+    spaced = "".join(letter if _belongs(letter) else " " for letter in text.casefold())
+    words = [word for word in spaced.split() if any(map(str.isalnum, word))]
+    return " ".join(words) in _TRIVIAL_PHRASES or (
+        len(words) <= _MOST_TRIVIAL_WORDS and all(word in _TRIVIAL_WORDS for word in words)
+    )
+
+
+def _storable(text: str) -> str:
+    text = text.replace("\0", "")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _without_blocks(text: str) -> str:
+    gone: list[tuple[int, int]] = []
+    opened: list[re.Match[str]] = []
+    for tag in _TAG.finditer(text):
+        if tag[0].endswith("/>") or (tag[1] and not opened):
+            gone.append(tag.span())
+        elif tag[1]:
+            gone.append((opened.pop().start(), tag.end()))
+        else:
+            opened.append(tag)
+    for tag in opened:
+        gone.append((tag.start(), tag.end() if _is_mentioned(text, tag) else len(text)))
+    kept, start = [], 0
+    for begin, end in sorted(gone):
+        kept.append(text[start : max(start, begin)])
+        start = max(start, end)
+    return "".join((*kept, text[start:]))
+
+
+def _is_mentioned(text: str, tag: re.Match[str]) -> bool:
+    """Whether a tag that nothing closes stands within a sentence: somebody speaks of it, and goes on.
+
+    Any other heads a block that was cut off.
+    """
+    before = text[max(0, tag.start() - _NEAR_A_TAG) : tag.start()].rpartition("\n")[2]
+    return before.strip() != "" and _GOES_ON.match(text, tag.end()) is not None
+
+
+def _without_own(text: str) -> str:
+    """The text without what we gave the host, where that stands outside of the fence."""
+    if _INTRO not in text:
+        return text
+    return "".join(_not_own(text.splitlines(keepends=True)))
+
+
+def _not_own(lines: list[str]) -> Iterator[str]:
+    inside = False
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith(_INTRO):
+            inside = True
+        elif inside:
+            following = lines[number + 1] if number + 1 < len(lines) else ""
+            heads = line.rstrip().endswith(":") and following.startswith("- ")
+            inside = not line.strip() or line.startswith("- ") or heads
+        if not inside:
+            yield line
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list | tuple) else ()
+    return "\n".join(filter(None, map(_part, parts)))
+
+
+def _part(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping) or part.get("type", "text") not in ("text", "input_text", "output_text"):
+        return ""
+    text = part.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def _end(text: str, start: int, latest: int) -> int:
+    """Where the piece that begins at `start` ends."""
+    if latest >= len(text):
+        return len(text)
+    near = latest - (latest - start) // _FAR_FROM_THE_END
+    for boundary in (_PARAGRAPH, _LINE, _SENTENCE, _WORD):
+        end = max((found.end() for found in boundary.finditer(text, near, latest)), default=start)
+        if end > start and not _is_within_a_cluster(text, end):
+            return end
+    for end in range(latest, max(start, latest - _LONGEST_CLUSTER), -1):
+        if not _is_within_a_cluster(text, end):
+            return end
+    return latest
+
+
+def _is_within_a_cluster(text: str, at: int) -> bool:
+    """Whether what is before and after would be read as one character."""
+    before, after = text[at - 1], text[at]
+    return (
+        unicodedata.category(after)[0] == "M"
+        or _ZWJ in (before, after)
+        or ord(after) in _SKIN_TONES
+        or (before, after) == ("\r", "\n")
+        or ("\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff")
+        or (ord(after) in _REGIONAL and _regionals_before(text, at) % 2 == 1)
+    )
+
+
+def _regionals_before(text: str, at: int) -> int:
+    first = at
+    while first > max(0, at - _LONGEST_CLUSTER) and ord(text[first - 1]) in _REGIONAL:
+        first -= 1
+    return at - first
+
+
+def _belongs(letter: str) -> bool:
+    """Whether it is part of a word."""
+    return letter.isalnum() or unicodedata.category(letter)[0] == "M"

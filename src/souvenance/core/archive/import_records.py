@@ -1,0 +1,285 @@
+"""Taking: records become entries and lines of this store, with the ids and times that they had.
+
+What is there already and says the same is passed over; what says something else stays as it is here, and is
+told. So a page may be taken any number of times, and an import that was interrupted is gone on with.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.core.archive.records import (
+    EntryRecord,
+    entry_record,
+    kind_of,
+    line_record,
+    same,
+    text,
+    ties_of,
+)
+from souvenance.core.conversation import directory, webhooks
+from souvenance.core.conversation.cards import is_card
+from souvenance.core.conversation.compartments import Changes
+from souvenance.core.conversation.conclusions import likeness
+from souvenance.core.conversation.context import is_note
+from souvenance.core.remember import append, sealed
+from souvenance.core.request_context import RequestContext
+from souvenance.decoders import settled
+from souvenance.domain import names
+from souvenance.domain.archive_records import (
+    LineRecord,
+    Record,
+    SessionRecord,
+    WebhookRecord,
+    WorkspaceRecord,
+)
+from souvenance.domain.content import check_characters, check_text, encode_metadata
+from souvenance.domain.directory import MEMBER, SESSION, Entry, Tie
+from souvenance.domain.line import CARD, MESSAGE, SUMMARY, TOMBSTONE, Line, SealedLine
+from souvenance.domain.names import SESSIONS, Compartment
+from souvenance.errors import InvalidInput, NamespaceDenied, Tampered
+
+_SPOKEN = 64 * 1024 * 1024
+
+
+class Taken(Struct):
+    """What became of some records."""
+
+    new: int = 0
+    same: int = 0
+    conflicts: list[str] = []
+    replaced: list[tuple[str, str, str, str]] = []
+    """Owner and namespace of lines that came as replaced ones, with their ids and those of what did so."""
+
+
+def look(desk: RequestContext, records: Sequence[Record]) -> Taken:
+    """What would become of the records; nothing is changed.
+
+    Raises: InvalidInput, NamespaceDenied, Tampered.
+    """
+    return _Table(desk, records, Changes(), writes=False).taken
+
+
+def take(desk: RequestContext, records: Sequence[Record]) -> tuple[Taken, Changes]:
+    """Enter the records.
+
+    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Tampered.
+    """
+    changes = Changes()
+    return _Table(desk, records, changes, writes=True).taken, changes
+
+
+class _Table:
+    """Records beside what is here of them."""
+
+    def __init__(
+        self, desk: RequestContext, records: Sequence[Record], changes: Changes, *, writes: bool
+    ) -> None:
+        self._desk = desk
+        self._changes = changes
+        self._writes = writes
+        self._workspace = desk.scope.workspace
+        self.taken = Taken()
+        lines = [record for record in records if isinstance(record, LineRecord)]
+        self._here = self._known(lines)
+        for record in records:
+            if isinstance(record, LineRecord):
+                self._line(record)
+            else:
+                self._entry(record)
+
+    def _known(self, lines: Iterable[LineRecord]) -> dict[tuple[Compartment, str], LineRecord]:
+        """What is here under the ids of these lines."""
+        by_room: dict[Compartment, list[str]] = defaultdict(list)
+        for record in lines:
+            by_room[self._room(record)].append(record.id)
+        desk, known = self._desk, {}
+        for room, ids in by_room.items():
+            found = desk.tx.lines.get_all(room, ids)
+            keys = desk.tools.vault.known(desk.tx, room) if found else None
+            cited = desk.tx.lines.cited(self._workspace, ids, room=room)
+            for line in found:
+                if keys is None:
+                    raise Tampered(f"namespace {room.namespace!r} has lost its keys")
+                known[room, line.id] = line_record(line, keys.open(line), cited.get(line.id, ()))
+        return known
+
+    def _room(self, record: LineRecord) -> Compartment:
+        if record.owner != SESSIONS:
+            names.actor(record.owner, "owner")
+        if not self._desk.scope.opens(record.namespace):
+            raise NamespaceDenied("the cap does not open every namespace of this request")
+        return Compartment(self._workspace, record.owner, record.namespace)
+
+    def _judge(self, what: str, *, agrees: bool) -> None:
+        if agrees:
+            self.taken.same += 1
+        else:
+            self.taken.conflicts.append(what)
+
+    def _entry(self, record: EntryRecord) -> None:
+        desk, kind = self._desk, kind_of(record)
+        name = self._workspace if isinstance(record, WorkspaceRecord) else names.name(record.name, kind)
+        for one in (record.metadata, record.configuration):
+            encode_metadata(one)
+        if isinstance(record, SessionRecord) and not desk.scope.opens(record.namespace):
+            raise NamespaceDenied("the cap does not open every namespace of this request")
+        if isinstance(record, WebhookRecord):
+            self._check_webhook(record)
+        entry = desk.tx.register.entry(self._workspace, kind, name)
+        ties = ties_of(record, self._workspace)
+        here = {(tie.held, tie.since): tie for tie in self._ties(ties)}
+        if entry is not None:
+            agrees = _agree(entry_record(desk, entry), replace(record, name=name))
+            agrees &= all(same(tie, here.get((tie.held, tie.since), tie)) for tie in ties)
+            whole = all((tie.held, tie.since) in here for tie in ties)
+            if whole or not agrees:
+                self._judge(f"{kind} {name}", agrees=agrees)
+                return
+        elif self._writes:
+            desk.tx.register.add(
+                Entry(
+                    self._workspace,
+                    kind,
+                    name,
+                    record.uid,
+                    record.created_at,
+                    text(record.metadata),
+                    text(record.configuration),
+                    getattr(record, "namespace", names.COMMON_NAMESPACE),
+                )
+            )
+        self.taken.new += 1
+        if self._writes:
+            self._tie(record, ties)
+
+    def _check_webhook(self, record: WebhookRecord) -> None:
+        """Raises: InvalidInput, NamespaceDenied if it would hear of more than the cap opens."""
+        try:
+            endpoint = msgspec.convert(record.configuration, settled(webhooks.WebhookEndpoint))
+        except msgspec.ValidationError as error:
+            raise InvalidInput(f"webhook {record.name}: {error}") from None
+        self._desk.tools.courier.check(endpoint.url)
+        scope = self._desk.scope
+        if scope.namespaces is not None and not scope.namespaces.issuperset(endpoint.namespaces):
+            raise NamespaceDenied("the cap does not open every namespace of this request")
+
+    def _ties(self, ties: Sequence[Tie]) -> list[Tie]:
+        if not ties:
+            return []
+        return self._desk.tx.register.ties(self._workspace, ties[0].kind, holder=ties[0].holder)
+
+    def _tie(self, record: EntryRecord, ties: Sequence[Tie]) -> None:
+        register = self._desk.tx.register
+        for tie in ties:
+            names.name(tie.held, "name")
+            register.tie(tie)
+        if isinstance(record, SessionRecord):
+            self._changes.namespaces.add(record.namespace)
+            if record.turns > directory.next_turn(self._desk, record.name) - 1:
+                directory.spend_turns(self._desk, record.name, record.turns)
+
+    def _line(self, record: LineRecord) -> None:
+        room = self._room(record)
+        record = replace(record, cites=sorted(set(record.cites)))
+        known = self._here.get((room, record.id))
+        if known is not None:
+            self._judge(f"line {record.id}", agrees=known == record)
+            return
+        _check(record)
+        session = record.session if record.turn is not None else None
+        if session is not None and not self._fits(session, record):
+            self.taken.conflicts.append(f"line {record.id}")
+        elif not self._writes:
+            self.taken.new += 1
+        elif (kept := self._append(room, record)) is None:
+            self.taken.conflicts.append(f"line {record.id}")
+        else:
+            self.taken.new += 1
+            self._changes.add(kept)
+            self._here[room, record.id] = record
+
+    def _fits(self, session: str, record: LineRecord) -> bool:
+        """Whether a message may lie where its session does; one of a session unknown here makes it."""
+        desk = self._desk
+        entry = desk.tx.register.entry(self._workspace, SESSION, session)
+        if entry is not None or not self._writes:
+            return entry is None or entry.namespace == record.namespace
+        directory.ensure_session(desk, session, record.namespace)
+        desk.tx.register.tie(Tie(self._workspace, MEMBER, session, record.owner, record.turn or 1))
+        return True
+
+    def _append(self, room: Compartment, record: LineRecord) -> SealedLine | None:
+        """The stored line; None, and no change, if its session has another line in that turn."""
+        desk = self._desk
+        keys = desk.tools.vault.room(desk.tx, room)
+        line = Line(
+            room=room,
+            id=record.id,
+            kind=record.kind,
+            text=record.text,
+            session=record.session,
+            created_at=record.created_at,
+            occurred_at=record.occurred_at,
+            supersedes=record.supersedes,
+            cap=record.cap,
+            turn=record.turn,
+            about=record.about,
+            metadata={},
+        )
+        mark = likeness(keys.blind, record.session or "", record.text, record.kind) if record.alike else None
+        made = sealed(desk, line, keys, encode_metadata(record.metadata), tokens=record.tokens, likeness=mark)
+        kept = replace(made, times=record.times)
+        if not append(desk, kept, record.text, keys):
+            return None
+        if record.invalidated_by is not None:
+            desk.tx.lines.invalidate(room, record.id, record.invalidated_by)
+            self.taken.replaced.append((room.owner, room.namespace, record.id, record.invalidated_by))
+        if record.cites:
+            desk.tx.lines.cite(room, record.id, record.cites)
+        return kept
+
+
+def _agree(here: EntryRecord, given: EntryRecord) -> bool:
+    """Whether they say the same of what has this name.
+
+    A name of a workspace or of a peer may have come into being here too, at another time; what was said in
+    a session of the same name is another conversation, unless it is the very same session.
+    """
+    if isinstance(here, SessionRecord) and here.uid != given.uid:
+        return False
+    return (here.metadata, here.configuration, getattr(here, "namespace", "")) == (
+        given.metadata,
+        given.configuration,
+        getattr(given, "namespace", ""),
+    )
+
+
+def _check(record: LineRecord) -> None:
+    """Raises: InvalidInput."""
+    if record.kind == TOMBSTONE:
+        if record.text or record.supersedes is None:
+            raise InvalidInput(f"line {record.id}: a tombstone says nothing and replaces another")
+    elif record.turn is None and record.kind != MESSAGE:
+        check_text(record.text, f"line {record.id}")
+    check_characters(record.text, f"line {record.id}")
+    if len(record.text) > _SPOKEN:
+        raise InvalidInput(f"line {record.id} is too long")
+    if record.kind == CARD and (record.about is None or not is_card(record.text)):
+        raise InvalidInput(f"line {record.id} is no card")
+    if record.owner == SESSIONS and not _is_summary(record):
+        raise InvalidInput(f"line {record.id} is no summary of a session")
+    if record.turn is not None and record.session is None:
+        raise InvalidInput(f"line {record.id} has a turn and no session")
+    for name, field in ((record.session, "session"), (record.about, "about")):
+        if name is not None:
+            names.name(name, field)
+
+
+def _is_summary(record: LineRecord) -> bool:
+    return record.kind == SUMMARY and record.session is not None and is_note(encode_metadata(record.metadata))

@@ -1,0 +1,70 @@
+"""Owing: work that was still to be done where records came from is to be done here, once.
+
+What waits here already is not added, and nothing is reasoned about twice that a conclusion here follows from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from souvenance.core.archive.records import errand_of
+from souvenance.core.request_context import RequestContext
+from souvenance.domain import names
+from souvenance.domain.archive_records import Owed
+from souvenance.domain.jobs import DERIVE, DREAM, REASONING, SUMMARISE, Errand
+from souvenance.errors import InvalidInput, NamespaceDenied
+from souvenance.ports.store import Turns
+
+PORTABLE = REASONING
+"""The kinds of work that go along; what webhooks have not been told is for the store that it happened in."""
+_AT_ONCE = 500
+
+
+def owe(desk: RequestContext, owed: Sequence[Owed]) -> int:
+    """Have it done; how much of it was not on the list, or done, already.
+
+    Raises: InvalidInput, NamespaceDenied.
+    """
+    for one in owed:
+        _check(desk, one)
+    waits = set(_waiting(desk)) if owed else set()
+    added = 0
+    for one in owed:
+        errand = errand_of(one, desk.scope.workspace)
+        if errand not in waits and not _is_done(desk, errand):
+            desk.tx.work.add(errand, one.due)
+            added += 1
+    return added
+
+
+def _check(desk: RequestContext, owed: Owed) -> None:
+    if not desk.scope.opens(owed.namespace):
+        raise NamespaceDenied("the cap does not open every namespace of this request")
+    told = owed.particulars
+    for name, field in ((owed.session, "session"), (owed.peer, "peer"), (told.observer, "observer")):
+        if name is not None:
+            names.name(name, field)
+    wanted = {
+        DERIVE: (owed.session, owed.peer),
+        SUMMARISE: (owed.session, told.long),
+        DREAM: (owed.peer, told.observer),
+    }
+    if None in wanted[owed.kind]:
+        raise InvalidInput(f"what is owed does not say what to {owed.kind}")
+
+
+def _waiting(desk: RequestContext) -> Iterator[Errand]:
+    last = 0
+    while found := desk.tx.work.owed(desk.scope.workspace, PORTABLE, after=last, limit=_AT_ONCE):
+        last = found[-1].seq
+        for task in found:
+            yield Errand(**{name: getattr(task, name) for name in Errand.__struct_fields__})
+
+
+def _is_done(desk: RequestContext, errand: Errand) -> bool:
+    """Whether something here follows from what should be reasoned about."""
+    if errand.kind != DERIVE:
+        return False
+    span = Turns(errand.workspace, errand.session or "", first=errand.first, last=errand.last)
+    said = [line.id for line in desk.tx.lines.turns(span) if line.room.owner == errand.peer]
+    return bool(desk.tx.lines.citing(errand.workspace, said))

@@ -1,0 +1,182 @@
+"""Where a conversation's lines lie, and how they are opened and noted.
+
+A message lies in the room of the peer who said it, a conclusion and a card in the room of the
+peer who holds them, a summary in a room that belongs to the sessions of the workspace: each in the
+namespace of its session, or, without a session, in the one that was named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec import Struct, field
+
+from souvenance.core.remember import append, sealed
+from souvenance.core.request_context import RequestContext, Trace
+from souvenance.core.vault import CompartmentKeys
+from souvenance.domain.line import Line, LinePlace, SealedLine
+from souvenance.domain.names import ALL, SESSIONS, Compartment
+from souvenance.domain.receipt import gone_runs
+from souvenance.errors import NamespaceDenied, Tampered
+
+
+def room_of(desk: RequestContext, owner: str, namespace: str) -> Compartment:
+    return Compartment(desk.scope.workspace, owner, namespace)
+
+
+def sessions_room(desk: RequestContext, namespace: str) -> Compartment:
+    return room_of(desk, SESSIONS, namespace)
+
+
+def rooms_of(desk: RequestContext, owner: str) -> list[Compartment]:
+    """The rooms of that owner that exist, as far as may be looked, in order of namespace."""
+    scope = desk.scope
+    keys = desk.tx.keys.of(scope.workspace, owner, scope.namespaces)
+    return list(dict.fromkeys(key.room for key in keys))
+
+
+def everywhere(desk: RequestContext) -> tuple[str, ...]:
+    """As far as may be looked, as the audit log names it."""
+    namespaces = desk.scope.namespaces
+    return (ALL,) if namespaces is None else tuple(sorted(namespaces))
+
+
+class Opener:
+    """Opens lines of any owner, looking each room's keys up once."""
+
+    def __init__(self, desk: RequestContext) -> None:
+        self._desk = desk
+        self._keys: dict[Compartment, CompartmentKeys] = {}
+
+    def text(self, line: SealedLine) -> str:
+        """Raises: Tampered, WrongKey, NamespaceDenied for what should never have been found."""
+        keys = self._keys.get(line.room)
+        return (self._found(line) if keys is None else keys).open(line)
+
+    def _found(self, line: SealedLine) -> CompartmentKeys:
+        if not self._desk.scope.opens(line.room.namespace):
+            raise NamespaceDenied("the cap does not open every namespace of this request")
+        keys = self._desk.tools.vault.known(self._desk.tx, line.room)
+        if keys is None:
+            raise Tampered(f"line {line.id} lies in a room that has lost its keys")
+        self._keys[line.room] = keys
+        return keys
+
+
+_MOST_TOLD = 20
+
+
+def reading(namespaces: Sequence[str], lines: Sequence[str] = ()) -> Trace:
+    """Where was looked and what was read, as the audit log tells it: by id, or, if that is long, how many."""
+    detail = f'{{"lines":{len(lines)}}}' if len(lines) > _MOST_TOLD else ""
+    return Trace(namespaces, lines[:_MOST_TOLD], detail)
+
+
+def write_line(
+    desk: RequestContext,
+    keys: CompartmentKeys,
+    line_id: str,
+    kind: str,
+    text: str,
+    *,
+    session: str | None = None,
+    turn: int | None = None,
+    about: str | None = None,
+    said_at: int | None = None,
+    metadata: str = "{}",
+    tokens: int | None = None,
+    likeness: bytes | None = None,
+    supersedes: str | None = None,
+) -> SealedLine:
+    """Store a line in the room of these keys, as part of the request or the work at this desk."""
+    line = Line(
+        room=keys.room,
+        id=line_id,
+        kind=kind,
+        text=text,
+        session=session,
+        created_at=desk.now,
+        occurred_at=said_at,
+        supersedes=supersedes,
+        cap=desk.cap,
+        turn=turn,
+        about=about,
+        metadata={},
+    )
+    kept = sealed(desk, line, keys, metadata, tokens=tokens, likeness=likeness)
+    append(desk, kept, text, keys)
+    return kept
+
+
+class Changes(Struct):
+    """What a request or a piece of work did to lines, as the audit log tells it and the doctor retells it."""
+
+    namespaces: set[str] = field(default_factory=set)
+    """Where something was done."""
+    put: list[SealedLine] = field(default_factory=list)
+    gone: set[tuple[Compartment, str]] = field(default_factory=set)
+    gone_session: str | None = None
+    gone_owner: str | None = None
+    gone_workspace: bool = False
+    gone_in: Sequence[str] = ()
+    """The namespaces in which everything of the owner or of the workspace is gone; '*' for all."""
+    epoch: int = 0
+    """The newest epoch of keys that are gone with them."""
+    replaced: list[tuple[str, str, str, str]] = field(default_factory=list)
+    """Owner and namespace of lines that were replaced, with their ids and those of what replaced them."""
+
+    def add(self, line: SealedLine) -> None:
+        self.put.append(line)
+        self.namespaces.add(line.room.namespace)
+
+    def lose(self, room: Compartment, line_ids: Iterable[str]) -> None:
+        self.gone.update((room, line_id) for line_id in line_ids)
+        self.namespaces.add(room.namespace)
+
+    def join(self, other: Changes) -> None:
+        """Count what the other did as done here."""
+        self.put.extend(other.put)
+        self.gone.update(other.gone)
+        self.namespaces.update(other.namespaces)
+        self.replaced.extend(other.replaced)
+
+    def trace(self, **facts: object) -> Trace:
+        detail: dict[str, object] = dict(facts)
+        if self.put:
+            detail["put"] = _runs(self.put)
+        if self.gone:
+            detail["gone"] = gone_runs(self.gone)
+        if self.gone_session is not None:
+            detail["gone_session"] = self.gone_session
+        if self.gone_owner is not None:
+            detail["gone_owner"] = self.gone_owner
+        if self.gone_workspace:
+            detail["gone_workspace"] = True
+        if self.gone_in:
+            detail["gone_in"] = self.gone_in
+        if self.epoch:
+            detail["epoch"] = self.epoch
+        if self.replaced:
+            detail["replaced"] = self.replaced
+        told = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
+        return Trace(sorted(self.namespaces), [line.id for line in self.put], told)
+
+
+def is_of_conversation(line: LinePlace) -> bool:
+    """Whether the log tells of which session the line is, and it goes with that; of one put by hand it does
+    not, wherever it came from."""
+    return line.turn is not None or line.about is not None or line.room.owner == SESSIONS
+
+
+def _runs(lines: Iterable[SealedLine]) -> list[tuple[str, str | None, int, str]]:
+    """Owner, session, number and namespace of the lines, equal neighbours told once."""
+    runs: list[tuple[str, str | None, int, str]] = []
+    for line in lines:
+        owner, namespace = line.room.owner, line.room.namespace
+        session = line.session if is_of_conversation(line) else None
+        count = 0
+        if runs and (runs[-1][0], runs[-1][1], runs[-1][3]) == (owner, session, namespace):
+            count = runs.pop()[2]
+        runs.append((owner, session, count + 1, namespace))
+    return runs

@@ -1,0 +1,152 @@
+"""Dream: tell exact duplicates once, and make a card anew of the conclusions that stand.
+
+Nothing is read but conclusions, so what was deleted stays so, and nobody comes to know what was said where
+they were not. A second dream changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.core.conversation.cards import count_entries, remake, stands_in
+from souvenance.core.conversation.compartments import Changes, Opener, room_of
+from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, count_outdated
+from souvenance.core.request_context import RequestContext
+from souvenance.domain.current_facts import Correction, Stand, corrected, merged
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Compartment
+from souvenance.domain.trust import Trust, of_conclusion, of_statement
+from souvenance.language.statements import plain_statements
+from souvenance.ports.store import Views
+
+MOST_COUNTED = 2000
+"""How many conclusions a look at the stock counts at most."""
+
+
+class Census(Struct, frozen=True):
+    """How much is held, and how much of it says nothing that the rest does not say."""
+
+    conclusions: int = 0
+    duplicates: int = 0
+    outdated: int = 0
+    quoted: int = 0
+    """Of all conclusions, those that are not their peer's own word."""
+    reasoned: int = 0
+    """Of all conclusions, those that were reasoned further from others."""
+    entries: int = 0
+    """How many lines the cards have."""
+
+    def plus(self, other: Census) -> Census:
+        mine, theirs = msgspec.structs.astuple(self), msgspec.structs.astuple(other)
+        return Census(*(one + two for one, two in zip(mine, theirs, strict=True)))
+
+
+def dream(desk: RequestContext, observer: str, observed: str, namespace: str) -> Changes:
+    """At a desk that opens that namespace alone.
+
+    Raises: Tampered.
+    """
+    changes = Changes()
+    room = room_of(desk, observer, namespace)
+    span = Views(desk.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
+    gone = _merge(desk, room, desk.tx.lines.views(span), changes)
+    stands = merged(stands_in(desk, observer, observed, namespace), gone)
+    remake(desk, observer, observed, namespace, _standing(desk, room, stands), changes)
+    return changes
+
+
+def _duplicates(lines: Iterable[SealedLine]) -> Iterator[list[SealedLine]]:
+    """The conclusions of one session that say the same, oldest first."""
+    alike: dict[tuple[str, bytes], list[SealedLine]] = defaultdict(list)
+    for line in sorted(lines, key=lambda line: line.id):
+        if line.likeness is not None:
+            alike[line.kind, line.likeness].append(line)
+    return (same for same in alike.values() if len(same) > 1)
+
+
+def _merge(
+    desk: RequestContext, room: Compartment, lines: Iterable[SealedLine], changes: Changes
+) -> dict[str, str]:
+    """The conclusions that went, each with that which tells it now."""
+    now: dict[str, str] = {}
+    for kept, *others in _duplicates(lines):
+        ids = [line.id for line in others]
+        cited = desk.tx.lines.cited(desk.scope.workspace, ids)
+        desk.tx.lines.reinforce(room, kept.id, sum(line.times for line in others))
+        desk.tx.lines.cite(room, kept.id, sorted({source for one in ids for source in cited.get(one, ())}))
+        desk.tx.terms.remove(room, ids)
+        desk.tx.lines.delete(room, ids)
+        changes.lose(room, ids)
+        now.update(dict.fromkeys(ids, kept.id))
+    return now
+
+
+def _standing(desk: RequestContext, room: Compartment, stands: Sequence[Stand]) -> Iterator[Stand]:
+    """The facts whose conclusions are there still, or as somebody corrected them.
+
+    Raises: Tampered.
+    """
+    opener = Opener(desk)
+    found = {line.id: line for line in desk.tx.lines.get_all(room, {stand.source for stand in stands})}
+    for stand in stands:
+        line = found.get(stand.source)
+        if line is None or line.invalidated_by is None:
+            yield from (stand,) if line is not None else ()
+        elif (correction := _correction(desk, room, opener, line)) is not None:
+            yield corrected(stand, correction)
+
+
+def _correction(
+    desk: RequestContext, room: Compartment, opener: Opener, line: SealedLine
+) -> Correction | None:
+    """What the newest correction of the conclusion says, if it says something."""
+    newest: SealedLine | None = line
+    while newest is not None and newest.invalidated_by is not None:
+        newest = next(iter(desk.tx.lines.get_all(room, (newest.invalidated_by,))), None)
+    if newest is None or newest.kind not in EXPLICIT or of_conclusion(newest.kind) != Trust.SAID:
+        return None
+    after = opener.text(newest)
+    if of_statement(after) != Trust.SAID:
+        return None
+    lines = [fact for one in plain_statements(after) for fact in one.lines]
+    return Correction(newest.id, opener.text(line), after, lines)
+
+
+def stock(
+    desk: RequestContext, observers: Collection[str] | None = None, most: int = MOST_COUNTED
+) -> tuple[Census, bool]:
+    """How much those observers, or all of them, hold of anyone, as far as may be looked, and if that is all.
+
+    Where there is more than `most`, those are counted first of whom something was concluded last.
+
+    Raises: Tampered.
+    """
+    lines = [
+        line
+        for observer in ((None,) if observers is None else sorted(observers))
+        for line in desk.tx.lines.views(
+            Views(desk.scope.workspace, KINDS, observer, limit=most + 1, namespaces=desk.scope.namespaces)
+        )
+    ]
+    by_place: dict[tuple[Compartment, str], list[SealedLine]] = defaultdict(list)
+    for line in lines[:most]:
+        by_place[line.room, line.about or ""].append(line)
+    total = Census()
+    for (room, about), held in by_place.items():
+        total = total.plus(_census(desk, room, about, held))
+    return total, total.conclusions >= len(lines)
+
+
+def _census(desk: RequestContext, room: Compartment, about: str, lines: Sequence[SealedLine]) -> Census:
+    return Census(
+        conclusions=len(lines),
+        duplicates=sum(len(same) - 1 for same in _duplicates(lines)),
+        outdated=count_outdated(desk, lines),
+        quoted=sum(of_conclusion(line.kind) != Trust.SAID for line in lines),
+        reasoned=sum(line.kind not in EXPLICIT for line in lines),
+        entries=count_entries(desk, room.owner, about, room.namespace),
+    )

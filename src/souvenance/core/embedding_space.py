@@ -1,0 +1,333 @@
+"""Meaning: where questions lie in the embedder's space, and which rooms have lines without a place there.
+
+An embedder takes a moment to load, and may be out of reach. Nobody waits for it longer than they said, and
+meanwhile search is by words.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from hashlib import blake2b
+from typing import NamedTuple
+
+from souvenance.domain.names import Compartment
+from souvenance.errors import SouvenanceError
+from souvenance.ports.embedder import Embedder
+
+_MOST_REMEMBERED = 256
+_LONGEST_TEXT = 2_000
+_COMMITTED_MS = 5_000
+"""How long a line that is being written may take until others see it."""
+_LEAVE_ALONE_SECONDS = 1.0
+"""Where nobody waits for the embedder, how long it lets those go first who asked when it was not loaded."""
+_SOON_SECONDS = 2.0
+"""How long a question waits for vectors of what was just written; then nobody does for `_REST_MS`."""
+_FEW, _BURST_MS = 4, 50
+"""Of lines that follow each other within so long, so many get their vectors made as they are written."""
+_SHORT = 1_000
+"""How long such a line is at most."""
+_REST_MS = 30_000
+"""How long an embedder that failed is left alone."""
+_FORESEEN = 32
+"""How many questions may be foreseen at a time: to one embedder all take a moment, another is far away."""
+
+
+class _Touch(NamedTuple):
+    """When to look for lines without a place, and when what was being written must have been committed."""
+
+    due: int
+    committed: int
+
+
+class Meaning:
+    """Thread-safe; one per process. Without an embedder there is no meaning, and nothing to do."""
+
+    def __init__(
+        self,
+        embedder: Embedder | None,
+        *,
+        now: Callable[[], int] = lambda: 0,
+        patience: float = 0.0,
+        without: str = "none: search is by words alone",
+        keeps: bool = True,
+        english: bool = False,
+    ) -> None:
+        """`english` says that the embedder knows English alone.
+
+        Without an embedder, `without` is told in its place, and `keeps` says whether vectors that one made
+        are kept until there is one again.
+        """
+        self.keeps = keeps
+        self.english = english
+        self._embedder = embedder
+        self._without = without
+        self._now = now
+        self._patience = patience
+        self._remembered: OrderedDict[str, bytes] = OrderedDict()
+        self._made: OrderedDict[bytes, bytes] = OrderedDict()
+        """Vectors of lines' texts that were made for a question, by the texts' digests."""
+        self._coming: dict[bytes, str] = {}
+        """Texts of lines whose vectors are being made as they are written, by their digests."""
+        self._written_at = -_BURST_MS
+        self._burst = 0
+        self._expected: set[str] = set()
+        self._foreseeing = ThreadPoolExecutor(_FORESEEN, "souvenance-foresight")
+        self._touched: dict[Compartment, _Touch] = {}
+        self._lost: dict[Compartment, set[str]] = {}
+        self._taken: dict[Compartment, set[str]] = {}
+        self._lock = threading.Lock()
+        self._answered = threading.Condition(self._lock)
+        self._asking = 0
+        self._loaded = threading.Event()
+        self._ended = threading.Event()
+        self._loading: threading.Thread | None = None
+        self._rests_until = 0
+        self._late_until = 0
+        """Until when no question waits for the vectors of lines: the embedder was too slow for that."""
+        self.trouble = ""
+        """What the embedder last failed with; empty once it works."""
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedder
+
+    @property
+    def description(self) -> str:
+        """One line for people: what meanings are compared by."""
+        return self._without if self._embedder is None else self._embedder.description
+
+    @property
+    def space(self) -> str:
+        return "" if self._embedder is None else self._embedder.space
+
+    def vector(self, question: str) -> bytes | None:
+        """Where the question lies; None if that is not known, or not in time."""
+        embedder = self._embedder
+        if embedder is None or not self._ready(embedder):
+            return None
+        text = question[:_LONGEST_TEXT]
+        with self._lock:
+            self._answered.wait_for(lambda: text not in self._expected)
+        found = self._remembered.get(text)
+        return self._kept(embedder, text) if found is None else found
+
+    def expect(self, question: str) -> None:
+        """Begin to find out where the question lies: whoever asks for it soon finds it done, or waits."""
+        embedder, text = self._embedder, question[:_LONGEST_TEXT]
+        if embedder is None or not self._loaded.is_set():
+            return
+        with self._lock:
+            if self._ended.is_set() or text in self._remembered or text in self._expected:
+                return
+            self._expected.add(text)
+            self._foreseeing.submit(self._foresee, embedder, text)
+
+    def _foresee(self, embedder: Embedder, text: str) -> None:
+        try:
+            self._kept(embedder, text)
+        finally:
+            with self._lock:
+                self._expected.discard(text)
+                self._answered.notify_all()
+
+    def _kept(self, embedder: Embedder, text: str) -> bytes | None:
+        found = self._asked(embedder, text)
+        if found is not None:
+            with self._lock:
+                self._remembered[text] = found
+                if len(self._remembered) > _MOST_REMEMBERED:
+                    self._remembered.popitem(last=False)
+        return found
+
+    def passages(self, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+        """The vectors of lines' texts; one that was made for a question is not made again.
+
+        Raises: SouvenanceError, as the embedder does.
+        """
+        keys = [_digest(text) for text in texts]
+        found = {key: self._made.pop(key, None) for key in keys}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if found[key] is None}
+        if missing:
+            found.update(zip(missing, embedder.passages(list(missing.values())), strict=True))
+        return [vector for key in keys if (vector := found[key]) is not None]
+
+    def written(self, text: str) -> None:
+        """Begin to make the vector of a line that is being written, so that the next question finds it made.
+
+        Where many lines come at once, the rest are left to the work behind the requests: it makes them
+        together, and in nobody's way.
+        """
+        embedder, now = self._embedder, self._now()
+        if embedder is None or not self._loaded.is_set() or len(text) > _SHORT:
+            return
+        with self._lock:
+            self._burst = self._burst + 1 if now - self._written_at < _BURST_MS else 1
+            self._written_at = now
+            if self._burst > _FEW or self._ended.is_set() or now < self._rests_until:
+                return
+            self._coming[_digest(text)] = text
+            if len(self._coming) == 1:
+                self._foreseeing.submit(self._make_coming, embedder)
+
+    def _make_coming(self, embedder: Embedder) -> None:
+        while True:
+            with self._lock:
+                texts = dict(self._coming)
+                if not texts or self._ended.is_set():
+                    self._coming.clear()
+                    self._answered.notify_all()
+                    return
+            try:
+                self._make(embedder, texts)
+            finally:
+                with self._lock:
+                    for key in texts:
+                        del self._coming[key]
+                    self._answered.notify_all()
+
+    def soon(self, texts: Sequence[str]) -> list[bytes | None]:
+        """The vectors of lines' texts for a question that waits; None for one that is not made in time."""
+        keys = [_digest(text) for text in texts]
+        embedder, now = self._embedder, self._now()
+        if now < max(self._rests_until, self._late_until):
+            return [self._made.get(key) for key in keys]
+        with self._lock:
+            done = self._answered.wait_for(lambda: self._coming.keys().isdisjoint(keys), _SOON_SECONDS)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._made}
+        if not done:
+            self._late_until = now + _REST_MS
+        elif missing and embedder is not None:
+            with self._lock:
+                if self._ended.is_set():
+                    return [None] * len(texts)
+                making = self._foreseeing.submit(self._make, embedder, missing)
+            if wait([making], _SOON_SECONDS).not_done:
+                self._late_until = now + _REST_MS
+        return [self._made.get(key) for key in keys]
+
+    def _make(self, embedder: Embedder, texts: Mapping[bytes, str]) -> None:
+        """Make vectors, for the question that waits and for whoever stores them later."""
+        try:
+            made = embedder.passages(list(texts.values()))
+        except SouvenanceError as error:
+            self.failed(error)
+            return
+        with self._lock:
+            self._made.update(zip(texts, made, strict=True))
+            while len(self._made) > _MOST_REMEMBERED:
+                self._made.popitem(last=False)
+
+    def _ready(self, embedder: Embedder) -> bool:
+        if self._loaded.is_set():
+            return True
+        with self._lock:
+            if self._loading is None and not self._ended.is_set():
+                self._loading = threading.Thread(
+                    target=self._load, args=(embedder,), name="souvenance-meaning", daemon=True
+                )
+                self._loading.start()
+        return self._loaded.wait(self._patience)
+
+    def _load(self, embedder: Embedder) -> None:
+        if not self._patience and self._ended.wait(_LEAVE_ALONE_SECONDS):
+            return
+        self._asked(embedder, "")
+        self._loaded.set()
+
+    def stop(self) -> None:
+        """Ask nothing more, and wait for what is asked: a process that ends in the midst of it is aborted."""
+        with self._lock:
+            self._ended.set()
+            self._answered.wait_for(lambda: self._asking == 0)
+        self._foreseeing.shutdown()
+
+    def _asked(self, embedder: Embedder, text: str) -> bytes | None:
+        with self._lock:
+            if self._ended.is_set() or self._now() < self._rests_until:
+                return None
+            self._asking += 1
+        try:
+            found = embedder.question(text)
+        except SouvenanceError as error:
+            self.failed(error)
+            return None
+        finally:
+            with self._lock:
+                self._asking -= 1
+                self._answered.notify_all()
+        self.trouble = ""
+        return found
+
+    def failed(self, error: SouvenanceError) -> None:
+        """Leave the embedder alone for a while."""
+        self.trouble = f"{error.code}: {error.detail}"
+        self._rests_until = self._now() + _REST_MS
+        with self._lock:
+            for room, taken in self._taken.items():
+                self._lost.setdefault(room, set()).update(taken)
+            self._taken.clear()
+
+    def touch(self, rooms: Iterable[Compartment]) -> None:
+        """Remember that these rooms may have lines without a place."""
+        if self._embedder is not None:
+            with self._lock:
+                now = self._now()
+                self._touched.update(dict.fromkeys(rooms, _Touch(now, now + _COMMITTED_MS)))
+
+    def lost(self, room: Compartment, line_id: str) -> None:
+        """Remember that a line's place can't be read any more."""
+        with self._lock:
+            self._lost.setdefault(room, set()).add(line_id)
+        self.touch((room,))
+
+    def take_lost(self, room: Compartment, most: int) -> list[str]:
+        """Some lines of the room whose places can't be read, each told once."""
+        with self._lock:
+            lost = self._lost.get(room, set())
+            taken = sorted(lost)[:most]
+            lost.difference_update(taken)
+            self._taken.setdefault(room, set()).update(taken)
+            return taken
+
+    def replaced(self, room: Compartment, line_ids: Iterable[str]) -> tuple[int, list[str]]:
+        """The moment, and which of the lines were taken so, each told once: they get new places now."""
+        with self._lock:
+            taken = self._taken.get(room, set())
+            told = sorted(taken.intersection(line_ids))
+            taken.difference_update(told)
+            return self._now(), told
+
+    @property
+    def owes(self) -> bool:
+        """Whether there is something to do, now or later: a room that may have such lines."""
+        return bool(self._touched)
+
+    @property
+    def behind(self) -> bool:
+        """Whether there is something to do now: a room left, and an embedder that is not left alone."""
+        return self._now() >= self._rests_until and self.next_room() is not None
+
+    def next_room(self) -> Compartment | None:
+        """The next room that may have such lines."""
+        now = self._now()
+        with self._lock:
+            return next((room for room, touch in self._touched.items() if touch.due <= now), None)
+
+    def done(self, room: Compartment) -> None:
+        """No line of the room lacks its place for now; one that was written just now may yet appear."""
+        with self._lock:
+            touch = self._touched.pop(room, None)
+            if touch is not None and self._now() < touch.committed:
+                self._touched[room] = _Touch(touch.committed, touch.committed)
+
+
+def as_embedded(owner: str, text: str) -> str:
+    """What a vector of a line is made of: a line means more by whose it is."""
+    return f"{owner}: {text}"
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,32 @@
+"""Whether a book is kept a second time: then its changes are noted for the bucket."""
+
+from __future__ import annotations
+
+from souvenance.errors import Misconfigured
+from souvenance.ports.clock import Entropy
+from souvenance.ports.object_store import Objects
+from souvenance.ports.store import Store
+
+
+def mirrored(book: Store, entropy: Entropy, objects: Objects | None) -> Store:
+    """The book, noting its changes if it ever was told to; given a bucket, it is, and notes all it has.
+
+    Raises: Misconfigured if the book is empty and new to the bucket, and the bucket is not; Unavailable.
+    """
+    with book.read() as tx:
+        noting = tx.shipments.mirrored()
+        empty = objects is not None and not noting and not tx.keys.every()
+    if objects is None and not noting:
+        return book
+    from souvenance.core.replication.change_notes import STAMP_BYTES, MirroredBook  # Few books have a bucket.
+
+    if objects is not None and not noting:
+        if empty and objects.keys():
+            raise Misconfigured(
+                "the bucket has lines, and this book has none",
+                hint="Run 'souvenance rebuild' with the root.key of those lines, or name another prefix.",
+            )
+        with book.write() as tx:
+            tx.shipments.begin()
+            tx.shipments.note_everything(entropy.take(STAMP_BYTES).hex())
+    return MirroredBook(book, entropy)

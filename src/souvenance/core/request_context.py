@@ -1,0 +1,153 @@
+"""The desk: what a use case has before it, and what it reports back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
+
+from msgspec import Struct, field
+
+from souvenance.core.embedding_space import Meaning
+from souvenance.core.memory_cache import Memo
+from souvenance.core.vault import CompartmentKeys, Vault
+from souvenance.domain import content, ulid
+from souvenance.domain.limits import Limits
+from souvenance.domain.line import Line, SealedLine
+from souvenance.domain.names import Compartment
+from souvenance.domain.policy import Scope
+from souvenance.errors import NotFound, Tampered
+from souvenance.ports.clock import Entropy, UniversalTime, Zone
+from souvenance.ports.document_reader import DocumentReader
+from souvenance.ports.index import Index
+from souvenance.ports.model import Model
+from souvenance.ports.spelling import NoSpelling, Spelling
+from souvenance.ports.store import Transaction
+from souvenance.ports.thesaurus import NoThesaurus, Thesaurus
+from souvenance.ports.tokenizer import Tokenizer
+from souvenance.ports.webhook_sender import Courier
+
+_T = TypeVar("_T")
+
+
+class Trace(Struct, frozen=True, gc=False):
+    """What the audit row says of the work: names, ids and numbers, never content."""
+
+    namespaces: Sequence[str] = ()
+    lines: Sequence[str] = ()
+    detail: str = ""
+
+
+NO_TRACE = Trace()
+
+
+class Services(Struct, frozen=True):
+    """The parts that every request shares."""
+
+    vault: Vault
+    index: Index
+    entropy: Entropy
+    tokenizer: Tokenizer
+    reader: DocumentReader
+    courier: Courier
+    limits: Limits = field(default_factory=Limits)
+    meaning: Meaning = field(default_factory=lambda: Meaning(None))
+    thesaurus: Thesaurus = NoThesaurus()
+    spelling: Spelling = NoSpelling()
+    zone: Zone = UniversalTime()
+    """Where people live whose days are spoken of."""
+    memo: Memo = field(default_factory=Memo)
+    model: Model | None = None
+    """What reads, summarises and answers, if a model is configured."""
+    carry: Callable[[], None] | None = None
+    """Takes what waits for the bucket there, if one is configured. Raises: Unavailable."""
+
+    def local(self, at: int) -> int:
+        """The moment as clocks on the wall show it, in milliseconds as if that were UTC."""
+        return at + self.zone.offset(at)
+
+    def model_for(self, task: str) -> Model | None:
+        """The model that does that task; None if rules do it."""
+        return self.model if self.model is not None and task in self.model.tasks else None
+
+
+class RequestContext(Struct, frozen=True, gc=False):
+    """One request's transaction, scope and moment, with the shared parts."""
+
+    tx: Transaction
+    scope: Scope
+    cap: str
+    now: int
+    tools: Services
+    known: dict[Hashable, Any] = field(default_factory=dict)
+    """What was found out, for this request and those that are asked together with it, in one transaction."""
+
+    def once(self, what: Hashable, work: Callable[[], _T]) -> _T:
+        """What comes of the work, or came of it when the same was asked before."""
+        if what not in self.known:
+            self.known[what] = work()
+        found: _T = self.known[what]
+        return found
+
+    def fresh_id(self) -> str:
+        return ulid.compose(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES))
+
+    def fresh_ids(self, count: int) -> list[str]:
+        """Ids that sort in the order given."""
+        return ulid.sequence(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES), count)
+
+    def room(self, namespace: str) -> Compartment:
+        return Compartment(self.scope.workspace, self.scope.owner, namespace)
+
+    def open_rooms(self) -> dict[str, CompartmentKeys]:
+        """The keys of every existing room in scope, by namespace."""
+        scope = self.scope
+        return self.tools.vault.rooms(self.tx, scope.workspace, scope.owner, scope.namespaces)
+
+    def find(self, line_id: str) -> tuple[SealedLine, CompartmentKeys]:
+        """The line of that id in scope.
+
+        Raises: NotFound, whether there is no such line or none that this cap may see.
+        """
+        return self.find_all(line_id)[0]
+
+    def find_all(self, line_id: str) -> list[tuple[SealedLine, CompartmentKeys]]:
+        """The lines of that id in scope: rooms may share an id.
+
+        Raises: NotFound, as `find`.
+        """
+        found = [
+            (line, keys)
+            for keys in self.open_rooms().values()
+            if (line := self.tx.lines.get(keys.room, line_id)) is not None and self.scope.sees(line.session)
+        ]
+        if not found:
+            raise NotFound("there is no such line")
+        return found
+
+
+def opened(line: SealedLine, keys: CompartmentKeys) -> Line:
+    """The line with its text.
+
+    Raises: Tampered.
+    """
+    return Line(
+        room=line.room,
+        id=line.id,
+        kind=line.kind,
+        text=keys.open(line),
+        session=line.session,
+        created_at=line.created_at,
+        occurred_at=line.occurred_at,
+        supersedes=line.supersedes,
+        cap=line.cap,
+        turn=line.turn,
+        about=line.about,
+        metadata=_metadata(line),
+    )
+
+
+def _metadata(line: SealedLine) -> content.Metadata:
+    try:
+        return content.decode_metadata(line.metadata)
+    except ValueError:
+        raise Tampered(f"line {line.id} has metadata that can't be read") from None

@@ -1,0 +1,252 @@
+"""Finding: the lines of some rooms that answer a question best, ranked by the index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.core.embedding import freshen
+from souvenance.core.embedding_space import Meaning
+from souvenance.core.request_context import RequestContext, Services
+from souvenance.core.search_bounds import SearchBounds, Spelt, by_words, with_kin
+from souvenance.core.supersession import LOOKED_AT, newest_first
+from souvenance.core.vault import CompartmentKeys
+from souvenance.domain.names import Compartment
+from souvenance.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
+from souvenance.errors import Tampered
+from souvenance.language import calendar, questions, signs
+from souvenance.language import terms as words
+from souvenance.language.courtesy import is_courtesy
+from souvenance.language.questions import Question
+from souvenance.language.terms.languages import is_english
+from souvenance.language.times import TimeSpan
+from souvenance.ports.index import Hit, IndexQuery, Inquiry, Opened, Place, Reading
+from souvenance.ports.store import Transaction
+
+_SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
+_FAR_BEHIND = 1_000
+"""A room that lacks so many vectors is being given new ones: which of its lines lack one is not asked."""
+_NONE = SearchBounds()
+
+_Vector = Callable[[], bytes | None]
+
+
+def understand(desk: RequestContext, text: str, at: int | None = None) -> Question:
+    """The question, as asked now or at that time (in milliseconds)."""
+    moment = desk.now if at is None else at
+    offset = desk.tools.zone.offset(moment)
+    return desk.once((understand, text, moment), lambda: questions.read(text, moment, offset))
+
+
+def foresee(desk: RequestContext, text: str) -> None:
+    """Let the embedder begin with a question that will be asked once something else is done."""
+    desk.tools.meaning.expect(questions.as_told(text))
+
+
+def _days(question: Question) -> tuple[list[str], list[str]]:
+    """The marks of the days and months that the question speaks of, and of the days close to these."""
+    spans, offset = question.spans, question.offset
+    spoken_of = calendar.days(spans, offset)
+    close = [day for day in calendar.days(map(calendar.widened, spans), offset) if day not in spoken_of]
+    days = [words.mark("day", day) for day in spoken_of]
+    days += [words.mark("month", month) for month in calendar.months(spans, offset, long_only=True)]
+    return days, [words.mark("day", day) for day in close]
+
+
+def reading(tools: Services, tx: Transaction, room: Compartment) -> Reading | None:
+    """How the room's vectors are read; None if there is no embedder, or no such room any more."""
+    keys = tools.vault.left(tx, room) if tools.meaning.space else None
+    return None if keys is None else Reading(tools.meaning.space, _opening(tools.meaning, keys))
+
+
+def _opening(meaning: Meaning, keys: CompartmentKeys) -> Opened:
+    return partial(_vector, meaning, keys, meaning.space)
+
+
+def _vector(meaning: Meaning, keys: CompartmentKeys, space: str, line_id: str, sealed: bytes) -> bytes | None:
+    """A line's packed vector. One that does not open is not used: it is made anew, and the log says so."""
+    try:
+        return keys.open_vector(line_id, sealed, space)
+    except Tampered:
+        meaning.lost(keys.room, line_id)
+        return None
+
+
+def _as_meant(desk: RequestContext, question: Question, held: Callable[[str], bool]) -> Question:
+    """The question with those words spelt right that nobody knows and no line holds."""
+    meant = {}
+    for word in questions.plain(question.text):
+        other = desk.once((_as_meant, word), partial(desk.tools.spelling.meant, word))
+        if other is not None and not held(word):
+            meant[word] = other
+    return questions.respelt(question, meant) if meant else question
+
+
+def _held(desk: RequestContext, rooms: Sequence[CompartmentKeys], bounds: SearchBounds, word: str) -> bool:
+    """Whether any line within these bounds holds the word."""
+    terms = words.asked(word)
+    alone = Spelt(terms, range(len(terms)), [1.0] * len(terms))
+    return bool(by_words(desk, rooms, alone, 1, bounds))
+
+
+def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[str]:
+    """Those of the terms that name nobody who speaks."""
+    return [term for term in terms if not any(term in name for name in named.values())]
+
+
+class _Sought(Struct, frozen=True):
+    """A question as it is looked up in some rooms."""
+
+    question: Question
+    named: Mapping[str, Collection[str]]
+    """Those who speak there that it names, each with the terms that name it."""
+    by_time: bool = False
+    """Whether it is looked up by its times alone."""
+
+    @property
+    def terms(self) -> list[str]:
+        if self.by_time:
+            of_times = questions.of_times(self.question)
+            return [term for term in _beside(self.named, self.question.terms) if term not in of_times]
+        return _beside(self.named, self.question.terms) or list(self.question.terms)
+
+    @property
+    def spans(self) -> Sequence[TimeSpan]:
+        """In which a line may have been said: by its time alone, none that is yet to come."""
+        return () if self.by_time and not questions.looks_back(self.question) else self.question.spans
+
+
+def _without_vector(desk: RequestContext, hits: Iterable[Hit]) -> list[Hit]:
+    """Those of the hits whose lines have no vector yet, and not one that lies far."""
+    apart = [hit for hit in hits if MEANING not in hit.signals]
+    space = desk.tools.meaning.space
+    lacking = {room: desk.tx.terms.lacking(room, space, _FAR_BEHIND) for room in {hit.room for hit in apart}}
+    return [hit for hit in apart if hit.id in lacking[hit.room] or len(lacking[hit.room]) == _FAR_BEHIND]
+
+
+def _worth_showing(
+    desk: RequestContext, hits: Sequence[Hit], sought: _Sought, *, by_meaning: bool
+) -> list[Hit]:
+    """Those of the hits to show to who did not ask: what answers well enough, and what is not far below it.
+
+    It does so in meaning, or if it has no vector, in words.
+    """
+    enough = partial(worth_showing, by_time=sought.by_time)
+    near = [hit for hit in hits if by_meaning and enough(hit.signals, by_meaning=True)]
+    by_words = [hit for hit in hits if enough(hit.signals, by_meaning=False)]
+    worth = {hit[:2] for hit in (*near, *(_without_vector(desk, by_words) if by_meaning else by_words))}
+    return (
+        [hit for hit in hits if hit[:2] in worth or hit.score >= FAR_BELOW * hits[0].score] if worth else []
+    )
+
+
+def _newest_first(
+    desk: RequestContext,
+    rooms: Sequence[CompartmentKeys],
+    hits: list[Hit],
+    sought: _Sought,
+    bounds: SearchBounds,
+    vector: _Vector,
+) -> list[Hit]:
+    """The hits; where a question asks how something is, the newest that tells it first."""
+
+    def alike(one: Place, others: Collection[Place]) -> dict[Place, float]:
+        inquiry = _inquiry(desk, rooms, sought, bounds, vector)
+        return desk.tools.index.alike(desk.tx, inquiry, one, others, bounds.within)
+
+    return newest_first(desk, hits, bounds, alike) if sought.question.present else hits
+
+
+def _inquiry(
+    desk: RequestContext,
+    rooms: Sequence[CompartmentKeys],
+    sought: _Sought,
+    bounds: SearchBounds,
+    vector: _Vector,
+) -> Inquiry:
+    question, terms = sought.question, sought.terms
+    kin = (with_kin, *terms)
+    spelt = desk.once(kin, lambda: with_kin(desk.tools.thesaurus, terms))
+    days, near_days = _days(question)
+    speaker = questions.subject(question, sought.named)
+    meaning = desk.tools.meaning
+    return Inquiry(
+        rooms=[
+            IndexQuery(
+                keys.room,
+                desk.once((keys.room, *kin), partial(words.blind, keys.blind, spelt.terms)),
+                words.blind(keys.blind, bounds.marks),
+                words.blind(keys.blind, _SIGNS),
+                words.blind(keys.blind, days),
+                words.blind(keys.blind, near_days),
+                _opening(meaning, keys),
+                partial(freshen, desk, keys),
+            )
+            for keys in rooms
+        ],
+        groups=spelt.groups,
+        closeness=spelt.closeness,
+        vector=vector,
+        space=meaning.space,
+        speakers=() if speaker is None else (speaker,),
+        wants=question.wants,
+        spans=sought.spans,
+        by_time=sought.by_time,
+        sessions=bounds.sessions,
+        said=bounds.said,
+    )
+
+
+def _behind(hits: list[Hit], others: Iterable[Hit]) -> list[Hit]:
+    """The hits, and behind them those of the others that are not among them."""
+    known = {hit[:2] for hit in hits}
+    unknown = [hit for hit in others if hit[:2] not in known]
+    above = max((hit.score for hit in unknown), default=0.0) - hits[-1].score + 1.0
+    return hits + [hit._replace(score=hit.score - above) for hit in unknown]
+
+
+def find(
+    desk: RequestContext,
+    rooms: Iterable[CompartmentKeys],
+    question: Question,
+    k: int,
+    bounds: SearchBounds = _NONE,
+    *,
+    floor: bool = False,
+    ranks: bool = False,
+) -> list[Hit]:
+    """The k best of the rooms' lines within the bounds, best first; also those that may not be shown.
+
+    With `floor`, nothing where nothing answers the question well enough to be shown to who did not ask, and
+    nothing that is far below the best and would not be shown alone.
+    """
+    rooms = list(rooms)
+    if not rooms or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
+        return []
+    question = _as_meant(desk, question, partial(_held, desk, rooms, bounds))
+    named = questions.speakers(question, {keys.room.owner for keys in rooms})
+    naming = [term for name in named.values() for term in name]
+    sought = _Sought(question, named)
+    told = questions.as_told(question.text, questions.subject(question, named))
+    foreign = desk.tools.meaning.english and not is_english(question.text)
+    vector = cache((lambda: None) if foreign else partial(desk.tools.meaning.vector, told))
+
+    def hits_of(sought: _Sought) -> list[Hit]:
+        inquiry = replace(_inquiry(desk, rooms, sought, bounds, vector), ranks=ranks)
+        return desk.tools.index.search(desk.tx, inquiry, max(k, LOOKED_AT), bounds.within)
+
+    hits: list[Hit] = []
+    if questions.by_time(question, naming):
+        hits = hits_of(replace(sought, by_time=True))
+        sought = replace(sought, by_time=any(DURING in hit.signals for hit in hits))
+    if not sought.by_time:  # By its words too, where nothing is of its time.
+        hits = hits_of(sought)
+    if foreign and not floor and 0 < len(hits) < k:
+        near = cache(partial(desk.tools.meaning.vector, told))
+        inquiry = _inquiry(desk, rooms, sought, bounds, near)
+        hits = _behind(hits, desk.tools.index.search(desk.tx, inquiry, k, bounds.within))
+    hits = _newest_first(desk, rooms, hits, sought, bounds, vector)[:k]
+    return _worth_showing(desk, hits, sought, by_meaning=vector() is not None) if floor else hits

@@ -1,0 +1,33 @@
+"""A book around another one."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from souvenance.domain.names import ALL
+from souvenance.ports.store import Store, Transaction
+
+
+class BookAround:
+    """The book itself; a class made of this one says what it does differently."""
+
+    def __init__(self, book: Store) -> None:
+        self._book = book
+
+    def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]:
+        return self._book.read(workspace)
+
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]:
+        return self._book.write(workspace, lasting=lasting)
+
+    def claim(self) -> AbstractContextManager[Transaction]:
+        return self._book.claim()
+
+    def scrub(self) -> bool:
+        return self._book.scrub()
+
+    def scrub_pending(self) -> bool:
+        return self._book.scrub_pending()
+
+    def close(self) -> None:
+        self._book.close()

@@ -1,0 +1,186 @@
+"""What can be taken along: the records of a workspace as an archive holds them, and the archive's manifest.
+
+Ids and times are those of the store that gave the records. Times are milliseconds since 1970. Keys, caps,
+vectors and tokens are not among them: whoever takes the records makes its own.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from souvenance.decoders import settled
+from souvenance.domain.names import COMMON_NAMESPACE
+
+FORMAT = 1
+MEMORY = "memory"
+"""Kind of an archive that holds a workspace's records in the open."""
+BACKUP = "backup"
+"""Kind of an archive that holds a whole store, sealed as it lay."""
+
+_Name = Annotated[str, Meta(min_length=1, max_length=512)]
+_Namespace = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)")]
+_Kind = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}$(?!\n)")]
+_Id = Annotated[str, Meta(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)")]
+_Uid = Annotated[str, Meta(min_length=1, max_length=128)]
+_Time = Annotated[int, Meta(ge=-62_135_596_800_000, le=253_402_300_799_999)]
+_Count = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+
+
+class _Record(Struct, frozen=True, kw_only=True, tag_field="record", forbid_unknown_fields=True):
+    """Base of every record; `record` says which one it is."""
+
+
+class _Entry(_Record, frozen=True, kw_only=True, omit_defaults=True):
+    name: _Name
+    uid: _Uid
+    created_at: _Time
+    metadata: dict[str, Any] = {}
+    configuration: dict[str, Any] = {}
+
+
+class WorkspaceRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="workspace"):
+    """The workspace itself."""
+
+
+class PeerRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="peer"):
+    namespace: _Namespace = COMMON_NAMESPACE
+    former: bool = False
+    """Whether it was deleted, and what it said was kept."""
+
+
+class Stay(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """That a peer was in a session from one turn on, and up to another (exclusive) if it left."""
+
+    peer: _Name
+    since: int
+    until: int | None = None
+    configuration: dict[str, Any] = {}
+
+
+class SessionRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="session"):
+    namespace: _Namespace = COMMON_NAMESPACE
+    turns: _Count = 0
+    """The highest turn that was ever given out."""
+    members: list[Stay] = []
+
+
+class Pick(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """That a session is in a scope, and since when."""
+
+    session: _Name
+    since: int
+    until: int | None = None
+    configuration: dict[str, Any] = {}
+
+
+class ScopeRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="scope"):
+    sessions: list[Pick] = []
+
+
+class WebhookRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="webhook"):
+    """An address that hears of the workspace's events. The secret that signs them stays behind."""
+
+
+class LineRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="line"):
+    owner: _Name
+    namespace: _Namespace
+    id: _Id
+    kind: _Kind
+    text: str
+    created_at: _Time
+    cap: Annotated[str, Meta(max_length=128)]
+    """The id of the cap that put it: where it came from, not a right."""
+    session: _Name | None = None
+    turn: Annotated[int, Meta(ge=1, le=(1 << 53) - 1)] | None = None
+    about: _Name | None = None
+    occurred_at: _Time | None = None
+    supersedes: _Id | None = None
+    invalidated_by: _Id | None = None
+    metadata: dict[str, Any] = {}
+    tokens: _Count | None = None
+    times: Annotated[int, Meta(ge=1, le=(1 << 53) - 1)] = 1
+    alike: bool = False
+    """Whether the same statement is known again by its words."""
+    cites: list[_Id] = []
+
+
+class Particulars(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What else is said of a piece of work."""
+
+    turns: Annotated[list[_Count], Meta(max_length=10_000)] = []
+    """The turns to reason about, if not all of the range."""
+    wishes: Annotated[str, Meta(max_length=16_000)] | None = None
+    long: bool | None = None
+    """Which of the two summaries of a session it is."""
+    observer: _Name | None = None
+
+
+class Owed(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Work that was still to be done with what was said. It is no record: once done, it is gone."""
+
+    kind: Literal["derive", "summarise", "dream"]
+    due: _Time
+    session: _Name | None = None
+    peer: _Name | None = None
+    first: _Count = 0
+    last: _Count = 0
+    units: _Count = 1
+    namespace: _Namespace = COMMON_NAMESPACE
+    particulars: Particulars = Particulars()
+
+
+Record = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord | LineRecord
+
+
+class Member(Struct, frozen=True, forbid_unknown_fields=True):
+    """One file of an archive."""
+
+    name: str
+    size: _Count
+    sha256: Digest
+
+
+class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an archive says of itself: what should be in it, byte by byte."""
+
+    format: int
+    kind: str
+    made_at: str
+    made_by: str
+    about: dict[str, Any] = {}
+    """Of a memory: the workspace, and the owner if it is one owner's alone."""
+    counts: dict[str, _Count] = {}
+    """How many records of each sort there are, or rows of each table."""
+    members: list[Member] = []
+    """In their order; the manifest itself is the last, and not among them."""
+
+
+def count_name(record: Record) -> str:
+    """What a record is counted as."""
+    return str(type(record).__struct_config__.tag)
+
+
+def encode(record: Record | Owed) -> bytes:
+    """The record as a line of JSON; equal records have equal bytes."""
+    return msgspec.json.encode(record, order="deterministic") + b"\n"
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[Record]:
+    """Made when the first record is read."""
+    return msgspec.json.Decoder(settled(Record))
+
+
+def decode_owed(line: bytes) -> Owed:
+    """Raises: msgspec.MsgspecError."""
+    return msgspec.json.decode(line, type=settled(Owed))
+
+
+def decode(line: bytes) -> Record:
+    """Raises: msgspec.MsgspecError."""
+    return _decoder().decode(line)

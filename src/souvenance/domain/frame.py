@@ -1,0 +1,95 @@
+"""Stored text made safe inside the frame of memory: there it is quoted data, and speaks for nobody.
+
+The frame is the host's `<memory-context>`. Whatever stands in it is on one line behind "- ", has no tag, and
+names no speaker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from souvenance.language.characters import outline, visible
+from souvenance.patterns import pattern
+
+_MENTION = "(memory-context mark)"
+"""What stands in place of a tag of the frame."""
+_BRACKET = "‹"
+"""What stands in place of the bracket that any other tag begins with."""
+
+_GAP = r"[\0\s]*+"
+_TAG = pattern(
+    rf"(?:<|&{_GAP}lt;?|&#0*+60;?|&#x0*+3c;?|\\u003c|\\x3c|%3c){_GAP}[/\\]?{_GAP}"
+    rf"{_GAP.join('memory')}{_GAP}-?{_GAP}{_GAP.join('context')}(?!\w)"
+    rf"(?:{_GAP}[/\\]?{_GAP}(?:>|&gt;?|&#0*+62;?|&#x0*+3e;?|\\u003e|\\x3e|%3e))?"
+)
+"""A tag of the frame in an outline, however it is spelt."""
+_ANY_TAG = pattern(r"[<＜﹤](?=\s?[/／]|[<＜﹤|｜!！?？]|[^\W\d_])")
+"""How a tag, a comment or a token of a model's template begins; `1 < 2` does not."""
+_SYSTEM = r"system(?:[\s-]++(?:notes?|prompts?|messages?|reminders?|instructions?))?+"
+_SPEAKERS = rf"{_SYSTEM}|sys|assistant|user|human|developer|tool|instructions?|response|ai"
+_POSING = pattern(
+    r"\[\s*+(?P<bracket>/?\s*+(?:inst|available-tools|tool-(?:calls|results)"
+    rf"|(?:{_SPEAKERS})(?=\s*+[\]:])|system\s++note))(?!\w)"
+    rf"|(?:^#|##)\s*+(?P<section>(?:{_SYSTEM}|instructions?|response|assistant|human)(?!\w)"
+    rf"|(?:user|input|tool)(?=\s*+(?::|\Z|\n)))"
+    r"|(?:^[ #>*~+(\x22'\[-]*+|(?<=[.!?…。>\]|]\s)|(?<=[>\]|]))"
+    rf"(?P<speaker>{_SPEAKERS})(?=[\0*\])-]{{0,4}}+\s*+:)",
+    re.MULTILINE,
+)
+"""Text that a model may take for a change of who speaks; in an outline, where `_` is `-`."""
+_BLOCK = pattern(r"#{1,6}(?=\s|$)|-{3}|={3}|\*{3}|_{3}|`{3}|~{3}")
+"""How Markdown begins a section, a rule or a block of code."""
+_SUSPECT = pattern(rf"[<&\\%\[#]|(?:{_SPEAKERS})[\0*\])-]{{0,4}}+\s*+:")
+"""An outline without any of this neither ends the frame nor poses as anybody."""
+_ORDINARY = pattern(r"[ !\"$'-9;=-Z\]-~]*")
+"""What is seen on one line and is no mark of a tag, a role or a section: most of what people say."""
+
+
+def defuse(text: str) -> str:
+    """The text on one line, readable as it was, but without what could end the frame or pose as anybody.
+
+    Tags of the frame become words, other tags lose their bracket, and the marks of roles, notes and sections
+    are put in quotes. What can't be seen is dropped. What was defused stays as it is.
+    """
+    text = text.strip() if _ORDINARY.fullmatch(text) else _defused(text)
+    return f"\\{text}" if _BLOCK.match(text) else text
+
+
+def _defused(text: str) -> str:
+    lines = (line.strip() for line in visible("\n".join(text.splitlines())).replace("\t", " ").split("\n"))
+    text = "\n".join(line for line in lines if line)
+    shape = outline(text)
+    if _SUSPECT.search(shape):
+        text = _with(text, _posing(text, shape))
+    return text.replace("\n", " ")
+
+
+def unmarked(text: str) -> str:
+    """The text as it is, but for words in place of every tag of the frame, however that is spelt."""
+    return _with(text, _marks(outline(text)))
+
+
+def _marks(shape: str) -> Iterator[tuple[int, int, str]]:
+    return ((tag.start(), tag.end(), _MENTION) for tag in _TAG.finditer(shape))
+
+
+def _posing(text: str, shape: str) -> Iterator[tuple[int, int, str]]:
+    """The spans that may not stay, and what stands there instead."""
+    yield from _marks(shape)
+    for tag in _ANY_TAG.finditer(text):
+        yield *tag.span(), _BRACKET
+    for found in _POSING.finditer(shape):
+        start, end = found.span(found.lastgroup or 0)
+        yield start, end, f"“{text[start:end]}”"
+
+
+def _with(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+    """The text with other words in place of each span; the first and longest of those that overlap counts."""
+    parts: list[str] = []
+    done = 0
+    for start, end, instead in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= done:
+            parts += (text[done:start], instead)
+            done = end
+    return "".join((*parts, text[done:]))

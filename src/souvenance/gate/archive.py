@@ -1,0 +1,195 @@
+"""The gate's operations that take memory along: giving its records, taking them, and noting a backup.
+
+Who may read all of a workspace, or all of one owner's, may have it as records; only who may write all of a
+workspace may enter any. A backup is the installation's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from souvenance.core.archive import completeness, import_records
+from souvenance.core.archive.export import give
+from souvenance.core.conversation.compartments import everywhere, reading
+from souvenance.core.request_context import Trace
+from souvenance.domain.archive_records import Digest, LineRecord, Owed, Record
+from souvenance.domain.policy import Need, Reach
+from souvenance.errors import CapOpMismatch
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.conversation.rights import Rights
+from souvenance.gate.messages import Answer, Counted, Name, Request
+from souvenance.gate.operation import Operation
+
+MOST_RECORDS = 500
+
+
+class Export(Request, frozen=True):
+    owner: Name | None = None
+    """Only what is this peer's own."""
+    cursor: Annotated[str, Meta(max_length=8192)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=MOST_RECORDS)] = 200
+
+
+class ExportAnswer(Answer, frozen=True):
+    records: list[Record]
+    cursor: str | None
+    waiting: int = 0
+    """On the last page: how much was still to be reasoned about."""
+    owed: Sequence[Owed] = ()
+    """Work that was still to be done; it comes behind all records."""
+
+
+class ImportBegin(Request, frozen=True):
+    digest: Digest
+    counts: Annotated[dict[Name, Counted], Meta(max_length=16)]
+
+
+class ImportBegun(Answer, frozen=True):
+    complete: bool
+    """Whether the very same import was finished before."""
+
+
+class Import(Request, frozen=True):
+    records: Annotated[list[Record], Meta(max_length=MOST_RECORDS)]
+    look: bool = False
+    """Only say what would become of them."""
+
+
+class ImportAnswer(Answer, frozen=True):
+    new: int
+    same: int
+    conflicts: list[str]
+    """What is here under that name or id and says something else: it was left as it is."""
+
+
+class ImportFinish(Request, frozen=True):
+    digest: Digest
+    owed: Annotated[tuple[Owed, ...], Meta(max_length=MOST_RECORDS)] = ()
+    """Work that came along, to be done here: a part of it, from number `first` on."""
+    first: Counted = 0
+    more: bool = False
+    """Whether other parts follow, and the import is not finished yet."""
+
+
+class ImportFinished(Answer, frozen=True):
+    counts: dict[str, int]
+
+
+class NoteBackup(Request, frozen=True):
+    keys: bool
+    """Whether the root key goes along."""
+
+
+class Noted(Answer, frozen=True):
+    """Nothing but that it is in the log."""
+
+
+def _may_export(rights: Rights, request: Export) -> None:
+    if request.owner is None:
+        rights.workspace()
+    else:
+        rights.peer(request.owner)
+
+
+def _may_import(rights: Rights, request: Request) -> None:
+    rights.workspace()
+
+
+def export(case: AuthorisedRequest, request: Export) -> Outcome:
+    if "get" not in case.chain.grant.ops:
+        raise CapOpMismatch("the cap does not grant 'get'")
+    page = give(case.desk, request.owner, request.cursor, request.limit)
+    told = [record.id for record in page.records if isinstance(record, LineRecord)]
+    answer = ExportAnswer(page.records, page.cursor, page.waiting, page.owed)
+    return Outcome(answer, reading(everywhere(case.desk), told))
+
+
+def begin(case: AuthorisedRequest, request: ImportBegin) -> Outcome:
+    complete = completeness.begin(case.desk, request.digest, request.counts)
+    return Outcome(ImportBegun(complete), _noted(case, request.digest))
+
+
+def peek(case: AuthorisedRequest, request: Import) -> Outcome | None:
+    """What is there already needs no writing."""
+    found = import_records.look(case.desk, request.records)
+    if not request.look and found.new:
+        return None
+    return Outcome(
+        ImportAnswer(found.new, found.same, found.conflicts),
+        Trace(everywhere(case.desk), (), f'{{"looked":{len(request.records)}}}'),
+    )
+
+
+def take(case: AuthorisedRequest, request: Import) -> Outcome:
+    found, changes = import_records.take(case.desk, request.records)
+    told = {"same": found.same, "conflicts": len(found.conflicts)}
+    trace = changes.trace(**told, **({"replaced": found.replaced} if found.replaced else {}))
+    return Outcome(ImportAnswer(found.new, found.same, found.conflicts), trace)
+
+
+def finish(case: AuthorisedRequest, request: ImportFinish) -> Outcome:
+    completeness.owe_some(case.desk, request.digest, request.first, request.owed)
+    counts = {} if request.more else completeness.finish(case.desk, request.digest)
+    return Outcome(ImportFinished(counts), _noted(case, request.digest))
+
+
+def note_backup(case: AuthorisedRequest, request: NoteBackup) -> Outcome:
+    return Outcome(Noted(), Trace((), (), msgspec.json.encode({"keys": request.keys}).decode()))
+
+
+def _noted(case: AuthorisedRequest, digest: str) -> Trace:
+    return Trace(everywhere(case.desk), (), msgspec.json.encode({"import": digest}).decode())
+
+
+def _of_workspace(request: Request) -> Reach:
+    return Reach(whole_rooms=True, some_room=True)
+
+
+def _of_owner(request: Export) -> Reach:
+    return Reach(whole_rooms=True, some_room=True, actor=request.owner)
+
+
+EXPORT = Operation("export.page", Need("list"), Export, ExportAnswer, export, _of_owner, admit=_may_export)
+IMPORT_BEGIN = Operation(
+    "import.begin",
+    Need("put"),
+    ImportBegin,
+    ImportBegun,
+    begin,
+    _of_workspace,
+    writes=True,
+    within=True,
+    admit=_may_import,
+)
+IMPORT = Operation(
+    "import.page",
+    Need("put"),
+    Import,
+    ImportAnswer,
+    take,
+    _of_workspace,
+    writes=True,
+    within=True,
+    admit=_may_import,
+    rings=True,
+    peek=peek,
+)
+IMPORT_FINISH = Operation(
+    "import.finish",
+    Need("put"),
+    ImportFinish,
+    ImportFinished,
+    finish,
+    _of_workspace,
+    writes=True,
+    within=True,
+    admit=_may_import,
+    rings=True,
+)
+NOTE_BACKUP = Operation(
+    "keep.backup", Need("grant", operator=True), NoteBackup, Noted, note_backup, writes=True
+)

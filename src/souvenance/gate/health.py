@@ -1,0 +1,68 @@
+"""Vitals: how the installation is, in numbers. Nothing of anybody's memory, and no name."""
+
+from __future__ import annotations
+
+from souvenance.core.request_context import Services
+from souvenance.domain.model_budget import Allowance, Spent
+from souvenance.domain.names import ALL
+from souvenance.domain.policy import Need
+from souvenance.gate import messages as m
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.operation import Operation
+from souvenance.ports.store import Transaction
+
+
+class AskVitals(m.Request, frozen=True):
+    pass
+
+
+class Health(m.Answer, frozen=True):
+    work_waiting: int
+    """How many errands of all workspaces are due and nobody does them."""
+    work_oldest_ms: int
+    """For how long the first of them has been due; 0 if none is."""
+    embedder: bool
+    """Whether there is one."""
+    embedder_rests: bool
+    embedding_behind: bool
+    """Whether lines wait for their vectors."""
+    model: bool
+    """Whether there is one."""
+    model_rests: bool
+    left: m.Budget | None = None
+    """What of the installation's budget for models is left; None without a model."""
+
+
+def look(tx: Transaction, tools: Services, now: int) -> Health:
+    waiting, oldest = tx.work.waiting(now)
+    meaning, model = tools.meaning, tools.model
+    standing = None if model is None else model.standing(ALL)
+    return Health(
+        work_waiting=waiting,
+        work_oldest_ms=0 if oldest is None else max(0, now - oldest),
+        embedder=meaning.embedder is not None,
+        embedder_rests=bool(meaning.trouble),
+        embedding_behind=meaning.behind,
+        model=standing is not None,
+        model_rests=standing is not None and bool(standing.trouble),
+        left=None if standing is None else budget_left(standing.allowance, standing.spent),
+    )
+
+
+def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
+    return m.Budget(
+        max(0, allowance.calls_per_hour - spent.calls_this_hour),
+        max(0, allowance.calls_per_day - spent.calls_today),
+        max(0, allowance.tokens_per_hour - spent.tokens_this_hour),
+        max(0, allowance.tokens_per_day - spent.tokens_today),
+    )
+
+
+def _told(case: AuthorisedRequest, request: AskVitals) -> Outcome:
+    return Outcome(look(case.desk.tx, case.desk.tools, case.desk.now))
+
+
+METRICS = Operation(
+    "metrics", Need("audit", data_class="config", operator=True), AskVitals, Health, _told, verdict=True
+)
+"""What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""

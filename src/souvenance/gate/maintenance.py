@@ -1,0 +1,294 @@
+"""The gate's upkeep, for the installation's own cap alone: rotate keys, examine, scrub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+from msgspec import Struct, field
+
+from souvenance.core.request_context import Trace, opened
+from souvenance.core.sealed_sign_ins import rewrap
+from souvenance.core.vault import CompartmentKeys
+from souvenance.decoders import settled
+from souvenance.domain.audit import OK, Event, Row
+from souvenance.domain.names import ALL, COMMON_NAMESPACE, Compartment
+from souvenance.domain.receipt import Detail, GoneRun, gone_places
+from souvenance.errors import IntegrityError, NotFound, Tampered, Unavailable
+from souvenance.gate import messages as m
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.ports.store import EVERYTHING, Difference, Transaction, TurnSpan
+
+_PAGE = 1000
+
+
+def rotate(case: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
+    if request.signing:
+        kid = case.keyring.rotate_signer()
+        return Outcome(m.RotateAnswer(rooms=0, rewrapped=0, kid=kid), Trace((), (), f"kid={kid}"))
+    tx, vault = case.desk.tx, case.desk.tools.vault
+    case.keyring.add_root()
+    rooms = sorted({key.room for key in tx.keys.every()})
+    for room in rooms:
+        vault.add_epoch(tx, room)
+    keys = tx.keys.every()
+    for key in keys:
+        vault.rewrap(tx, key)
+    rewrap(tx, case.keyring)
+    tx.owe_scrub()
+
+    def answer(row: Row) -> m.RotateAnswer:
+        kept = not _carried(case)
+        if not kept:
+            case.keyring.retire_old_roots()
+        vault.forget()
+        case.book.scrub()
+        return m.RotateAnswer(rooms=len(rooms), rewrapped=len(keys), kid=None, kept=kept)
+
+    return Outcome(answer, Trace((), (), f"rooms={len(rooms)} keys={len(keys)}"))
+
+
+def _carried(case: AuthorisedRequest) -> bool:
+    """Whether the bucket, if there is one, has the room keys as they are wrapped now."""
+    try:
+        if case.desk.tools.carry is not None:
+            case.desk.tools.carry()
+    except Unavailable:
+        return False
+    return True
+
+
+def list_rooms(case: AuthorisedRequest, request: m.Rooms) -> Outcome:
+    tx = case.desk.tx
+    rooms = sorted({key.room for key in tx.keys.every()}.union(tx.lines.rooms()))
+    answer = m.RoomsAnswer(
+        workspaces=list(tx.workspaces()),
+        rooms=[m.RoomAnswer(*room, lines=tx.lines.count(room)) for room in rooms],
+        scrub_pending=case.book.scrub_pending(),
+        findings=[_schema_finding(found) for found in tx.differences()],
+    )
+    return Outcome(answer)
+
+
+def _schema_finding(found: Difference) -> str:
+    return f"{found.text}; to remove it: {found.remedy}" if found.remedy else found.text
+
+
+def examine(case: AuthorisedRequest, request: m.Examine) -> Outcome:
+    tx = case.desk.tx
+    room = Compartment(request.workspace, request.owner, request.namespace)
+    keys = case.desk.tools.vault.rooms(tx, room.workspace, room.owner, (room.namespace,)).get(room.namespace)
+    if keys is None:
+        raise NotFound("there is no such room")
+    findings: list[str] = []
+    lines = tx.lines.walk(
+        TurnSpan(
+            room.workspace, room.owner, (room.namespace,), history=True, newest_first=False, limit=EVERYTHING
+        )
+    )
+    here = {line.id: line for line in lines}
+    for line in lines:
+        try:
+            opened(line, keys)
+        except IntegrityError as error:
+            findings.append(error.detail)
+        if line.supersedes is not None and line.supersedes in here:
+            target = here[line.supersedes]
+            if target.invalidated_by != line.id:
+                findings.append(f"line {line.id} replaces {target.id}, which does not know of it")
+        if line.invalidated_by is not None:
+            replacement = here.get(line.invalidated_by)
+            if replacement is not None and replacement.supersedes != line.id:
+                findings.append(f"line {line.id} is hidden by a line that does not replace it")
+    findings.extend(_index_findings(case, keys, set(here)))
+    return Outcome(m.ExamineAnswer(len(lines), findings), Trace((), (), f"findings={len(findings)}"))
+
+
+def _index_findings(case: AuthorisedRequest, keys: CompartmentKeys, ids: set[str]) -> Iterator[str]:
+    """What the index has of lines that are not there, and vectors that do not open."""
+    terms, room = case.desk.tx.terms, keys.room
+    told = {change.id for change in terms.since(room, 0) if change.tokens is not None}
+    for line_id in sorted(told.union(terms.indexed(room)) - ids):
+        yield f"line {line_id} is in the index but not in the book"
+    if terms.comparing is None:
+        for space in terms.spaces():
+            for vector in terms.vectors(room, space, 0):
+                try:
+                    keys.open_vector(vector.id, vector.sealed, space)
+                except Tampered as error:
+                    yield error.detail
+
+
+def reconcile(case: AuthorisedRequest, request: m.Reconcile) -> Outcome:
+    told = _told(case.desk.tx, request.workspace)
+    findings = [*_lost(case.desk.tx, told), *_unexplained(case.desk.tx, request.workspace, told)]
+    answer = m.ReconcileAnswer(len(told.left), findings)
+    return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
+
+
+def _lost(tx: Transaction, told: _Told) -> Iterator[str]:
+    """What the log says is there, and is not."""
+    for room, line_id in sorted(told.left):
+        line = tx.lines.get(room, line_id)
+        if line is None:
+            yield f"line {line_id} was put, never forgotten, and is not there"
+        elif line.invalidated_by is not None and (room, line_id, line.invalidated_by) not in told.replaced:
+            yield f"line {line_id} is hidden by a replacement that never was"
+
+
+def _unexplained(tx: Transaction, workspace: str, told: _Told) -> Iterator[str]:
+    """What is there, and should not be by what the log says."""
+    for room in tx.lines.rooms():
+        if room.workspace != workspace:
+            continue
+        span = TurnSpan(
+            workspace, room.owner, (room.namespace,), history=True, newest_first=False, limit=EVERYTHING
+        )
+        for line_id in tx.lines.ids(span):
+            if told.is_forgotten(room, line_id):
+                yield f"line {line_id} was forgotten, and is there again: forget it again"
+            elif (room, line_id) not in told.left:
+                yield f"line {line_id} is there, and the log does not say who put it"
+    for key in tx.keys.every():
+        if key.room.workspace == workspace and told.is_destroyed(key.room, key.epoch):
+            yield (
+                f"key {key.epoch} of namespace {key.room.namespace!r} of {key.room.owner!r} was destroyed,"
+                " and is there again"
+            )
+
+
+class _Told(Struct):
+    """What the audit log says: the lines put and not forgotten, and what replaced what."""
+
+    lines: set[tuple[Compartment, str]]
+    replaced: set[tuple[Compartment, str, str]]
+    said: dict[tuple[Compartment, str], str | None]
+    """The lines of conversations, with their sessions."""
+    put: set[tuple[Compartment, str]] = field(default_factory=set)
+    """Every line that was ever put."""
+    destroyed: list[tuple[int, Callable[[Compartment], bool]]] = field(default_factory=list)
+    """Up to which epoch keys were destroyed, and in which rooms."""
+
+    @property
+    def left(self) -> set[tuple[Compartment, str]]:
+        return {*self.lines, *self.said}
+
+    def is_forgotten(self, room: Compartment, line_id: str) -> bool:
+        place = (room, line_id)
+        return place in self.put and place not in self.lines and place not in self.said
+
+    def is_destroyed(self, room: Compartment, epoch: int) -> bool:
+        return any(epoch <= last and within(room) for last, within in self.destroyed)
+
+
+def _told(tx: Transaction, workspace: str) -> _Told:
+    told = _Told(set(), set(), {})
+    first = 0
+    while rows := tx.audit.rows(workspace, first, _PAGE):
+        first = rows[-1].seq + 1
+        for row in rows:
+            if row.event.outcome == OK:
+                _retell(told, workspace, row.event)
+    return told
+
+
+def forgotten(tx: Transaction, workspace: str) -> Callable[[Compartment, str], bool]:
+    """Whether a line was put and is forgotten, as far as the log tells."""
+    return _told(tx, workspace).is_forgotten
+
+
+def _retell(told: _Told, workspace: str, event: Event) -> None:
+    match event.operation:
+        case "memory.put":
+            _retell_put(told, Compartment(workspace, event.actor, event.namespaces[0]), event.lines[0])
+        case "memory.invalidate":
+            room, (target, by) = Compartment(workspace, event.actor, event.namespaces[0]), event.lines
+            _retell_put(told, room, by)
+            told.replaced.add((room, target, by))
+        case "memory.forget":
+            _retell_forgotten(told, workspace, event)
+        case _ if event.detail.startswith("{"):
+            _retell_changes(told, workspace, event)
+
+
+def _retell_put(told: _Told, room: Compartment, line_id: str) -> None:
+    told.lines.add((room, line_id))
+    told.put.add((room, line_id))
+
+
+def _retell_forgotten(told: _Told, workspace: str, event: Event) -> None:
+    detail = msgspec.json.decode(event.detail, type=settled(Detail))
+    if detail.dry_run:
+        return
+    rooms = {Compartment(workspace, detail.owner, namespace) for namespace in event.namespaces}
+    named = set(event.lines)
+    also = gone_places(workspace, detail.gone)
+
+    def stays(place: tuple[Compartment, str]) -> bool:
+        room, line_id = place
+        forgotten = room in rooms and (not named or line_id in named)
+        return not forgotten and place not in also
+
+    told.lines = {place for place in told.lines if stays(place)}
+    told.said = {place: session for place, session in told.said.items() if stays(place)}
+    if detail.epoch:
+        told.destroyed.append((detail.epoch, rooms.__contains__))
+
+
+class _Run(Struct, array_like=True):
+    """Lines put one after the other in one place; the first version's rows name no namespace."""
+
+    owner: str
+    session: str | None
+    count: int
+    namespace: str = COMMON_NAMESPACE
+
+
+class _Changes(Struct):
+    """What the log tells of a conversation's changes, as `Changes.trace` wrote it."""
+
+    put: list[_Run] = []
+    gone: tuple[GoneRun, ...] = ()
+    gone_session: str | None = None
+    gone_owner: str | None = None
+    gone_workspace: bool = False
+    gone_in: frozenset[str] | None = None
+    epoch: int = 0
+    replaced: list[tuple[str, str, str, str]] = []
+    """Owner, namespace, line and what replaced it, of lines that came as replaced ones."""
+
+    def takes(self, room: Compartment) -> bool:
+        """Whether the room went with its owner or with its workspace."""
+        by_default = {ALL} if self.gone_workspace else {COMMON_NAMESPACE}
+        within = by_default if self.gone_in is None else self.gone_in
+        return (self.gone_workspace or room.owner == self.gone_owner) and not within.isdisjoint(
+            (ALL, room.namespace)
+        )
+
+
+def _retell_changes(told: _Told, workspace: str, event: Event) -> None:
+    changes = msgspec.json.decode(event.detail, type=settled(_Changes))
+    gone = gone_places(workspace, changes.gone)
+    if gone or changes.gone_session is not None or changes.gone_owner is not None or changes.gone_workspace:
+        told.lines = {place for place in told.lines if place not in gone and not changes.takes(place[0])}
+        told.said = {
+            place: session
+            for place, session in told.said.items()
+            if place not in gone
+            and not changes.takes(place[0])
+            and (session is None or session != changes.gone_session)
+        }
+    if changes.epoch:
+        told.destroyed.append((changes.epoch, changes.takes))
+    ids = iter(event.lines)
+    for run in changes.put:
+        for _ in range(run.count):
+            place = (Compartment(workspace, run.owner, run.namespace), next(ids))
+            told.said[place] = run.session
+            told.put.add(place)
+    for owner, namespace, target, by in changes.replaced:
+        told.replaced.add((Compartment(workspace, owner, namespace), target, by))
+
+
+def scrub(case: AuthorisedRequest, request: m.Scrub) -> Outcome:
+    return Outcome(lambda row: m.ScrubAnswer(case.book.scrub()))

@@ -1,0 +1,324 @@
+"""The reception: where clients and people wait until one lets the other in. It knows secrets by their hashes.
+
+Strangers may register and ask for device codes, so both are counted and bounded. Everything that a person
+decides or a client fetches goes through the gate, with that person's cap or the sign-in's own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Struct
+
+from souvenance.core.sealed_sign_ins import open_grant, open_session, seal_session
+from souvenance.domain import oauth
+from souvenance.domain.base64url import b64
+from souvenance.domain.capability import SIGNED_IN
+from souvenance.domain.sign_ins import (
+    BUILT_IN,
+    CODE,
+    DEVICE,
+    DEVICE_MS,
+    REFRESH,
+    REFRESH_PREFIX,
+    REQUEST,
+    REQUEST_MS,
+    SESSION,
+    SESSION_MS,
+    USER_CODE,
+    Access,
+    Client,
+    SignIn,
+    Slip,
+    hash_of,
+)
+from souvenance.errors import (
+    CapOpMismatch,
+    Conflict,
+    Denied,
+    IntegrityError,
+    NotFound,
+    RateLimited,
+    Unauthenticated,
+)
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate import sign_ins as s
+from souvenance.gate.gate import Gate
+from souvenance.gate.rate_limit import RateLimit
+from souvenance.gate.token_verifier import Credentials
+from souvenance.ports.clock import Clock, Entropy
+from souvenance.ports.keyring import Keyring
+from souvenance.ports.store import Store, Transaction
+
+MOST_STRANGERS = 500
+"""How many clients may wait that nobody ever let in."""
+MOST_DEVICES = 200
+"""How many device codes may be under way."""
+_STRANGERS_PER_MINUTE = 60
+_SECRET_BYTES = 32
+_SWEEP_MS = 60_000
+
+
+class Chosen(Struct, frozen=True, kw_only=True):
+    """What a person allows a client."""
+
+    workspace: str
+    peer: str
+    namespaces: tuple[str, ...]
+    access: Access
+    seconds: int
+    everyone: bool = False
+
+
+class IssuedTokens(Struct, frozen=True, kw_only=True):
+    """What a client fetched."""
+
+    access_token: str
+    expires_in: int
+    refresh_token: str | None
+    signin: SignIn
+
+
+class OAuthState:
+    def __init__(self, gate: Gate, *, book: Store, keyring: Keyring, clock: Clock, entropy: Entropy) -> None:
+        self._gate = gate
+        self._book = book
+        self._keyring = keyring
+        self._clock = clock
+        self._entropy = entropy
+        self._rate = RateLimit(_STRANGERS_PER_MINUTE)
+        self._swept = 0
+        self._lock = threading.Lock()
+
+    def secret(self) -> str:
+        """What nobody can guess."""
+        return b64(self._entropy.take(_SECRET_BYTES))
+
+    def who(self, token: str) -> m.WhoAmIAnswer:
+        """Whose cap it is, and what it may. Raises: SouvenanceError."""
+        answer: m.WhoAmIAnswer = self._gate.call(o.WHOAMI, Credentials(token), m.WhoAmI())
+        return answer
+
+    def sign_in(self, token: str) -> str:
+        """Remember a person for a while by the cap that they come with; the session's secret.
+
+        Raises: SouvenanceError, also for a cap that is no good or can't let anybody in.
+        """
+        if "grant" not in self.who(token).ops:
+            raise CapOpMismatch(
+                "this cap can't let programs in: it does not grant 'grant'",
+                hint="Use one that does, such as the owner's.",
+            )
+        secret, now = self.secret(), self._clock.now()
+        hashed = hash_of(secret)
+        sealed = seal_session(self._keyring, hashed, token)
+        with self._write(now) as tx:
+            tx.signins.keep(Slip(kind=SESSION, hash=hashed, until=now + SESSION_MS, content=sealed))
+        return secret
+
+    def signed_in(self, secret: str) -> str | None:
+        """The cap of whoever has that session, if it is not over."""
+        slip = self.slip(SESSION, secret)
+        if slip is None or slip.until <= self._clock.now():
+            return None
+        try:
+            return open_session(self._keyring, slip.hash, slip.content)
+        except IntegrityError:
+            return None  # It was sealed under a root key that is gone: whoever it is signs in again.
+
+    def sign_out(self, secret: str) -> None:
+        if self.slip(SESSION, secret) is not None:
+            with self._book.write() as tx:
+                tx.signins.drop(SESSION, hash_of(secret))
+
+    def client(self, client_id: str) -> Client | None:
+        if client_id in BUILT_IN:
+            return BUILT_IN[client_id]
+        with self._book.read() as tx:
+            return tx.signins.client(client_id)
+
+    def register(self, client: Client) -> None:
+        """Raises: RateLimited if too many did that nobody knows."""
+        now = self._clock.now()
+        self._rate.check("register", now)
+        with self._write(now) as tx:
+            if tx.signins.strangers() >= MOST_STRANGERS:
+                raise RateLimited("too many programs have registered that nobody let in", retry_after=3600)
+            tx.signins.add_client(client)
+
+    def now(self) -> int:
+        return self._clock.now()
+
+    def ask(self, client: str, content: bytes) -> str:
+        """Keep what a client asks until the person before the page decides; the request's secret."""
+        secret, now = self.secret(), self._clock.now()
+        asked = Slip(
+            kind=REQUEST, hash=hash_of(secret), client=client, until=now + REQUEST_MS, content=content
+        )
+        with self._write(now) as tx:
+            tx.signins.keep(asked)
+        return secret
+
+    def asked(self, secret: str) -> Slip | None:
+        """What was asked, if it was not answered yet and is not too old."""
+        slip = self.slip(REQUEST, secret)
+        if slip is None or slip.spent_at is not None or slip.until <= self._clock.now():
+            return None
+        return slip
+
+    def user_code(self) -> str:
+        """A code to type that nobody can guess."""
+        return oauth.user_code(self._entropy.take(_SECRET_BYTES))
+
+    def wait(self, client: str, device_code: str, typed: str, content: bytes) -> None:
+        """Keep what a device asks that comes back with the one code, until a person types the other.
+
+        Raises: RateLimited if too many do.
+        """
+        now = self._clock.now()
+        self._rate.check("device", now)
+        hashed, until = hash_of(device_code), now + DEVICE_MS
+        with self._write(now) as tx:
+            taken = tx.signins.slip(USER_CODE, hash_of(typed)) is not None
+            if taken or tx.signins.count(USER_CODE) >= MOST_DEVICES:
+                raise RateLimited("too many devices wait to be let in", retry_after=DEVICE_MS // 1000)
+            tx.signins.keep(Slip(kind=DEVICE, hash=hashed, client=client, until=until, content=content))
+            tx.signins.keep(
+                Slip(kind=USER_CODE, hash=hash_of(typed), client=client, until=until, content=hashed)
+            )
+
+    def device_of(self, typed: str) -> Slip | None:
+        """The device that shows this code, if it still waits."""
+        shown = self.slip(USER_CODE, typed)
+        return None if shown is None else self.waiting(shown.content)
+
+    def waiting(self, device: bytes) -> Slip | None:
+        """What a device asks that comes back with the code of this hash, if nobody answered yet."""
+        with self._book.read() as tx:
+            slip = tx.signins.slip(DEVICE, device)
+        if slip is None or slip.spent_at is not None or slip.signin is not None:
+            return None
+        return slip if slip.until > self._clock.now() else None
+
+    def allow(self, token: str, request: str, client: str, chosen: Chosen, code: str, content: bytes) -> None:
+        """Let the client in, which fetches its token with that code. Raises: SouvenanceError."""
+        asked = _allow(request, client, chosen, content, kind=CODE, slip=hash_of(code))
+        self._gate.call(s.ALLOW, Credentials(token), lambda: m.checked(asked))
+
+    def allow_device(
+        self, token: str, request: str, device: Slip, chosen: Chosen, typed: bytes, content: bytes
+    ) -> None:
+        """Let the device in that showed this code. Raises: SouvenanceError."""
+        asked = _allow(request, device.client, chosen, content, kind=DEVICE, slip=device.hash, typed=typed)
+        self._gate.call(s.ALLOW, Credentials(token), lambda: m.checked(asked))
+
+    def deny(self, token: str, request: str, client: str, device: Slip | None = None) -> None:
+        """Raises: SouvenanceError."""
+        hashed = None if device is None else device.hash
+        asked = s.Deny(client=client, request=hash_of(request), device=hashed)
+        self._gate.call(s.DENY, Credentials(token), asked)
+
+    def slip(self, kind: str, secret: str) -> Slip | None:
+        with self._book.read() as tx:
+            return tx.signins.slip(kind, hash_of(secret))
+
+    def redeem(self, slip: Slip, access: Access, content: bytes, *, again: bool) -> IssuedTokens | None:
+        """An access token for what was handed out, and with `again` a refresh token for the next.
+
+        None if it is no good: unknown, too old, withdrawn, or spent before, which ends the sign-in.
+
+        Raises: Unavailable, RateLimited.
+        """
+        now = self._clock.now()
+        signin = self._signin(slip)
+        if signin is None:
+            return None
+        if self._sweep_is_due(now):
+            with self._book.write() as tx:
+                tx.signins.sweep(now)
+        refresh = f"{REFRESH_PREFIX}{self.secret()}" if again else None
+        asked = s.Exchange(
+            kind=slip.kind,
+            slip=slip.hash,
+            access=access,
+            refresh=None if refresh is None else hash_of(refresh),
+            content=content,
+        )
+        try:
+            credentials = Credentials(open_grant(self._keyring, signin))
+            found: s.Exchanged = self._gate.call(s.EXCHANGE, credentials, asked)
+        except (Unauthenticated, Denied, NotFound, Conflict):
+            return None
+        if found.cap is None:
+            return None
+        return IssuedTokens(
+            access_token=f"{SIGNED_IN}{found.cap}",
+            expires_in=found.exp - now // 1000,
+            refresh_token=refresh,
+            signin=signin,
+        )
+
+    def end(self, client: str, token: str) -> bool:
+        """End the sign-in that the token is of, if it is any good; False if that is another client's."""
+        if token.startswith(REFRESH_PREFIX):
+            slip = self.slip(REFRESH, token)
+            signin = None if slip is None else self._signin(slip)
+            if signin is None:
+                return True
+            token = open_grant(self._keyring, signin)
+        try:
+            self._gate.call(s.END, Credentials(token), s.End(client=client))
+        except Denied:
+            return False
+        except Unauthenticated:
+            return True
+        return True
+
+    def _signin(self, slip: Slip) -> SignIn | None:
+        if slip.signin is None:
+            return None
+        with self._book.read() as tx:
+            return tx.signins.get(slip.signin)
+
+    @contextmanager
+    def _write(self, now: int) -> Iterator[Transaction]:
+        """A write that begins, now and then, by forgetting what is over."""
+        with self._book.write() as tx:
+            if self._sweep_is_due(now):
+                tx.signins.sweep(now)
+            yield tx
+
+    def _sweep_is_due(self, now: int) -> bool:
+        with self._lock:
+            due = now - self._swept >= _SWEEP_MS
+            self._swept = now if due else self._swept
+        return due
+
+
+def _allow(
+    request: str,
+    client: str,
+    chosen: Chosen,
+    content: bytes,
+    *,
+    kind: str,
+    slip: bytes,
+    typed: bytes | None = None,
+) -> s.Allow:
+    return s.Allow(
+        client=client,
+        request=hash_of(request),
+        kind=kind,
+        slip=slip,
+        content=content,
+        typed=typed,
+        workspace=chosen.workspace,
+        peer=chosen.peer,
+        namespaces=chosen.namespaces,
+        access=chosen.access,
+        seconds=chosen.seconds,
+        everyone=chosen.everyone,
+    )

@@ -1,0 +1,316 @@
+"""The gate's operations on sign-ins: allow one, deny it, fetch a token, end it, and look at those there are.
+
+To allow needs `grant`, and what is granted is a cap minted as any other. Tokens are fetched with that cap
+itself, so that a sign-in whose cap, or the cap that this came from, was withdrawn gives none. To look at
+sign-ins and to withdraw one needs `revoke`, by a cap that reaches all that the sign-in does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec.structs import replace
+
+from souvenance.core.request_context import Trace
+from souvenance.core.sealed_sign_ins import open_grant, seal_grant
+from souvenance.domain import names
+from souvenance.domain.capability import Claims, Revocation, extent, read_unverified
+from souvenance.domain.names import ALL
+from souvenance.domain.policy import Need, Reach
+from souvenance.domain.sign_ins import (
+    ACCESS_SECONDS,
+    BUILT_IN,
+    CODE,
+    CODE_MS,
+    DEVICE,
+    REFRESH,
+    REQUEST,
+    USER_CODE,
+    Access,
+    SignIn,
+    Slip,
+    ops_of,
+)
+from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import CapOpMismatch, CapScopeMismatch, Conflict, NotFound
+from souvenance.gate import messages as m
+from souvenance.gate import tokens
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.operation import Operation
+
+
+class Allow(m.Request, frozen=True, kw_only=True):
+    """Let a client in. `request` is the hash of what it asked with, `slip` that of what it will come with."""
+
+    client: str
+    request: bytes
+    kind: str
+    slip: bytes
+    content: bytes
+    typed: bytes | None = None
+    """The hash of the code that the person typed, if the client is a device elsewhere."""
+    workspace: m.Name
+    peer: m.Name
+    namespaces: m.Grants
+    access: Access
+    seconds: m.Ttl
+    everyone: bool = False
+
+
+class Deny(m.Request, frozen=True, kw_only=True):
+    client: str
+    request: bytes
+    device: bytes | None = None
+
+
+class Exchange(m.Request, frozen=True, kw_only=True):
+    """Give an access token for a slip, and with `refresh` a slip of that hash for the next one."""
+
+    kind: str
+    slip: bytes
+    access: Access
+    refresh: bytes | None
+    content: bytes = b""
+
+
+class End(m.Request, frozen=True, kw_only=True):
+    client: str
+
+
+class ListSignIns(m.Request, frozen=True):
+    pass
+
+
+class Withdraw(m.Request, frozen=True):
+    id: m.LineId
+
+
+class SignInDone(m.Answer, frozen=True):
+    pass
+
+
+class SignInAnswer(m.Answer, frozen=True, kw_only=True):
+    """One program that was let in. `everyone` says that it acts for all peers of the workspace."""
+
+    id: str
+    client: str
+    name: str
+    """What the program calls itself."""
+    workspace: str
+    peer: str
+    everyone: bool
+    namespaces: list[str]
+    access: str
+    since: datetime
+    until: datetime
+    last_used: datetime | None
+    """When it last fetched an access token, which lasts for up to an hour."""
+
+
+class SignInsAnswer(m.Answer, frozen=True):
+    sign_ins: list[SignInAnswer]
+    """Newest first."""
+
+
+class Withdrawn(m.Answer, frozen=True):
+    id: str
+    client: str
+
+
+class Exchanged(m.Answer, frozen=True, kw_only=True):
+    """The access token; None if the slip was spent before, and with that the sign-in is over."""
+
+    cap: str | None
+    exp: int = 0
+
+
+def allow(case: AuthorisedRequest, request: Allow) -> Outcome:
+    desk, grant = case.desk, case.chain.grant
+    signins = desk.tx.signins
+    names.name(request.workspace, "workspace")
+    if not signins.spend(REQUEST, request.request, desk.now):
+        raise Conflict("this was answered already", hint="Let the program ask again.")
+    ops = ops_of(request.access, grant.ops)
+    if not ops or (request.access == "write" and "put" not in ops):
+        raise CapOpMismatch(f"the cap does not grant {request.access!r}")
+    minted = tokens.mint(
+        case,
+        m.Mint(
+            sub=request.peer,
+            ops=ops,
+            namespaces_allowed=request.namespaces,
+            ttl_seconds=request.seconds,
+            wid=request.workspace,
+            peers=(ALL,) if request.everyone else (),
+            sessions=None if grant.sessions is None else tuple(sorted(grant.sessions)),
+        ),
+    ).answer
+    if not isinstance(minted, m.CapAnswer):
+        raise TypeError("a minted cap is answered as one")
+    signin = SignIn(
+        id=desk.fresh_id(),
+        client=request.client,
+        workspace=request.workspace,
+        peer=request.peer,
+        access=request.access,
+        jti=minted.jti,
+        sealed=b"",
+        created_at=desk.now,
+        until=minted.exp * 1000,
+    )
+    signins.add(replace(signin, sealed=seal_grant(case.keyring, signin.id, minted.cap)))
+    signins.use_client(request.client, desk.now)
+    signins.keep(_handed(case, request, signin))
+    detail = f"client={request.client} sub={request.peer} wid={request.workspace} jti={minted.jti}"
+    return Outcome(SignInDone(), Trace(request.namespaces, (), detail))
+
+
+def _handed(case: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
+    """What the client comes with to fetch its token: a code that it gets now, or a device code that it has.
+
+    Raises: NotFound.
+    """
+    now, signins = case.desk.now, case.desk.tx.signins
+    if request.kind == CODE:
+        return Slip(
+            kind=CODE,
+            hash=request.slip,
+            client=request.client,
+            signin=signin.id,
+            until=now + CODE_MS,
+            content=request.content,
+        )
+    known = signins.slip(DEVICE, request.slip)
+    if known is None or known.spent_at is not None or known.signin is not None or known.until <= now:
+        raise NotFound("the device's code has expired", hint="Let the device ask for a new one.")
+    if request.typed is not None:
+        signins.drop(USER_CODE, request.typed)
+    return replace(known, signin=signin.id, content=request.content)
+
+
+def deny(case: AuthorisedRequest, request: Deny) -> Outcome:
+    signins = case.desk.tx.signins
+    if not signins.spend(REQUEST, request.request, case.desk.now):
+        raise Conflict("this was answered already", hint="Let the program ask again.")
+    if request.device is not None:
+        signins.spend(DEVICE, request.device, case.desk.now)
+    return Outcome(SignInDone(), Trace((), (), f"client={request.client}"))
+
+
+def exchange(case: AuthorisedRequest, request: Exchange) -> Outcome:
+    desk = case.desk
+    signins = desk.tx.signins
+    slip = signins.slip(request.kind, request.slip)
+    signin = None if slip is None or slip.signin is None else signins.get(slip.signin)
+    if slip is None or signin is None or signin.jti != case.chain.grant.jti:
+        raise NotFound("there is no such sign-in")
+    if not signins.spend(slip.kind, slip.hash, desk.now):
+        _end(case, signin)
+        return Outcome(Exchanged(cap=None), Trace((), (), f"replayed {slip.kind} jti={signin.jti}"))
+    if slip.until <= desk.now:
+        raise NotFound("it came too late")
+    made = tokens.attenuated(
+        case.token,
+        m.Attenuate(ttl_seconds=ACCESS_SECONDS, ops=ops_of(request.access, case.chain.grant.ops)),
+        jti=desk.fresh_id(),
+        now=desk.now // 1000,
+        secret=Ed25519PrivateKey.from_private_bytes(desk.tools.entropy.take(32)),
+    )
+    signins.use(signin.id, desk.now)
+    if request.refresh is not None:
+        signins.keep(
+            Slip(
+                kind=REFRESH,
+                hash=request.refresh,
+                client=signin.client,
+                signin=signin.id,
+                until=signin.until,
+                content=request.content,
+            )
+        )
+    detail = f"client={signin.client} by={slip.kind} jti={made.jti}"
+    return Outcome(Exchanged(cap=made.cap, exp=made.exp), Trace((), (), detail))
+
+
+def end(case: AuthorisedRequest, request: End) -> Outcome:
+    """End the sign-in that this cap is the grant or an access token of; nothing for any other cap."""
+    blocks = case.chain.blocks
+    signin = case.desk.tx.signins.of_cap(blocks[0].jti) if len(blocks) <= _OWN_BLOCKS else None
+    if signin is None:
+        return Outcome(SignInDone())
+    if signin.client != request.client:
+        raise CapScopeMismatch("the sign-in is another client's")
+    _end(case, signin)
+    return Outcome(SignInDone(), Trace((), (), f"client={signin.client} jti={signin.jti}"))
+
+
+def list_signins(case: AuthorisedRequest, request: ListSignIns) -> Outcome:
+    now = case.desk.now
+    found = [
+        _shown(case, signin, given)
+        for signin, given in _reached(case, case.desk.tx.signins.every())
+        if signin.until > now
+    ]
+    return Outcome(SignInsAnswer(found[::-1]))
+
+
+def withdraw(case: AuthorisedRequest, request: Withdraw) -> Outcome:
+    known = case.desk.tx.signins.get(request.id)
+    reached = _reached(case, [] if known is None else [known])
+    if not reached:
+        raise NotFound("there is no such sign-in", hint="'souvenance sign-ins' lists them.")
+    [(signin, _)] = reached
+    _end(case, signin)
+    return Outcome(
+        Withdrawn(signin.id, signin.client), Trace((), (), f"client={signin.client} jti={signin.jti}")
+    )
+
+
+def _reached(case: AuthorisedRequest, signins: Iterable[SignIn]) -> list[tuple[SignIn, Claims]]:
+    """Those of which the cap reaches everything, each with what it was given. Raises: WrongKey, Tampered."""
+    workspace, reached = case.chain.grant.workspace, case.chain.lineage[-1].extent
+    here = [signin for signin in signins if workspace in (ALL, signin.workspace)]
+    given = [(signin, read_unverified(open_grant(case.keyring, signin))[0][-1]) for signin in here]
+    return [(signin, claims) for signin, claims in given if extent(claims).within(reached)]
+
+
+def _shown(case: AuthorisedRequest, signin: SignIn, given: Claims) -> SignInAnswer:
+    client = BUILT_IN.get(signin.client) or case.desk.tx.signins.client(signin.client)
+    return SignInAnswer(
+        id=signin.id,
+        client=signin.client,
+        name=signin.client if client is None else client.name,
+        workspace=signin.workspace,
+        peer=signin.peer,
+        everyone=ALL in given.peers,
+        namespaces=list(given.namespaces_allowed),
+        access=signin.access,
+        since=to_datetime(signin.created_at),
+        until=to_datetime(signin.until),
+        last_used=None if signin.used_at is None else to_datetime(signin.used_at),
+    )
+
+
+_OWN_BLOCKS = 2
+"""The grant, and the access token made from it; who made a narrower cap of that can't end the whole."""
+
+
+def _end(case: AuthorisedRequest, signin: SignIn) -> None:
+    tx = case.desk.tx
+    tx.caps.revoke(Revocation(signin.workspace, "jti", signin.jti, case.desk.now))
+    tx.touch(signin.workspace, caps=True)
+    tx.signins.end(signin.id)
+
+
+def _granted(request: Allow) -> Reach:
+    return Reach(namespaces=request.namespaces, actor=request.peer, workspace=request.workspace)
+
+
+ALLOW = Operation("signin.allow", Need("grant"), Allow, SignInDone, allow, _granted, writes=True)
+DENY = Operation("signin.deny", Need("grant"), Deny, SignInDone, deny, writes=True)
+EXCHANGE = Operation("signin.exchange", Need(None), Exchange, Exchanged, exchange, writes=True)
+END = Operation("signin.end", Need(None), End, SignInDone, end, writes=True)
+LIST = Operation("signin.list", Need("revoke"), ListSignIns, SignInsAnswer, list_signins)
+WITHDRAW = Operation("signin.withdraw", Need("revoke"), Withdraw, Withdrawn, withdraw, writes=True)

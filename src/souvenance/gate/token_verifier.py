@@ -1,0 +1,121 @@
+"""Admission: is this cap genuine, in its time, not withdrawn, and in its holder's hands?
+
+Signature checks are cached by token; time and revocation are looked at on every request, the
+latter through a counter in the book that every revocation changes, in whatever process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from msgspec import Struct
+
+from souvenance.domain import capability, proof
+from souvenance.domain.capability import NOTHING_REVOKED, Chain, Grant, Revocations
+from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
+from souvenance.domain.proof import UNBOUND, Bound
+from souvenance.errors import CapPopInvalid
+from souvenance.ports.keyring import Keyring
+from souvenance.ports.store import Transaction
+
+_MOST_CACHED = 1024
+_BURNED_MS = 2 * (proof.MAX_AGE_SECONDS + 1) * 1000
+
+
+class Credentials(Struct, frozen=True):
+    """What a request brings to be admitted with."""
+
+    token: str | None
+    proof: str | None = None
+    request: Bound = UNBOUND
+
+
+def home_of(grant: Grant) -> str:
+    """The workspace whose log a cap's doings are written to."""
+    return DEFAULT_WORKSPACE if grant.workspace == ALL else grant.workspace
+
+
+class TokenVerifier:
+    def __init__(self, keyring: Keyring) -> None:
+        self._keyring = keyring
+        self._chains: OrderedDict[str, Chain] = OrderedDict()
+        self._revoked: dict[str, tuple[int, Revocations]] = {}
+        self._spent: OrderedDict[str, int] = OrderedDict()
+        """Proofs that were accepted here, and until when they could be shown again."""
+        self._lock = threading.Lock()
+
+    def authenticate(self, token: str | None) -> Chain:
+        """The cap's chain, its signatures checked.
+
+        Raises: CapMissing, CapMalformed, CapSigInvalid.
+        """
+        known = self._chains.get(token or "")
+        if known is not None:
+            return known
+        chain = capability.authenticate(
+            token, keys=self._keyring.issuers(capability.key_id(token)), audience=self._keyring.instance
+        )
+        with self._lock:
+            self._chains[token or ""] = chain
+            if len(self._chains) > _MOST_CACHED:
+                self._chains.popitem(last=False)
+        return chain
+
+    def check_alive(self, tx: Transaction, chain: Chain, now: int) -> None:
+        """Raises: CapExpired, CapRevoked."""
+        workspace = chain.grant.workspace
+        mark = tx.marks(workspace).caps
+        known = self._revoked.get(workspace)
+        if known is None or known[0] != mark:
+            known = (mark, Revocations.of(tx.caps.revocations(workspace)))
+            self._revoked[workspace] = known
+        capability.check_alive(chain, now=now // 1000, revoked=known[1])
+
+    def check_late(self, credentials: Credentials, chain: Chain, now: int) -> None:
+        """What can be checked of a cap while the book is out of reach.
+
+        Withdrawals that were seen here hold; later ones can't be known. The proof of a bound cap is
+        accepted this once.
+
+        Raises: CapExpired, CapRevoked, CapPopInvalid.
+        """
+        known = self._revoked.get(chain.grant.workspace) or self._revoked.get(ALL)
+        capability.check_alive(chain, now=now // 1000, revoked=NOTHING_REVOKED if known is None else known[1])
+        if chain.bound:
+            self.spend(_proof_of(credentials, chain.grant, now), now)
+
+    def burn(self, tx: Transaction, credentials: Credentials, grant: Grant, now: int) -> str:
+        """Accept the proof of a bound cap, this once; what to `spend` when that is sure to last.
+
+        Raises: CapPopInvalid.
+        """
+        shown = _proof_of(credentials, grant, now)
+        if shown in self._spent or not tx.caps.burn(home_of(grant), shown, now, now + _BURNED_MS):
+            raise _used_before()
+        return shown
+
+    def spend(self, shown: str, now: int) -> None:
+        """Remember a proof for as long as it could be shown again. Raises: CapPopInvalid."""
+        with self._lock:
+            while self._spent and next(iter(self._spent.values())) < now:
+                self._spent.popitem(last=False)
+            if shown in self._spent:
+                raise _used_before()
+            self._spent[shown] = now + _BURNED_MS
+
+
+def _proof_of(credentials: Credentials, grant: Grant, now: int) -> str:
+    """What names the proof that the credentials carry. Raises: CapPopInvalid."""
+    used = proof.check(
+        credentials.proof,
+        credentials.token or "",
+        credentials.request,
+        holder=grant.holder,
+        now=now // 1000,
+    )
+    return f"{grant.holder.thumbprint()}.{used}"
+
+
+def _used_before() -> CapPopInvalid:
+    return CapPopInvalid("the proof was used before")

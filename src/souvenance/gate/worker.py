@@ -1,0 +1,378 @@
+"""The workshop: the work behind the requests, done as the work list says, each piece audited like a request.
+
+A piece is claimed for a while, thought about outside any transaction, and stored together with its
+leaving the list; so a crash loses nothing, and does nothing twice. What a reasoner can't do for now is
+tried again until it can; what fails by a defect of ours is given up after some tries, and told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from functools import partial
+from threading import Event as Bell
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.core.conversation import revise, webhooks
+from souvenance.core.conversation.compartments import Changes
+from souvenance.core.conversation.deduplicate import dream
+from souvenance.core.conversation.derive import by_peer, keep_statements, read_passage
+from souvenance.core.conversation.summarise import by_quotes, keep_summary, read_stretch
+from souvenance.core.embedding import ACTOR, embed_some
+from souvenance.core.reindex import every_room, notice, renew_some
+from souvenance.core.request_context import RequestContext, Services
+from souvenance.core.search import reading
+from souvenance.decoders import settled
+from souvenance.domain.audit import OK, Event
+from souvenance.domain.directory import WEBHOOK
+from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Task
+from souvenance.domain.policy import Scope
+from souvenance.domain.webhook_delivery import retry_after_ms, sign
+from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable, SouvenanceError, Unavailable
+from souvenance.gate.idle import Idle
+from souvenance.ports.clock import Clock
+from souvenance.ports.model import Dialectic
+from souvenance.ports.observer import WORK, Observer
+from souvenance.ports.store import Store, Transaction
+from souvenance.ports.webhook_sender import Parcel, Undelivered
+
+LEASE_MS = 30 * 1000
+MODEL_LEASE_MS = 10 * LEASE_MS
+"""For how long work is claimed where a model thinks about it."""
+MOST_AT_ONCE = 50
+MOST_IN_A_STRETCH = 500
+"""How many errands of a session are claimed together where a model reads them."""
+MOST_TRIES = 8
+MOST_UNUSABLE = 3
+"""How often a model is asked about one piece that it answers with what can't be used."""
+_LONGEST_WAIT_MS = 5 * 60 * 1000
+_LONGEST_ASKED_MS = 60 * 60 * 1000
+_LOOK_SECONDS = 1.0
+"""How often it looks for work that nobody rings for."""
+_HEARING_SECONDS = 30.0
+"""How often it looks where everybody rings: in case that a ring was lost."""
+_LULL_SECONDS, _LULL_TIMES = 0.1, 5
+"""Called after a rest, it begins once nobody has asked for so long, and after so many times whoever asks."""
+_COURIERS = 4
+
+
+_Found = TypeVar("_Found")
+
+
+class _Dream(Struct, frozen=True):
+    """What a dream's errand says."""
+
+    observer: str
+
+
+class _Lost(Exception):
+    """The tasks are no longer ours: someone else does them, or what they are about was deleted."""
+
+
+class Worker:
+    def __init__(
+        self,
+        *,
+        book: Store,
+        clock: Clock,
+        tools: Services,
+        secret: Callable[[], bytes],
+        report: Callable[[str], None],
+        bell: Bell | None = None,
+        lull: Idle | None = None,
+    ) -> None:
+        self._book = book
+        self._clock = clock
+        self._tools = tools
+        self._secret = secret
+        self._report = report
+        self._lease = LEASE_MS if tools.model is None else MODEL_LEASE_MS
+        self._most = MOST_AT_ONCE if tools.model_for(DERIVE) is None else MOST_IN_A_STRETCH
+        self._name = tools.entropy.take(8).hex()
+        self._after = ""
+        """The workspace that work was last done for: the others come first."""
+        self._couriers = ThreadPoolExecutor(_COURIERS, "souvenance-courier")
+        self._lull = lull or Idle()
+        self.bell = bell or Bell()
+        """Rung when there may be work."""
+        self.hears = False
+        """Whether the bell is rung for work that other processes add, too."""
+        self.busy = False
+        """Whether a piece of work is under way."""
+        self.observer: Observer | None = None
+        """Who is told of each piece of work."""
+        self.paused: Callable[[], bool] = lambda: False
+        """While this is true, no piece of work is begun; lines are still indexed."""
+
+    def run(self, stopped: Bell) -> None:
+        """Work until stopped; what is under way is finished first."""
+        looked = False
+        while True:
+            self.bell.clear()
+            if stopped.is_set():
+                break
+            try:
+                if not looked:
+                    self.look_round()
+                    looked = True
+                found = self.work_once()
+            except SouvenanceError as error:
+                self._report(f"the work waits: {error.detail}")
+                found = False
+            if not found and self.bell.wait(self._rest()):
+                self._lull.wait(_LULL_SECONDS, _LULL_TIMES, stopped)
+        self._couriers.shutdown()
+
+    def look_round(self) -> None:
+        """Look at every room: a process that ended, another embedder or another version may have left lines.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        notice(self._book)
+        if self._tools.meaning.embedder is not None:
+            with self._book.read() as tx:
+                self._tools.meaning.touch(every_room(tx))
+
+    def work_once(self) -> bool:
+        """Do the next piece of work; whether there was one. Without any, let the index keep up.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        self.busy = True
+        try:
+            found = self._work_once()
+            if not found:
+                self._tools.index.keep_up(self._book, partial(reading, self._tools))
+            return found
+        finally:
+            self.busy = False
+
+    def _work_once(self) -> bool:
+        tidied = self.tidy()
+        if self.paused():
+            return tidied
+        now = self._clock.now()
+        with self._book.read() as tx:
+            if not tx.work.is_due(now):
+                return tidied
+        until, after = now + self._lease, self._after
+        with self._book.claim() as tx:
+            tasks = tx.work.claim(self._name, now=now, until=until, most=self._most, after=after)
+        if not tasks:
+            return False
+        self._after = tasks[0].workspace
+        if tasks[0].kind == DELIVER:
+            self._couriers.submit(self._attempt, tasks)
+        else:
+            self._attempt(tasks)
+        return True
+
+    def hurry(self) -> None:
+        """Have every stretch of a session read now, as if it were quiet long enough.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        if self._tools.model_for(DERIVE) is None:
+            return
+        with self._book.read() as tx:
+            workspaces = tx.workspaces()
+        for workspace in workspaces:
+            with self._book.write(workspace) as tx:
+                tx.work.defer(workspace, None, DERIVE, self._clock.now())
+        self.bell.set()
+
+    def tidy(self) -> bool:
+        """Do a little for what lines are found by: new tokens first, then vectors; whether there was any.
+
+        Raises: Unavailable if the book is out of reach.
+        """
+        return renew_some(self._book, self._tools) or embed_some(self._book, self._tools)
+
+    def _rest(self) -> float:
+        """For how many seconds there is nothing to do, unless the bell is rung."""
+        if self.paused():
+            return _LOOK_SECONDS
+        longest = _HEARING_SECONDS if self.hears and not self._tools.meaning.owes else _LOOK_SECONDS
+        try:
+            with self._book.read() as tx:
+                due = tx.work.next_due()
+        except Unavailable:
+            return _LOOK_SECONDS
+        wait = longest if due is None else (due - self._clock.now()) / 1000
+        return min(max(wait, 0.0), longest)
+
+    def _attempt(self, tasks: Sequence[Task]) -> None:
+        watched = nullcontext() if self.observer is None else self.observer.watch(WORK, tasks[0].kind)
+        try:
+            with watched, suppress(_Lost):
+                self._do(tasks)
+        except Unavailable as error:
+            self._postpone(tasks, error)
+        except Exception as error:  # noqa: BLE001 - one piece of work that fails must not stop the others
+            if len(tasks) > 1:
+                for task in tasks:
+                    self._attempt([task])
+                return
+            self._report(f"{tasks[0].kind} failed: {type(error).__name__}")
+            if tasks[0].attempts < MOST_TRIES:
+                self._postpone(tasks, error)
+            else:
+                code = error.code if isinstance(error, SouvenanceError) else "internal_error"
+                self._finish(tasks, lambda desk: Changes(), outcome=code)
+
+    def _do(self, tasks: Sequence[Task]) -> None:
+        match tasks[0].kind:
+            case kind if kind == DERIVE:
+                self._derive(tasks)
+            case kind if kind == SUMMARISE:
+                for task in tasks:
+                    self._summarise(task)
+            case kind if kind == DREAM:
+                for task in tasks:
+                    self._dream(task)
+            case _:
+                for task in tasks:
+                    self._deliver(task)
+
+    def _derive(self, tasks: Sequence[Task]) -> None:
+        with self._book.read(tasks[0].workspace) as tx:
+            desk = self._desk(tx, tasks[0])
+            stretch = None if desk.tools.model_for(DERIVE) is None else revise.read_stretch(desk, tasks)
+        if stretch is not None:
+            found = self._by_model(tasks[0], lambda model: model.revise(stretch.reading))
+            if found is not None:
+                self._finish(tasks, lambda desk: revise.keep_revisions(desk, stretch, found))
+                return
+        self._derive_by_rule(tasks)
+
+    def _derive_by_rule(self, tasks: Sequence[Task]) -> None:
+        session = tasks[0].session or ""
+        passages = []
+        for about, own in by_peer(tasks).items():
+            with self._book.read(tasks[0].workspace) as tx:
+                passages.append(read_passage(self._desk(tx, tasks[0]), own, session, about))
+
+        def keep(desk: RequestContext) -> Changes:
+            changes = Changes()
+            for passage in passages:
+                changes.join(keep_statements(desk, passage))
+            return changes
+
+        self._finish(tasks, keep)
+
+    def _summarise(self, task: Task) -> None:
+        with self._book.read(task.workspace) as tx:
+            stretch = read_stretch(self._desk(tx, task), task)
+        if stretch is None:
+            self._finish([task], lambda desk: Changes())
+            return
+        told = stretch.earlier, stretch.turns, stretch.most_tokens, self._tools.tokenizer.count
+        text = None
+        if stretch.turns and self._tools.model_for(SUMMARISE) is not None:
+            text = self._by_model(task, lambda model: model.summarise(*told))
+        summary = text or by_quotes(*told)
+        self._finish([task], lambda desk: keep_summary(desk, stretch, summary))
+
+    def _by_model(self, task: Task, think: Callable[[Dialectic], _Found]) -> _Found | None:
+        """What the model says; None where its budget is spent, or its replies can't be used for long.
+
+        Raises: Unavailable.
+        """
+        model = self._tools.model_for(task.kind)
+        if model is None:
+            return None
+        try:
+            return think(model.engaged(task.workspace))
+        except ModelBudgetSpent:
+            return None
+        except ModelUnusable as error:
+            if task.attempts < MOST_UNUSABLE:
+                raise
+            self._report(f"{task.kind} without the model, after {task.attempts} tries: {error.detail}")
+            return None
+
+    def _dream(self, task: Task) -> None:
+        told = msgspec.json.decode(task.payload, type=settled(_Dream))
+        about = task.peer or ""
+        self._finish([task], lambda desk: dream(desk, told.observer, about, task.namespace))
+
+    def _deliver(self, task: Task) -> None:
+        if task.until is not None and task.until <= self._clock.now():
+            raise _Lost  # It waited for a courier too long; whoever claims it next delivers it.
+        delivery = msgspec.json.decode(task.payload, type=settled(webhooks.Delivery))
+        with self._book.read(task.workspace) as tx:
+            entry = tx.register.entry(task.workspace, WEBHOOK, delivery.endpoint)
+        outcome = "gone"
+        if entry is not None:
+            body = delivery.body.encode()
+            try:
+                self._tools.courier.deliver(Parcel(webhooks.url_of(entry), body, sign(self._secret(), body)))
+                outcome = OK
+            except Undelivered as error:
+                wait = retry_after_ms(task.attempts) if error.retry else None
+                if wait is not None:
+                    with self._book.write(task.workspace) as tx:
+                        tx.work.postpone(task, self._clock.now() + wait)
+                    return
+                outcome = "undelivered"
+        self._finish([task], lambda desk: Changes(), outcome=outcome)
+
+    def _finish(
+        self, tasks: Sequence[Task], keep: Callable[[RequestContext], Changes], *, outcome: str = OK
+    ) -> None:
+        """Store what came of the tasks and take them off the list, at once or not at all."""
+        with self._book.write(tasks[0].workspace) as tx:
+            desk = self._desk(tx, tasks[0])
+            for task in tasks:
+                if not tx.work.finish(task):
+                    raise _Lost
+            changes = keep(desk)
+            if tasks[0].kind != DELIVER:
+                changes.namespaces.add(tasks[0].namespace)
+            trace = changes.trace()
+            tx.audit.append(
+                tasks[0].workspace,
+                Event(
+                    at=desk.now,
+                    actor=ACTOR,
+                    cap=desk.cap,
+                    operation=f"work.{tasks[0].kind}",
+                    outcome=outcome,
+                    namespaces=trace.namespaces,
+                    lines=trace.lines,
+                    detail=trace.detail,
+                ),
+            )
+            if tasks[0].kind != DELIVER:
+                self._announce(desk, tasks[0])
+
+    def _announce(self, desk: RequestContext, task: Task) -> None:
+        """Tell the webhooks when nothing is left to do for the session."""
+        if not webhooks.endpoints(desk):
+            return
+        if not desk.tx.work.left(task.workspace, task.session, REASONING, task.namespace):
+            kind = "summary" if task.kind == SUMMARISE else "representation"
+            webhooks.announce(
+                desk, "queue.empty", queue_type=kind, session_id=task.session, sender_id=task.peer
+            )
+
+    def _postpone(self, tasks: Sequence[Task], error: Exception) -> None:
+        wait = min(1000 * 2 ** min(tasks[0].attempts, 20), _LONGEST_WAIT_MS)
+        if isinstance(error, ModelUnavailable):
+            wait = max(wait, min(1000 * (error.retry_after or 0), _LONGEST_ASKED_MS))
+            if tasks[0].attempts == 1:
+                self._report(f"{tasks[0].kind} waits for the model: {error.detail}")
+        try:
+            with self._book.write(tasks[0].workspace) as tx:
+                for task in tasks:
+                    tx.work.postpone(task, self._clock.now() + wait)
+        except Unavailable as error:
+            self._report(f"the work waits for its lease to end: {error.detail}")
+
+    def _desk(self, tx: Transaction, task: Task) -> RequestContext:
+        scope = Scope(task.workspace, ACTOR, frozenset((task.namespace,)), None)
+        return RequestContext(tx, scope, ACTOR, self._clock.now(), self._tools)

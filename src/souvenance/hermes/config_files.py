@@ -1,0 +1,427 @@
+"""The files of the provider's configuration: which one counts, read when it changed, written whole."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import fcntl
+import json
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from souvenance.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
+from souvenance.hermes.config_reader import (
+    HOST_VARIABLE,
+    KEPT_IN,
+    OFF,
+    Complaint,
+    Document,
+    host_of,
+    interpret,
+    legacy_host,
+    switched_off,
+)
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.setting_types import Wrong, did_you_mean, said
+from souvenance.hermes.settings_table import KEYS, NOT_NEEDED, Setting, find, nearest_key
+
+__all__ = [
+    "FILE",
+    "Complaint",
+    "Configurations",
+    "default_home",
+    "honcho_s_own",
+    "host_of",
+    "read_configuration",
+    "write_grant",
+    "write_setting",
+]
+
+FILE = "souvenance.json"
+
+_HONCHO = "honcho.json"
+_MOST_BYTES = 1024 * 1024
+_MOST_KEPT = 256
+_SETTLED_NS = 100_000_000
+_PEOPLE = {"peerName", "aiPeer", "userPeerAliases"}
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_UNFINISHED = ".tmp"
+_VARIABLES = ("HOME", HOST_VARIABLE, *(key.variable for key in KEYS if key.variable))
+
+_Stamp = tuple[int, ...] | None
+
+
+class _Unreadable(Exception):
+    """Why a file can't be used."""
+
+
+def read_configuration(
+    home: Path, environment: Mapping[str, str], profile: str = "default"
+) -> tuple[Configuration, list[Complaint]]:
+    """The configuration of the profile with that HERMES_HOME, and what in it does not work.
+
+    A home in a folder `profiles` is that of the profile it is named after, whatever `profile` says.
+    """
+    places = _places(home, environment)
+    path = _in_force(places)
+    profile = home.name if home.parent.name == "profiles" else profile
+    try:
+        document = _with_grants(_load(path, shared=path == places[-1])) if path else Document()
+    except _Unreadable as reason:
+        host = environment.get(HOST_VARIABLE, "").strip() or host_of(profile)
+        return switched_off(home, host, path), [Complaint(path, "", f"{reason}; {OFF}")]
+    configuration, complaints = interpret(document, home, profile, environment)
+    own = home / _HONCHO
+    if path and path.name == FILE and path.parent != home and os.path.lexists(own):
+        complaints.append(Complaint(path, "", f"comes before {own}, which is not read"))
+    return configuration, complaints
+
+
+def default_home(home: Path, environment: Mapping[str, str]) -> Path:
+    """The home of the default profile beside this one, by the host's rule."""
+    if user := environment.get("HOME"):
+        usual = os.path.join(user, ".hermes")
+        if Path(os.path.realpath(home)).is_relative_to(os.path.realpath(usual)):
+            return Path(usual)
+    return home.parent.parent if home.parent.name == "profiles" else home
+
+
+def _places(home: Path, environment: Mapping[str, str]) -> list[Path]:
+    """Where a configuration may stand. The first that exists counts; the last is other programs' too."""
+    homes = dict.fromkeys((home, default_home(home, environment)))
+    user = Path(environment.get("HOME") or os.devnull)
+    return [*(one / name for name in (FILE, _HONCHO) for one in homes), user / ".honcho" / "config.json"]
+
+
+def _in_force(places: list[Path]) -> Path | None:
+    """The first place with a file, even one that can't be looked at."""
+    return next((place for place in places if _stamp(place)), None)
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Something that changes when the file does; None if there is no file."""
+    for look in (os.stat, os.lstat):
+        try:
+            found = look(path)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            return (error.errno or -1,)
+        return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
+    return None
+
+
+def _load(path: Path, *, shared: bool = False) -> Document:
+    """Raises: _Unreadable."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if not stat.S_ISREG(mode):
+                raise _Unreadable("is not a file")
+            raw = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise _Unreadable(f"can't be read: {error.strerror}") from None
+    if len(raw) > _MOST_BYTES:
+        raise _Unreadable(f"has more than {_MOST_BYTES} bytes")
+    try:
+        values = json.loads(raw.removeprefix(codecs.BOM_UTF8).decode())
+        _told(values, indent=None)
+    except json.JSONDecodeError as error:
+        raise _Unreadable(f"is not JSON (line {error.lineno}, column {error.colno})") from None
+    except (ValueError, RecursionError):
+        raise _Unreadable("is not JSON that can be read") from None
+    if not isinstance(values, dict):
+        raise _Unreadable(f"must be an object, not {said(values)}")
+    return Document(path, values, exposed=bool(mode & _OTHERS), shared=shared)
+
+
+def _with_grants(document: Document) -> Document:
+    """The document with the sign-ins that it only refers to."""
+    values = _with_grant(document.values)
+    if isinstance(hosts := values.get("hosts"), dict):
+        values = {**values, "hosts": {host: _with_grant(block, host) for host, block in hosts.items()}}
+    return replace(document, values=values)
+
+
+def _with_grant(level: Any, host: str | None = None) -> Any:
+    oauth = level.get("oauth") if isinstance(level, dict) else None
+    place = oauth.get(KEPT_IN) if isinstance(oauth, dict) else None
+    if not isinstance(place, str):
+        return level
+    try:
+        there = _level(_load(Path(place)).values, host)
+    except _Unreadable:
+        there = {}
+    grant = there.get("oauth")
+    if not isinstance(grant, dict):
+        return level
+    return {**level, "apiKey": there.get("apiKey"), "oauth": {**grant, KEPT_IN: place}}
+
+
+def _level(values: dict[str, Any], host: str | None) -> dict[str, Any]:
+    """The block of a host as it stands in the file; the root for all hosts."""
+    if host is None:
+        return values
+    hosts = values.get("hosts")
+    blocks = hosts if isinstance(hosts, dict) else {}
+    block = blocks.get(host) or blocks.get(legacy_host(host) or host)
+    return block if isinstance(block, dict) else {}
+
+
+def _told(values: Any, indent: int | None = 2) -> bytes:
+    """Raises: ValueError for what JSON has no words for: numbers without end, halves of characters."""
+    return json.dumps(values, ensure_ascii=False, allow_nan=False, indent=indent).encode() + b"\n"
+
+
+class Configurations:
+    """Configurations that are read again only after one of their files changed. Threads may share it."""
+
+    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._kept: dict[tuple[Any, ...], tuple[list[_Stamp], Configuration, list[Complaint]]] = {}
+
+    def read(
+        self, home: Path, environment: Mapping[str, str], profile: str = "default"
+    ) -> tuple[Configuration, list[Complaint]]:
+        """As `read_configuration`."""
+        asked = (home, profile, *(environment.get(name) for name in _VARIABLES))
+        stamps = [_stamp(place) for place in _places(home, environment)]
+        with self._lock:
+            kept = self._kept.get(asked)
+        if kept is not None and kept[0] == stamps:
+            return kept[1], list(kept[2])
+        configuration, complaints = read_configuration(home, environment, profile)
+        if _settled(stamps, self._now()):
+            with self._lock:
+                if len(self._kept) >= _MOST_KEPT:
+                    self._kept.clear()
+                self._kept[asked] = (stamps, configuration, list(complaints))
+        return configuration, complaints
+
+
+def _settled(stamps: list[_Stamp], now: int) -> bool:
+    """Whether every file was left alone for so long that another change would show in its stamp."""
+    return all(abs(now - stamp[1]) > _SETTLED_NS for stamp in stamps if stamp and len(stamp) > 1)
+
+
+def hold_to_be_readable(home: Path, environment: Mapping[str, str]) -> None:
+    """Raises: Misconfigured if the file that counts can't be read, and so can't be written."""
+    places = _places(home, environment)
+    path = _in_force(places)
+    _values_of(path, shared=path == places[-1])
+
+
+def write_setting(
+    home: Path,
+    host: str,
+    changes: Mapping[str, Any],
+    *,
+    root: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Path:
+    """Change settings of the host, or those of all hosts; None takes one out. The file that then counts.
+
+    What Honcho's own files hold is copied, but for sign-ins, which stay there and are referred to.
+
+    Raises: Misconfigured for a value that the setting does not take, or if the file that counts can't be
+    read; StorageUnavailable.
+    """
+    environment = os.environ if environment is None else environment
+    wanted = {_key(name).name: _checked(name, value) for name, value in changes.items()}
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _locked(default_home(home, environment)):
+            places = _places(home, environment)
+            path = _in_force(places)
+            values = _values_of(path, shared=path == places[-1])
+            if path and path.name != FILE:
+                _refer_to_grants(values, path)
+            mixed = _mixed_up(values, home, host)
+            _change(values, host, wanted, root=root)
+            for complaint in _mixed_up(values, home, host) - mixed:
+                raise Misconfigured(f"{complaint.key} {complaint.wrong}", hint=complaint.hint)
+            target = path if path and path.name == FILE else home / FILE
+            _replace(Path(os.path.realpath(target)), _told(values))
+            return target
+    except OSError as error:
+        raise _unwritable(home, error) from error
+
+
+def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
+    """Write a renewed sign-in to where it is kept, be that a file of Honcho's; all else stays as it is.
+
+    Raises: Misconfigured; StorageUnavailable.
+    """
+    environment = {**environment, HOST_VARIABLE: host}
+    try:
+        with _locked(default_home(home, environment)):
+            configuration, _ = read_configuration(home, environment)
+            place = honcho_s_own(configuration) or configuration.file
+            if place is None:
+                raise Misconfigured("there is no file any more that keeps a sign-in", hint="")
+            values = _values_of(place, shared=False)
+            for name, value in grant.items():
+                level = _level(values, host)
+                level = level if name in level else values if name in values else _block(values, host)
+                level[name] = _in_order_of(level.get(name), value)
+            _replace(Path(os.path.realpath(place)), _told(values))
+            return place
+    except OSError as error:
+        raise _unwritable(home, error) from error
+
+
+def honcho_s_own(configuration: Configuration) -> Path | None:
+    """The file of Honcho's own plugin that keeps the sign-in; None if one of ours does, or there is none."""
+    place = (configuration.oauth or {}).get(KEPT_IN)
+    if isinstance(place, str):
+        return Path(place)
+    file = configuration.file
+    return file if configuration.oauth and file is not None and file.name != FILE else None
+
+
+def _refer_to_grants(values: dict[str, Any], path: Path) -> None:
+    """A refresh token that stood in two files would be spent twice."""
+    hosts = values.get("hosts")
+    for level in (values, *(hosts.values() if isinstance(hosts, dict) else ())):
+        if isinstance(level, dict) and isinstance(level.get("oauth"), dict) and level["oauth"]:
+            level["oauth"] = {KEPT_IN: os.path.abspath(path)}
+            level.pop("apiKey", None)
+
+
+def _in_order_of(old: Any, new: Any) -> Any:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {**{name: new[name] for name in old if name in new}, **new}
+
+
+def _unwritable(home: Path, error: OSError) -> StorageUnavailable:
+    kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
+    hint = "Make that folder writable for this user." if kind is StorageReadOnly else None
+    return kind(f"the configuration of {home} can't be written: {error.strerror}", hint=hint)
+
+
+def _key(name: str) -> Setting:
+    key = find(name)
+    if key is None:
+        hint = "It has no use here." if name in NOT_NEEDED else did_you_mean(nearest_key(name))
+        raise Misconfigured(f"{name} is not a setting", hint=hint)
+    return key
+
+
+def _checked(name: str, value: Any) -> Any:
+    """The value as it is written: what a text stands for, if it stands for something else.
+
+    Raises: Misconfigured.
+    """
+    if value is None:
+        return None
+
+    def refuse(part: str, wrong: str, hint: str) -> None:
+        raise Misconfigured(f"{name}{'.' if part else ''}{part} {wrong}", hint=hint)
+
+    try:
+        plain = json.loads(_told(value))
+        read = _key(name).kind.read(plain, refuse)
+    except Wrong as wrong:
+        raise Misconfigured(f"{name} {wrong.what}", hint=wrong.hint) from None
+    except (TypeError, ValueError, RecursionError):
+        raise Misconfigured(f"{name} must be something that JSON can hold") from None
+    return read if isinstance(plain, str) and isinstance(read, bool | int | float | str) else plain
+
+
+def _values_of(path: Path | None, *, shared: bool) -> dict[str, Any]:
+    """What a file to be changed holds; of one that is other programs' too, only what is ours."""
+    try:
+        values = _load(path).values if path else {}
+    except _Unreadable as reason:
+        hint = "Correct it, or move it out of the way."
+        raise Misconfigured(f"{path} {reason}", hint=hint) from None
+    ours = (*NOT_NEEDED, "hosts", "defaultHost")
+    return {name: value for name, value in values.items() if not shared or find(name) or name in ours}
+
+
+def _change(values: dict[str, Any], host: str, changes: Mapping[str, Any], *, root: bool) -> None:
+    level = values if root else _block(values, host)
+    for one in (values, level):
+        _respell(one)
+    for name, value in changes.items():
+        if value is None:
+            level.pop(name, None)
+        else:
+            level[name] = value
+
+
+def _respell(level: dict[str, Any]) -> None:
+    """Old spellings become today's, each in its place. Where a setting has both, today's counts."""
+    today = {alias: key.name for key in KEYS for alias in key.aliases}
+    spelled: dict[str, Any] = {}
+    for name, value in level.items():
+        if name not in today or today[name] not in level:
+            spelled.setdefault(today.get(name, name), value)
+    level.clear()
+    level.update(spelled)
+
+
+def _block(values: dict[str, Any], host: str) -> dict[str, Any]:
+    """The host's block, under its present key."""
+    hosts = values.get("hosts")
+    hosts = {} if hosts is None else hosts
+    if isinstance(hosts, dict) and hosts.get(host) is None:
+        hosts.pop(host, None)
+        hosts = {host if name == legacy_host(host) else name: block for name, block in hosts.items()}
+        hosts[host] = hosts.get(host) or {}
+    if not isinstance(hosts, dict) or not isinstance(hosts[host], dict):
+        raise Misconfigured(f"hosts.{host} must be an object", hint="Correct the file first.")
+    values["hosts"] = hosts
+    block: dict[str, Any] = hosts[host]
+    return block
+
+
+def _mixed_up(values: dict[str, Any], home: Path, host: str) -> set[Complaint]:
+    """Where two people, or a person and the agent, would be one."""
+    complaints = interpret(Document(None, values), home, "", {HOST_VARIABLE: host})[1]
+    return {one for one in complaints if _PEOPLE & set(one.key.split("."))}
+
+
+def _replace(path: Path, content: bytes) -> None:
+    for left in path.parent.glob(f".{path.name}.*{_UNFINISHED}"):
+        left.unlink(missing_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}{_UNFINISHED}")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    _sync(path.parent)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold off every other writer of this installation."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

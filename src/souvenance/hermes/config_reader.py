@@ -1,0 +1,363 @@
+"""What a document and the environment say, made into a configuration, with complaints about the rest.
+
+A wrong value of a setting that decides where memory goes turns memory off: nothing may stand in for what
+was meant, since it could be somebody else's memory. Any other wrong value is told, and its default used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct, field
+
+from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
+from souvenance.domain.names import ALL
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.setting_types import PEER_NAME, SPELLED, Wrong, did_you_mean, said
+from souvenance.hermes.settings_table import KEYS, NOT_NEEDED, Setting, find, nearest_key
+from souvenance.hermes.token import minting, token_of
+
+HOST_VARIABLE = "HERMES_HONCHO_HOST"
+KEY_VARIABLE = "HONCHO_API_KEY"
+DEFAULT_HOST = "hermes"
+OFF = "memory is off until it is corrected"
+KEPT_IN = "keptIn"
+"""In `oauth`: the file that keeps a sign-in to which this one refers."""
+
+_STRUCTURE = ("hosts", "defaultHost")
+_MOST_COMPLAINTS = 30
+_LONGEST_KEY = 200
+_NEAR = tuple(
+    ip_network(one)
+    for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10")
+)
+
+
+class Complaint(Struct, frozen=True):
+    """Something in a configuration that does not work as it is written. As a text it is one line."""
+
+    file: Path | None
+    """None for the environment."""
+    key: str
+    """The path of the setting, or the variable; empty for the whole file."""
+    wrong: str
+    hint: str = ""
+
+    @property
+    def switches_off(self) -> bool:
+        """Whether nothing is remembered because of it."""
+        return OFF in self.wrong
+
+    def __str__(self) -> str:
+        where = "environment" if self.file is None else str(self.file)
+        told = f"{where}: {self.key}{' ' if self.key else ''}{self.wrong}."
+        told = f"{told} {self.hint}" if self.hint else told
+        return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in told)
+
+
+class Document(Struct, frozen=True):
+    """The content of a file; of none, if there is no path."""
+
+    path: Path | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+    exposed: bool = False
+    """Whether others on this machine can open it."""
+    shared: bool = False
+    """Whether other programs keep settings of their own in it."""
+
+
+class _Level(Struct, frozen=True):
+    """A place where settings stand."""
+
+    path: str
+    values: Mapping[str, Any]
+
+
+class _Stated(Struct, frozen=True):
+    """A setting as it was read; its value is None where the default is meant."""
+
+    value: Any
+    given: Any
+    level: _Level
+    path: str
+
+
+def host_of(profile: str) -> str:
+    """The key of a profile's block under `hosts`."""
+    if profile in ("", "default", "custom"):
+        return DEFAULT_HOST
+    name = "".join(one if one.isalnum() or one in "_-" else "_" for one in profile).strip("_")
+    return f"{DEFAULT_HOST}_{name or 'profile'}"
+
+
+def legacy_host(host: str) -> str | None:
+    """How the key of a profile's block was spelled once."""
+    rest = host.removeprefix(f"{DEFAULT_HOST}_")
+    return f"{DEFAULT_HOST}.{rest}" if rest != host else None
+
+
+def switched_off(home: Path, host: str, file: Path | None) -> Configuration:
+    """What is in force where a file can't be read."""
+    return Configuration(home=home, host=host, file=file, enabled=False, **_named_after(host, home))
+
+
+def interpret(
+    document: Document, home: Path, profile: str, environment: Mapping[str, str]
+) -> tuple[Configuration, list[Complaint]]:
+    """The configuration of the profile with that home."""
+    reading = _Reading(document)
+    host = environment.get(HOST_VARIABLE, "").strip()
+    if not host:
+        host = host_of(profile)
+        host = reading.default_host() if host == DEFAULT_HOST else host
+    return reading.configuration(home, host, environment), reading.complaints
+
+
+class _Reading:
+    """One reading of a document."""
+
+    def __init__(self, document: Document) -> None:
+        self.complaints: list[Complaint] = []
+        self._document = document
+        self._closed = False
+
+    def default_host(self) -> str:
+        """The host that the file names for profiles without a name."""
+        value = self._document.values.get("defaultHost")
+        if value is None or isinstance(value, str):
+            return (value or "").strip() or DEFAULT_HOST
+        self._complain("defaultHost", f"must be a string, not {said(value)}; the default is used")
+        return DEFAULT_HOST
+
+    def configuration(self, home: Path, host: str, environment: Mapping[str, str]) -> Configuration:
+        levels = self._levels(host, environment)
+        found = {key.name: stated for key in KEYS if (stated := self._stated(key, levels))}
+        values = _named_after(host, home)
+        for key in KEYS:
+            if key.name in found and (value := found[key.name].value) is not None:
+                values[key.attribute] = value
+        values["observation"] = _observation(
+            values.pop("observation_mode", None), values.get("observation", {})
+        )
+        values["store"] = _expanded(str(values["store"]), home, environment)
+        values["sessions"] = {
+            str(_expanded(directory, home, environment)): name
+            for directory, name in values.get("sessions", {}).items()
+        }
+        if passes := values.get("dialectic_depth_levels"):
+            values["dialectic_depth_levels"] = (*passes, "low", "low")[: values.get("dialectic_depth", 1)]
+        self._withhold_key(values, found, levels)
+        self._miss_key(values, found)
+        self._heed_token(values, found)
+        self._part_from_agent(values, found, host)
+        self._part_aliases(values, found)
+        self._warn(values, found)
+        for level in levels[:2]:
+            self._tell_unknown(level)
+        if self._closed:
+            values["enabled"] = False
+        return Configuration(home=home, host=host, file=self._document.path, **values)
+
+    def _complain(self, key: str, wrong: str, hint: str = "", *, variable: bool = False) -> None:
+        if len(self.complaints) == _MOST_COMPLAINTS:
+            self.complaints.append(Complaint(self._document.path, "", "has more that does not work"))
+        if len(self.complaints) > _MOST_COMPLAINTS:
+            return
+        told = key if len(key) <= _LONGEST_KEY else f"{key[:_LONGEST_KEY]}..."
+        self.complaints.append(Complaint(None if variable else self._document.path, told, wrong, hint))
+
+    def _levels(self, host: str, environment: Mapping[str, str]) -> tuple[_Level, ...]:
+        """Where settings stand, the nearest first: the host's block, the root, the environment."""
+        root = self._document.values
+        hosts = self._object("hosts", root.get("hosts"))
+        legacy = legacy_host(host)
+        block = legacy if legacy and hosts.get(host) is None and legacy in hosts else host
+        path = f"hosts.{block}"
+        return (
+            _Level(f"{path}.", self._object(path, hosts.get(block))),
+            _Level("", root),
+            _Level("", {name: value for name, value in environment.items() if value.strip()}),
+        )
+
+    def _object(self, key: str, value: Any) -> dict[str, Any]:
+        if isinstance(value, dict):
+            return value
+        if value is not None:
+            self._closed = True
+            self._complain(key, f"must be an object, not {said(value)}; {OFF}")
+        return {}
+
+    def _stated(self, key: Setting, levels: tuple[_Level, ...]) -> _Stated | None:
+        """What the nearest level says of the setting; None if no level does, or nothing that can be used."""
+        for level in levels:
+            variable = level is levels[-1]
+            for spelling in (key.variable,) if variable else (key.name, *key.aliases):
+                if spelling is None or (given := level.values.get(spelling)) is None:
+                    continue
+                path = f"{level.path}{spelling}"
+                try:
+                    value = key.kind.read(given, self._telling(path, variable=variable))
+                except Wrong as wrong:
+                    self._closed |= key.guards
+                    then = OFF if key.guards else "the default is used"
+                    self._complain(path, f"{wrong.what}; {then}", wrong.hint, variable=variable)
+                    return None
+                return _Stated(value, given, level, path)
+        return None
+
+    def _telling(self, path: str, *, variable: bool) -> Callable[[str, str, str], None]:
+        def tell(part: str, wrong: str, hint: str) -> None:
+            then = "and is used so" if wrong.startswith(SPELLED) else "and is left out"
+            key = f"{path}.{part}" if part else path
+            self._complain(key, f"{wrong}, {then}", hint, variable=variable)
+
+        return tell
+
+    def _part_from_agent(self, values: dict[str, Any], found: dict[str, _Stated], host: str) -> None:
+        """The agent and its owner are two."""
+        if values.get("peer_name") != values["ai_peer"]:
+            return
+        name = _named_after(host, Path())["ai_peer"]
+        values["ai_peer"] = name if name != values["peer_name"] else f"{name}-ai"
+        self._complain(
+            (found.get("aiPeer") or found["peerName"]).path,
+            f"makes the agent and its owner one peer; the agent is {said(values['ai_peer'])} instead",
+            "Give aiPeer and peerName two names.",
+        )
+
+    def _part_aliases(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
+        """Two names that are spelled differently lead to two peers, and none to the agent."""
+        if "userPeerAliases" not in found:
+            return
+        spelled: dict[str, Any] = {values["ai_peer"]: None}
+        if "peer_name" in values:
+            spelled[values["peer_name"]] = found["peerName"].given.strip()
+        stated, aliases = found["userPeerAliases"], values["user_peer_aliases"]
+        given = {one.strip(): str(name).strip() for one, name in stated.given.items()}
+        for one in sorted(aliases, key=lambda one: bool(aliases[one] != given[one])):
+            if spelled.setdefault(aliases[one], given[one]) != given[one]:
+                name = aliases.pop(one)
+                who = "the agent" if name == values["ai_peer"] else f"another name, {said(name)}"
+                self._complain(f"{stated.path}.{one}", f"would be the same peer as {who}, and is left out")
+
+    def _withhold_key(
+        self, values: dict[str, Any], found: dict[str, _Stated], levels: tuple[_Level, ...]
+    ) -> None:
+        """No server gets a key that may be meant for another one, and no key decides where memory goes."""
+        key, addressed = found.get("apiKey"), any(map(values.get, ("base_url", "environment", "oauth")))
+        if key is None or not values.get("api_key"):
+            return
+        if key.level is levels[-1] and not addressed:
+            wrong = "is not used: nothing says which server it is for, so memory stays on this machine"
+            hint = "Choose: souvenance hermes setup --cloud, or souvenance hermes setup --embedded"
+        elif key.level is not levels[0] and _near(values.get("base_url")):
+            wrong = "is not sent to a baseUrl on this machine or its network"
+            hint = f"If it is meant for that server, move it to {levels[0].path}apiKey."
+        else:
+            return
+        del values["api_key"]
+        self._complain(key.path, wrong, hint, variable=key.level is levels[-1])
+
+    def _miss_key(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
+        """Honcho's cloud without a key: nothing is sent there."""
+        if values.get("environment") != "production" or any(
+            map(values.get, ("base_url", "api_key", "oauth"))
+        ):
+            return
+        self._closed, stated = True, found["environment"]
+        wrong = f"names Honcho's cloud, and there is no key for it; {OFF}"
+        hint = "Give it one: souvenance hermes setup --cloud"
+        self._complain(stated.path, wrong, hint, variable=stated.path == "HONCHO_ENVIRONMENT")
+
+    def _heed_token(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
+        """What is not configured is as the token says; what it does not grant is done without, and told."""
+        token = token_of(values.get("api_key"))
+        if token is None:
+            return
+        person, agent = token.people(values.get("peer_name"), values["ai_peer"])
+        own = {"peerName": person, "aiPeer": agent, "namespaces": token.usual_namespaces()}
+        if token.workspace != ALL:
+            own["workspace"] = token.workspace
+        for key in KEYS:
+            if key.name in own and key.name not in found and own[key.name] is not None:
+                values[key.attribute] = own[key.name]
+        person, agent, workspace = values.get("peer_name"), values["ai_peer"], values["workspace"]
+        wanted = values.get("namespaces", Namespaces())
+        values |= {"token": token, "namespaces": token.granted(wanted)}
+        unfit = list(token.unfit(workspace, person))
+        if lacks := unfit or list(token.lacks(wanted, agent)):
+            self._closed |= bool(unfit)
+            hint = f"Mint one that fits: {minting(person, agent, workspace, wanted)}"
+            if values.get("oauth"):
+                hint = "Sign in again and allow it, for everyone in the workspace: souvenance login"
+            stated = found["apiKey"]
+            told = f"is a token that lacks something: {'; '.join(lacks)}{f'; {OFF}' if unfit else ''}"
+            self._complain(stated.path, told, hint, variable=stated.path == KEY_VARIABLE)
+
+    def _warn(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
+        if values.get("pin_user_peer") and not values.get("peer_name"):
+            self._complain(found["pinUserPeer"].path, "has no effect without peerName", "Set peerName too.")
+        kept = values.get("oauth") or {}
+        if KEPT_IN in kept and "clientId" not in kept:
+            wrong = f"refers to {kept[KEPT_IN]}, where nobody is signed in"
+            self._complain(found["oauth"].path, wrong, "Sign in: souvenance login")
+        if self._document.exposed and _holds_a_key(self._document.values):
+            hint = f"Run: chmod 600 {self._document.path}"
+            self._complain("", "holds a key, and others on this machine can open it", hint)
+
+    def _tell_unknown(self, level: _Level) -> None:
+        known = NOT_NEEDED if level.path else (*NOT_NEEDED, *_STRUCTURE)
+        unknown = [name for name in level.values if find(name) is None and name not in known]
+        for name in unknown[: _MOST_COMPLAINTS + 1]:
+            nearest = nearest_key(name)
+            if nearest or level.path or not self._document.shared:
+                self._complain(f"{level.path}{name}", "is not a setting", did_you_mean(nearest))
+
+
+def _named_after(host: str, home: Path) -> dict[str, Any]:
+    """What has its name from the host unless another is given."""
+    name = host
+    if not PEER_NAME.match(host):
+        digest = hashlib.sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        name = f"{re.sub(r'[^a-zA-Z0-9_-]', '-', host)[:100]}-{digest}"
+    return {"workspace": name, "ai_peer": name, "store": home / "souvenance"}
+
+
+def _observation(mode: str | None, flags: Mapping[str, Mapping[str, bool]]) -> Observation:
+    """The mode's flags, and over them those that are given one by one."""
+    directional = mode != "unified"
+    user = {"observeMe": True, "observeOthers": directional, **flags.get("user", {})}
+    ai = {"observeMe": directional, "observeOthers": True, **flags.get("ai", {})}
+    return Observation(*(Flags(one["observeMe"], one["observeOthers"]) for one in (user, ai)))
+
+
+def _expanded(text: str, home: Path, environment: Mapping[str, str]) -> Path:
+    """A path as people write them; a relative one begins at HERMES_HOME."""
+    text = re.sub(r"\A\$(HERMES_HOME\b|\{HERMES_HOME\})", lambda _: str(home), text)
+    if (user := environment.get("HOME")) and re.match(r"~(/|\Z)", text):
+        text = f"{user}{text[1:]}"
+    return home / text
+
+
+def _near(url: str | None) -> bool:
+    """Whether a server is on this machine, or on a network that is not public."""
+    host = urlsplit(url).hostname if url else None
+    if host is None or host == "localhost":
+        return host is not None
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_link_local or any(address in network for network in _NEAR)
+
+
+def _holds_a_key(values: dict[str, Any]) -> bool:
+    hosts = values.get("hosts")
+    blocks = [one for one in hosts.values() if isinstance(one, dict)] if isinstance(hosts, dict) else []
+    return any(one.get("apiKey") or one.get("oauth") for one in (values, *blocks))

@@ -1,0 +1,402 @@
+"""The station: what the providers of one profile share in a process.
+
+A host makes a provider for every request and may never say that it is done with one. So whatever
+costs something lives here, once: the way to memory, the outbox, a few threads, and what is known of
+the conversations of late.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooLate
+from contextlib import nullcontext
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.gated_memory import CallableGate, GatedMemory, Together, answer_or_error
+from souvenance.agents.narrow_tokens import NarrowTokens
+from souvenance.errors import (
+    Denied,
+    Misconfigured,
+    ServerUnreachable,
+    SouvenanceError,
+    Unauthenticated,
+    Unavailable,
+)
+from souvenance.gate.messages import Request
+from souvenance.gate.operation import Operation
+from souvenance.gate.token_verifier import Credentials
+from souvenance.hermes.circuit_breaker import Breaker
+from souvenance.hermes.conversation_cache import Live
+from souvenance.hermes.delivery import DeliveryThread
+from souvenance.hermes.gc_pause import undisturbed
+from souvenance.hermes.queued_writes import Content, QueueDelivery, body_of, lane_of
+from souvenance.hermes.running_turns import TurnsUnderWay
+from souvenance.hermes.slow_calls import AwaitedCall, FarGate, Watch, WatchedCall
+from souvenance.hermes.state_files import StateFiles
+from souvenance.hermes.thread_pool import ThreadPool
+from souvenance.ports.write_queue import Letter, Outbox, QueueStatus, WriteRefused
+
+_OWN_LOOKUPS = 4
+"""Where memory is in this process, more at once would only take turns."""
+_LOOKUPS = 24
+"""Over a network so many people are looked up at once: more than a host serves unless it is told to."""
+_CALLS = 4
+"""So many calls a lookup makes at once beside its own: there is a hand for each, whatever others do."""
+_DIALECTICS = 12
+_ERRANDS = 12
+CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _ERRANDS + 1
+"""All that may be asked of a server at one moment, and one letter."""
+_ASIDE_SECONDS = 1.0
+"""For so long at most, what nobody waits for lets those go first who do."""
+_MOST_LIVE = 1_000
+_MOST_LOOKED_AT = 50
+"""So many conversations are looked through, at every turn, for what was undone in them since."""
+_MOST_ANSWERED = 10_000
+
+_GO_ON = "Go on without it: it is tried again by itself. 'hermes souvenance status' tells more."
+
+_log = logging.getLogger("souvenance.hermes")
+_T = TypeVar("_T")
+
+
+class Backend(Struct):
+    """An open way to memory."""
+
+    gate: CallableGate
+    passes: NarrowTokens
+    carrier: QueueDelivery
+    where: str
+    """As people are told of it."""
+    together: Together | None = None
+    """Asks several things at one moment, where memory is in this process."""
+    far: FarGate | None = None
+    """The gate once more, where it is over a network."""
+    found: bool = False
+    """Whether it was found rather than configured; then there may be another when it fails."""
+    settle: Callable[[float], None] = lambda seconds: None
+    """Gives the work that follows from what was written that long to be done."""
+    close: Callable[[], None] = lambda: None
+
+
+class ProfileRuntime:
+    def __init__(
+        self,
+        *,
+        open_way: Callable[[], Backend],
+        outbox: Outbox,
+        now: Callable[[], int],
+        notebook: StateFiles,
+        turns: TurnsUnderWay,
+        load: Callable[[], None],
+    ) -> None:
+        """`load` loads what it takes to open the way and use it: only the store itself is then waited for."""
+        self._open_way = open_way
+        self._outbox = outbox
+        self._lookups = ThreadPool(_LOOKUPS, "souvenance-recall")
+        self._own_lookups = ThreadPool(_OWN_LOOKUPS, "souvenance-recall")
+        self._calls = ThreadPool(_LOOKUPS * _CALLS, "souvenance-call")
+        self._dialectics = ThreadPool(_DIALECTICS, "souvenance-dialectic")
+        self._errands = ThreadPool(_ERRANDS, "souvenance-tool")
+        self._postman = DeliveryThread(outbox, self._carry)
+        self._lock = threading.RLock()
+        self._way: Backend | None = None
+        self._small_lock = threading.Lock()
+        self._live: OrderedDict[tuple[str, ...], Live] = OrderedDict()
+        self._load = load
+        self._loaded = threading.Event()
+        self._tried = threading.Event()
+        """Whether the way is open, or nobody is about to open it."""
+        self._opening = False
+        self._answered: set[tuple[str, str]] = set()
+        self._closed = False
+        self.now = now
+        self.turns = turns
+        """The turns of all its providers: background work with a model waits for their end."""
+        self.breaker = Breaker(now, notebook.note, notebook.health())
+        self._notebook = notebook
+        self._delay: str | None = None
+        """Why what is to be written waits, as far as this process knows."""
+        self._watch = Watch(self._overdue)
+
+    def loaded(self, seconds: float) -> bool:
+        """Whether what it takes to open the way is loaded; waited for so long."""
+        return self._way is not None or (self.warm_up() and self._loaded.wait(max(0.0, seconds)))
+
+    def ready(self, seconds: float) -> bool:
+        """Whether the way is open; waited for so long, if somebody is about to open it."""
+        if self._way is None:
+            self._tried.wait(max(0.0, seconds))
+        return self._way is not None
+
+    def cold(self, seat: ConversationScope) -> bool:
+        """Whether memory is in this process and has yet to load what that person has in it."""
+        return self.near and _whom(seat) not in self._answered
+
+    @property
+    def near(self) -> bool:
+        """Whether memory is in this process, where two that ask at once only hinder each other."""
+        return self._way is not None and self._way.together is not None
+
+    def live(self, key: tuple[str, ...]) -> Live:
+        """What is known of a conversation of late; the key ends with what the host calls it."""
+        with self._small_lock:
+            found = self._live.setdefault(key, Live(self.now()))
+            self._live.move_to_end(key)
+            if len(self._live) > _MOST_LIVE:
+                self._live.popitem(last=False)
+            return found
+
+    def written(self) -> dict[str, ConversationScope]:
+        """The sessions of the host in which something was written of late, and where they sit."""
+        with self._small_lock:
+            latest = list(islice(reversed(self._live.items()), _MOST_LOOKED_AT))
+        return {key[-1]: live.seat for key, live in latest if live.seat is not None}
+
+    def warm_up(self) -> bool:
+        """Open the way, and see to what was left in the outbox; whether that is done or under way."""
+        with self._small_lock:
+            if self._way is None and not self._opening and self.breaker.admits():
+                self._tried.clear()
+                self._opening = self._lookups.give(self._get_ready) is not None
+            return self._way is not None or self._opening
+
+    def _get_ready(self) -> None:
+        try:
+            self._load_once()
+            self.way()
+            standing = self._outbox.standing()
+            if standing.waiting or standing.held:
+                self._postman.ring()
+        except SouvenanceError as error:
+            self._failed(error)
+        except Exception as error:  # noqa: BLE001 - what can't even be loaded is a memory that fails, too
+            _log.warning("souvenance: memory can't be used: %s: %s", type(error).__name__, error)
+            self.breaker.failed(f"broken: {type(error).__name__}: {error}")
+        finally:
+            with self._small_lock:
+                self._opening = False
+                self._tried.set()
+
+    def _load_once(self) -> None:
+        """Load what it takes; also where that fails, nobody waits for it any longer."""
+        try:
+            with undisturbed():
+                self._load()
+        finally:
+            self._loaded.set()
+
+    def way(self) -> Backend:
+        """Raises: SouvenanceError."""
+        with self._lock:
+            if self._closed:
+                raise ServerUnreachable("the settings changed, and this way to memory is no longer used")
+            if self._way is None:
+                self._way = self._open_way()
+                self._tried.set()
+            return self._way
+
+    def ask(
+        self, seat: ConversationScope, question: Callable[[GatedMemory], _T], patience: float | None = None
+    ) -> Future[_T] | None:
+        """What memory will answer; None if it is better not asked now.
+
+        An answer that takes longer than the asker's patience counts as a failure. Without one nobody waits,
+        and it may take a model's time.
+        """
+        self._watch.look()
+        if not self.breaker.admits():
+            return None
+        if patience is None:
+            return self._dialectics.give(lambda: self._told_aside(seat, question))
+        hands = self._own_lookups if self.near else self._lookups
+        return hands.give(lambda: self._told(seat, question, patience, in_turn=True))
+
+    def _told_aside(self, seat: ConversationScope, question: Callable[[GatedMemory], _T]) -> _T:
+        """For nobody who waits: where memory is in this process, those who do go first.
+
+        Raises: SouvenanceError.
+        """
+        if self.near:
+            self._own_lookups.caught_up(_ASIDE_SECONDS)
+        return self._told(seat, question)
+
+    def give_up(self, answer: Future[Any]) -> None:
+        """Nobody wants that answer any longer."""
+        if not any(hands.drop(answer) for hands in (self._own_lookups, self._lookups, self._dialectics)):
+            self._watch.look()
+
+    def told(self, seat: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float) -> _T:
+        """What memory answers, for somebody who waits so long.
+
+        Raises: SouvenanceError, at once if memory is better not asked now.
+        """
+        if not self.breaker.admits(patient=True):
+            raise _silent(f"memory does not answer: {self.breaker.health.error}")
+        answer = self._errands.give(lambda: self._told(seat, question, seconds))
+        if answer is None:
+            raise _silent("too many wait for memory already")
+        try:
+            return answer.result(seconds)
+        except TooLate:
+            if not self._errands.drop(answer):
+                self._watch.look()
+            raise _silent(f"memory did not answer within {seconds:g} s") from None
+        except ServerUnreachable as error:
+            raise ServerUnreachable(error.detail, hint=_GO_ON) from error
+
+    def _told(
+        self,
+        seat: ConversationScope,
+        question: Callable[[GatedMemory], _T],
+        patience: float | None = None,
+        *,
+        in_turn: bool = False,
+    ) -> _T:
+        """`in_turn`: a turn waits for it, so that an answer which is late, or denied, is a failure.
+
+        Raises: SouvenanceError.
+        """
+        try:
+            with self._watch.over(None if self.cold(seat) else patience) as asked:
+                memory = self._memory(seat, asked)
+                with nullcontext() if self._answered else undisturbed():
+                    found = question(memory)
+        except SouvenanceError as error:
+            if in_turn or not isinstance(error, Denied):
+                self._failed(error, counted=asked.overdue)
+            raise
+        late = asked.overdue if asked.far else patience is not None and asked.took > patience
+        if in_turn and late and _whom(seat) in self._answered:
+            told = f"slow: an answer took {asked.took:.1f} s, and a turn waits {patience or 0.0:.1f} s"
+            self.breaker.failed(told, late=True)
+        else:
+            self.breaker.succeeded(in_time=in_turn)
+        if len(self._answered) >= _MOST_ANSWERED:
+            self._answered.clear()
+        self._answered.add(_whom(seat))
+        return found
+
+    def _memory(self, seat: ConversationScope, asked: AwaitedCall) -> GatedMemory:
+        way = self.way()
+        gate, passes, capped = way.gate, way.passes.of(seat), way.passes.capped
+        if way.far is None:
+            return GatedMemory(gate, seat, passes, capped=capped, together=way.together)
+        asked.far = True
+        gate, passes = WatchedCall(way.far, asked), asked.awaiting(passes)
+        return GatedMemory(gate, seat, passes, capped=capped, together=partial(self._in_parallel, gate))
+
+    def _in_parallel(
+        self, gate: CallableGate, credentials: Credentials, asked: Sequence[tuple[Operation, Request]]
+    ) -> list[Any]:
+        """Each by a call of its own, all at once: the first here, and what no hand takes."""
+        calls = [partial(answer_or_error, gate, credentials, *one) for one in asked]
+        given = [self._calls.give(call) if at else None for at, call in enumerate(calls)]
+        here = [call() if task is None else None for task, call in zip(given, calls, strict=True)]
+        return [own if task is None else task.result() for task, own in zip(given, here, strict=True)]
+
+    def _overdue(self, asked: AwaitedCall) -> None:
+        self.breaker.failed(f"silent: there was no answer within {asked.patience or 0.0:.1f} s")
+
+    def _failed(self, error: SouvenanceError, *, counted: bool = False) -> None:
+        """`counted`: it was a failure already when nobody waited for it any longer."""
+        if not isinstance(error, Unavailable | Unauthenticated | Denied | Misconfigured):
+            return
+        if not counted:
+            self.breaker.failed(f"{error.code}: {error.detail}")
+        with self._lock:
+            if self._way is not None and self._way.found:
+                self._way.close()
+                self._way = None
+
+    def post(self, content: Content, *, held: bool = False) -> str:
+        """Keep what is to be written, and begin to; the id of its letter.
+
+        Raises: StorageUnavailable.
+        """
+        letter = self._outbox.put(lane_of(content.seat), body_of(content), held=held)
+        if held:
+            self._postman.stay()
+        else:
+            self._postman.ring()
+        return letter
+
+    def _carry(self, letter: Letter) -> None:
+        try:
+            self.way().carrier(letter)
+        except SouvenanceError as error:
+            self._note_delay(f"{error.code}: {error.detail}")
+            if isinstance(error, Denied):
+                _log.warning("souvenance: a write waits, for it is denied: %s: %s", error.code, error.detail)
+            else:
+                self._failed(error)
+            raise
+        except WriteRefused as refused:
+            _log.warning("souvenance: a write is set aside: %s", refused)
+            raise
+        self._note_delay("")
+        self.breaker.succeeded()
+
+    def _note_delay(self, told: str) -> None:
+        if told != self._delay:
+            self._delay = told
+            self._notebook.note_delay(told)
+
+    def held(self, seat: ConversationScope) -> int:
+        return self._outbox.held(lane_of(seat))
+
+    def release(self, seat: ConversationScope) -> None:
+        """Let what is held be written; where the outbox can't be had now, it is let go when it can."""
+        try:
+            self._outbox.release(lane_of(seat))
+        except SouvenanceError as error:
+            _log.warning("souvenance: what is held stays so for now: %s: %s", error.code, error.detail)
+        self._postman.ring()
+
+    def flush(self, seconds: float) -> bool:
+        """Wait up to that long for what was posted to be written, and for what follows from it."""
+        deadline = time.monotonic() + seconds
+        try:
+            done = not self._outbox.standing().waiting or self._postman.flush(seconds)
+        except SouvenanceError as error:
+            _log.warning("souvenance: what waits can't be written: %s: %s", error.code, error.detail)
+            done = False
+        way = self._way
+        if way is not None:
+            way.settle(max(0.0, deadline - time.monotonic()))
+        return done
+
+    def standing(self) -> QueueStatus:
+        return self._outbox.standing()
+
+    def leave(self) -> None:
+        """Ask and write nothing more; whoever says so waits for nothing."""
+        self._closed = True
+        self._postman.dismiss()
+
+    def close(self) -> None:
+        """What is under way ends as it may; what waits is for the next."""
+        self.leave()
+        with self._lock:
+            way, self._way = self._way, None
+        self._postman.stop()
+        if way is not None:
+            way.close()
+        self._outbox.close()
+
+
+def _silent(detail: str) -> Unavailable:
+    return Unavailable(detail, hint=_GO_ON)
+
+
+def _whom(seat: ConversationScope) -> tuple[str, str]:
+    return seat.workspace, seat.user

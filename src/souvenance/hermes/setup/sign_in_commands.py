@@ -1,0 +1,97 @@
+"""The commands to sign in and out: `souvenance login` and `souvenance logout`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import click
+
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.oauth_tokens import OAuthGrant
+from souvenance.hermes.setup.command_context import CommandContext, HermesCommand, pass_desk, settle
+from souvenance.hermes.setup.display import address
+from souvenance.hermes.sign_in import profile as signin
+
+
+@click.command(cls=HermesCommand)
+@click.option("--url", metavar="URL", help="The server to sign in to, if not the configured one.")
+@click.option("--device", is_flag=True, help="Sign in by a code, on another device.")
+@click.option("--no-browser", is_flag=True, help="Say where to sign in, and open nothing.")
+@pass_desk
+@click.pass_context
+def login(ctx: click.Context, desk: CommandContext, url: str | None, device: bool, no_browser: bool) -> None:
+    """Sign in to a server for this profile of Hermes. The sign-in is renewed by itself."""
+    settle(ctx, desk)
+    configuration, surroundings = desk.configuration(), desk.surroundings
+    server = signin.server_of(configuration, url)
+    signed = signin.sign_in(
+        server,
+        configuration,
+        surroundings,
+        say=desk.say,
+        how="code" if device else "browser",
+        opens=not no_browser,
+    )
+    file, after = signin.keep(configuration.home, surroundings, server, signed)
+    desk.show(
+        {
+            "url": address(server),
+            "file": file,
+            "host": after.host,
+            "workspace": after.workspace,
+            "peer": after.peer_name,
+            "client": signed.grant.client,
+            "expires_at": signed.grant.expires_at,
+            "shortfalls": (complaints := [str(one) for one in desk.read()[1]]),
+        },
+        _told(server, after, complaints, signin.consented(signed), signed.grant),
+    )
+
+
+def _told(
+    server: str, after: Configuration, complaints: list[str], chosen: dict[str, str], grant: OAuthGrant
+) -> Iterator[str]:
+    name = after.peer_name or "nobody by name"
+    yield f"Signed in to {address(server)}, workspace {after.workspace}, as {name}."
+    yield f"OAuth ({standing(grant, int(time.time()))}); it is renewed by itself."
+    yield f"in {signin.target_of(after)}, for {after.host}"
+    yield from (f"warning: {complaint}" for complaint in complaints)
+    named = chosen.get("peerName")
+    if named and named != after.peer_name:
+        yield f"There you are {named}, and here {name}. To be the same: souvenance hermes peer --user {named}"
+
+
+@click.command(cls=HermesCommand)
+@pass_desk
+@click.pass_context
+def logout(ctx: click.Context, desk: CommandContext) -> None:
+    """Sign out of the server: it is told, and the tokens of this profile are removed."""
+    settle(ctx, desk)
+    gone = signin.sign_out(desk.installation.current.home, desk.surroundings)
+    after = desk.configuration()
+
+    def text() -> Iterator[str]:
+        if not gone.was_signed_in:
+            yield "Nobody is signed in."
+            return
+        yield f"Signed out. The tokens are no longer in {gone.file}."
+        if gone.trouble:
+            yield f"warning: the server was not told: {gone.trouble}"
+        if after.url is None:
+            yield f"Memory is now kept on this machine, in {after.store}."
+
+    desk.show({"signed_out": gone.was_signed_in, "file": gone.file, "trouble": gone.trouble}, text())
+
+
+def standing(grant: OAuthGrant, now: int) -> str:
+    """How a sign-in stands: by which client, and for how long its token holds."""
+    left = grant.expires_at - now
+    if grant.ended:
+        held = f"ended: {grant.ended}; sign in again: souvenance login"
+    elif left > 0:
+        held = f"valid for {max(1, round(left / 60))} min"
+    else:
+        held = "ran out; it is renewed with the next request"
+    cut = "; a renewal was cut off" if grant.spending and not grant.ended else ""
+    return f"{grant.client}, {held}{cut}"

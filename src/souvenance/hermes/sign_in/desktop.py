@@ -1,0 +1,157 @@
+"""Signing in from a desktop shell: begun in the background, looked at meanwhile, and undone.
+
+Hermes' own web server offers this at `/api/memory/providers/<name>/oauth/start` and `…/status`. It looks for
+a module `plugins.memory.<name>.oauth_flow`, where only providers that come with Hermes are; `offer` puts ours
+there, in the process of that web server and as soon as it has loaded the provider. It has no endpoint to
+disconnect.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from souvenance.errors import SouvenanceError
+from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.setup.profiles import environment_of, profile_at
+from souvenance.hermes.sign_in import flows, wire
+from souvenance.hermes.sign_in import profile as signin
+from souvenance.hermes.sign_in.endpoints import endpoints_of
+from souvenance.hermes.sign_in.listener import Listener
+
+SOURCE = "hermes-desktop"
+ROUTER = "hermes_cli.memory_oauth"
+"""The module of Hermes that dispatches to the flows of providers; loaded by its web server alone."""
+_FLOW = "plugins.memory.souvenance.oauth_flow"
+
+State = Literal["idle", "pending", "connected", "error"]
+
+
+class SignInProgress(Struct, frozen=True, kw_only=True):
+    """How it stands with the sign-in of a profile, in the words of the host's shell."""
+
+    state: State = "idle"
+    detail: str = ""
+    connected: bool = False
+    auth: Literal["oauth", "apikey"] | None = None
+    url: str = ""
+    """The page to sign in at, while somebody is awaited there."""
+
+
+class _Try:
+    """One sign-in in the background."""
+
+    def __init__(self, home: Path, configuration: Configuration, environment: dict[str, str]) -> None:
+        self.state: State = "pending"
+        self.detail = "the sign-in waits in a browser"
+        self.url = ""
+        self._home = home
+        self._configuration = configuration
+        self._environment = environment
+        self._listener = Listener()
+        self._given_up = False
+
+    def begin(self, open_url: Callable[[str], object]) -> None:
+        """Ask nothing of anybody here, but in a thread. Raises: InvalidInput if there is no server."""
+        try:
+            server = signin.server_of(self._configuration)
+        except SouvenanceError:
+            self._listener.close()
+            raise
+        threading.Thread(
+            target=self._run, args=(server, open_url), name="souvenance-connect", daemon=True
+        ).start()
+
+    def give_up(self) -> None:
+        self._given_up = True
+        self._listener.give_up()
+
+    def _run(self, server: str, open_url: Callable[[str], object]) -> None:
+        def show(page: str) -> None:
+            self.url = page
+            open_url(page)
+
+        try:
+            with self._listener:
+                endpoints = endpoints_of(server, self._environment)
+                shown = signin.shown(self._configuration, self._environment, SOURCE)
+                signed = flows.by_browser(endpoints, self._listener, show, **shown)
+            signin.keep(self._home, self._environment, server, signed)
+            self.state, self.detail = "connected", f"signed in to {wire.place(server)}"
+        except (SouvenanceError, OSError) as error:
+            self.detail = _told(error)
+            self.state = "idle" if self._given_up else "error"
+        finally:
+            self.url = ""
+
+
+_tries: dict[Path, _Try] = {}
+_lock = threading.Lock()
+
+
+def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[str, Any]:
+    """Begin to sign the profile in, and say how that stands. While one is under way, nothing more is begun.
+
+    Everything about the profile is settled here: the thread outlives the request that asks for it.
+    """
+    with _lock:
+        found = _tries.get(home)
+        if found is None or found.state != "pending":
+            environment = environment_of(profile_at(home), os.environ)
+            configuration = read_configuration(home, environment)[0]
+            _tries[home] = found = _Try(home, configuration, environment)
+            try:
+                found.begin(open_url or (lambda page: signin.open_page(page, environment)))
+            except (SouvenanceError, OSError) as error:
+                found.state, found.detail = "error", _told(error)
+    return status(home)
+
+
+def status(home: Path) -> dict[str, Any]:
+    """How it stands with the sign-in of the profile."""
+    found = _tries.get(home)
+    configuration = read_configuration(home, environment_of(profile_at(home), os.environ))[0]
+    auth: Literal["oauth", "apikey"] | None = None
+    if configuration.oauth is not None:
+        auth = "oauth"
+    elif configuration.api_key:
+        auth = "apikey"
+    standing = SignInProgress(connected=auth is not None, auth=auth)
+    if found is None:
+        return asdict(standing)
+    state: State = "idle" if found.state == "connected" and auth is None else found.state
+    return {**asdict(standing), "state": state, "detail": found.detail, "url": found.url}
+
+
+def disconnect(home: Path) -> dict[str, Any]:
+    """Give up a sign-in that is under way, and sign the profile out. Raises: SouvenanceError."""
+    with _lock:
+        found = _tries.pop(home, None)
+    if found is not None:
+        found.give_up()
+    signin.sign_out(home, environment_of(profile_at(home), os.environ))
+    return status(home)
+
+
+def offer(home: Callable[[], Path]) -> None:
+    """Let the host's web server find these; `home` is that of the profile a request is about."""
+    flow = ModuleType(_FLOW, __doc__)
+    flow.start_loopback_flow_background = lambda: start(home())  # type: ignore[attr-defined]
+    flow.get_flow_status = lambda: status(home())  # type: ignore[attr-defined]
+    flow.disconnect = lambda: disconnect(home())  # type: ignore[attr-defined]
+    sys.modules[_FLOW] = flow
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, SouvenanceError):
+        return f"{error.code}: {error.detail}. {error.hint}".rstrip()
+    return str(error)

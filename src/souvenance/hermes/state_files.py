@@ -1,0 +1,145 @@
+"""The notebook: what the processes of one profile tell each other in small files."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from souvenance.decoders import settled
+from souvenance.hermes.circuit_breaker import Health
+from souvenance.hermes.transcript import HeardMessages, Transcript
+
+_MOST_KEPT = 5_000
+_SALT_BYTES = 16
+
+
+class StateFiles:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def note(self, health: Health) -> None:
+        """Leave word of how the backend does; a folder that can't be written to is no reason to fail."""
+        try:
+            self._write("health.json", msgspec.json.encode(health))
+        except OSError:
+            return
+
+    def health(self) -> Health | None:
+        """How the backend did when that last changed; None if it never failed."""
+        try:
+            return msgspec.json.decode((self._folder / "health.json").read_bytes(), type=settled(Health))
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    def note_delay(self, told: str) -> None:
+        """Leave word of why what is to be written waits; empty once it does not."""
+        self._note_text("delay.txt", told)
+
+    def delay(self) -> str:
+        """Why what is to be written waited when it was last tried; empty if it did not."""
+        return self._text("delay.txt")
+
+    def note_model_trouble(self, told: str) -> None:
+        """Leave word of why the model did not answer; empty once it does."""
+        self._note_text("model-trouble.txt", told)
+
+    def model_trouble(self) -> str:
+        """Why the model did not answer when it was last asked; empty if it did."""
+        return self._text("model-trouble.txt")
+
+    def _note_text(self, name: str, told: str) -> None:
+        try:
+            if told:
+                self._write(name, told.encode(errors="replace"))
+            else:
+                (self._folder / name).unlink(missing_ok=True)
+        except OSError:
+            return
+
+    def _text(self, name: str) -> str:
+        try:
+            return (self._folder / name).read_text(errors="replace")
+        except OSError:
+            return ""
+
+    @contextmanager
+    def once(self, *key: str) -> Iterator[bool]:
+        """True for the first, in whichever process, who comes with that key and gets through the block."""
+        name = _done(key)
+        self._make(self._folder)
+        with open(os.open(self._folder / "done.lock", os.O_WRONLY | os.O_CREAT, 0o600), "wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = (self._folder / name).exists()
+            yield not done
+            if not done:
+                self._write(name, b"")
+
+    def was(self, *key: str) -> bool:
+        """Whether somebody got through `once` with that key."""
+        return (self._folder / _done(key)).exists()
+
+    def title(self, session_id: str) -> str | None:
+        """The title that a session of the host began with, empty for none; None if it is not known."""
+        try:
+            return self._titled(session_id).read_text(errors="replace")
+        except OSError:
+            return None
+
+    def keep_title(self, session_id: str, title: str) -> None:
+        """Note the title with which a session began; the notes of the oldest sessions go."""
+        self._keep(self._titled(session_id), title.encode(errors="replace"))
+
+    def _titled(self, session_id: str) -> Path:
+        return self._folder / "titles" / sha256(session_id.encode(errors="surrogatepass")).hexdigest()[:32]
+
+    def transcript(self, *conversation: str) -> Transcript:
+        """What was heard of a conversation in other processes."""
+        try:
+            heard = msgspec.json.decode(
+                self._transcribed(conversation).read_bytes(), type=settled(HeardMessages)
+            )
+        except (OSError, msgspec.MsgspecError):
+            heard = HeardMessages(os.urandom(_SALT_BYTES))
+        return Transcript(heard)
+
+    def keep_transcript(self, heard: HeardMessages, *conversation: str) -> None:
+        """Note what was heard of a conversation; the notes of the oldest go."""
+        self._keep(self._transcribed(conversation), msgspec.json.encode(heard))
+
+    def _transcribed(self, conversation: tuple[str, ...]) -> Path:
+        return self._folder / "transcripts" / sha256(msgspec.json.encode(conversation)).hexdigest()[:32]
+
+    def _keep(self, path: Path, content: bytes) -> None:
+        try:
+            new = not path.exists()
+            self._write(f"{path.parent.name}/{path.name}", content)
+            kept = list(os.scandir(path.parent)) if new else []
+            if len(kept) > _MOST_KEPT:
+                kept.sort(key=lambda entry: entry.stat().st_mtime_ns)
+                for entry in kept[: _MOST_KEPT // 10]:
+                    os.unlink(entry)
+        except OSError:
+            return
+
+    def _make(self, folder: Path) -> None:
+        """Private, and so is the notebook's own above it, which is the store's too."""
+        for one in (self._folder, folder):
+            one.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _write(self, name: str, content: bytes) -> None:
+        path = self._folder / name
+        self._make(path.parent)
+        part = path.with_name(f".{path.name}.{os.getpid()}")
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(content)
+        part.replace(path)
+
+
+def _done(key: tuple[str, ...]) -> str:
+    return f"done-{sha256(msgspec.json.encode(key)).hexdigest()[:32]}"

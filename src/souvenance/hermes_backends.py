@@ -1,0 +1,341 @@
+"""The ways to memory: how a profile's station is put together, opened and looked at."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from souvenance.config import HostProgram, ModelEndpoint, Settings, model_settings
+from souvenance.domain.model_budget import Allowance, Spent
+from souvenance.errors import Misconfigured, NotFound, ServerUnreachable, SouvenanceError, Unsupported
+from souvenance.hermes import host_clock
+from souvenance.hermes.config_reader import HOST_VARIABLE
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.model_choice import model_choice
+from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime
+from souvenance.hermes.running_turns import TurnsUnderWay
+from souvenance.hermes.state_files import StateFiles
+from souvenance.ports.model import ANSWER, DERIVE
+
+if TYPE_CHECKING:
+    from souvenance.hermes.oauth_tokens import Upkeep
+    from souvenance.hermes.setup.inspection import Findings
+    from souvenance.hermes.setup.rename_peer import Carried
+
+_LOOK_SECONDS = 3.0
+_CARRY_SECONDS = 60.0
+_FIRST_QUESTION_SECONDS = 1.0
+"""How long the work behind the requests lets the host's first question go first."""
+
+_KEYS = (".key", ".cap", ".secret")
+
+_log = logging.getLogger("souvenance.hermes")
+
+
+def _folder_of(configuration: Configuration) -> Path:
+    """Where the provider of a profile keeps what is its own, wherever memory is."""
+    return configuration.home / "souvenance"
+
+
+def notebook_of(configuration: Configuration) -> StateFiles:
+    """Beside the store, so that profiles which share one know of each other; else with the profile."""
+    return StateFiles(configuration.store if configuration.url is None else _folder_of(configuration))
+
+
+def station_of(configuration: Configuration, *, asks_model: bool = True) -> ProfileRuntime:
+    from souvenance.adapters.system_clock import SystemClock
+    from souvenance.adapters.write_queue.queue import SealedOutbox
+
+    _close_to_others(_folder_of(configuration) / "outbox")
+    token, turns = cache(lambda: _token(configuration)), TurnsUnderWay()
+    return ProfileRuntime(
+        open_way=lambda: open_way(configuration, lambda: token()(), turns if asks_model else None),
+        outbox=SealedOutbox(_folder_of(configuration) / "outbox"),
+        now=SystemClock().now,
+        notebook=notebook_of(configuration),
+        turns=turns,
+        load=lambda: _load(configuration),
+    )
+
+
+def _load(configuration: Configuration) -> None:
+    """What opening the way and asking for the first time would load."""
+    import souvenance.hermes.queued_writes
+
+    if configuration.url is None:
+        import souvenance.adapters.index.ranked
+        import souvenance.installation
+    else:
+        import souvenance.surfaces.http.client  # noqa: F401
+
+
+def open_way(
+    configuration: Configuration,
+    token: Callable[[], str] | None = None,
+    turns: TurnsUnderWay | None = None,
+) -> Backend:
+    """The way to the configured server, to the server of the store's folder if one runs, or into the store.
+
+    `token` gives what a configured server is shown, if not what the configuration says. With `turns` the
+    model of the configuration works in the background of a store; without, that work is left to others.
+    Raises: SouvenanceError.
+    """
+    from souvenance.adapters.server_lock import served_at
+
+    if configuration.url is not None:
+        way = _remote(configuration.url, token or _token(configuration), configuration.timeout)
+        if configuration.namespaces.need_a_gate and not way.passes.capped:
+            way.close()
+            raise Misconfigured(
+                "only the gate of a Souvenance keeps namespaces apart, and apiKey is no cap of one",
+                hint="Leave namespaces out, or give a cap of the Souvenance at baseUrl as apiKey.",
+            )
+        return way
+    settings = Settings(configuration.store, zone=host_clock.zone())
+    url = served_at(configuration.store)
+    if url is not None:
+        from souvenance.adapters.private_files import read_private
+
+        owner_cap = read_private(settings.owner_cap).strip()
+        way = _remote(url, lambda: owner_cap, configuration.timeout)
+        way.found = True
+        return way
+    return _embedded(_with_model(configuration, settings, turns))
+
+
+def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUnderWay | None) -> Settings:
+    """The settings with the model that works in the background, and the turns that go before its work.
+
+    A model never answers a question here: a turn would wait for it.
+    """
+    chosen = model_choice(configuration, os.environ)
+    if chosen not in ("environment", "hermes"):
+        return settings
+    if turns is None:
+        return replace(settings, host=HostProgram(lambda: True))
+    note = notebook_of(configuration).note_model_trouble
+    try:
+        given = model_settings(os.environ)
+    except Misconfigured as error:
+        note(error.detail)
+        return settings
+    if chosen == "environment":
+        endpoints = {task: one for task, one in given.endpoints.items() if task != ANSWER}
+        return replace(settings, model=replace(given, endpoints=endpoints), host=HostProgram(turns.busy))
+    from souvenance.hermes.host_model import MISSING, NAME, URL, HostModel, offered
+
+    call = offered()
+    if call is None:
+        note(MISSING)
+        return settings
+    budget = budget_of(configuration)
+    asked = replace(given, endpoints={DERIVE: ModelEndpoint(URL, NAME)}, whole=budget, each=budget)
+    host = HostProgram(turns.busy, HostModel(call, turns, note))
+    return replace(settings, model=asked, host=host)
+
+
+def budget_of(configuration: Configuration) -> Allowance:
+    """What Hermes' own model may cost."""
+    calls, tokens = configuration.host_model_calls_per_day, configuration.host_model_tokens_per_day
+    return Allowance(calls, calls, tokens, tokens)
+
+
+def inspect(configuration: Configuration) -> Findings:
+    """How memory is, from outside of any conversation."""
+    from souvenance.adapters.write_queue.queue import SealedOutbox
+    from souvenance.hermes.setup.inspection import Findings
+
+    outbox = SealedOutbox(_folder_of(configuration) / "outbox")
+    standing, unwritable = None, ""
+    try:
+        standing = outbox.standing()
+    except SouvenanceError as error:
+        unwritable = f"{error.code}: {error.detail}."
+    finally:
+        outbox.close()
+    upkeep = _upkeep(configuration) if configuration.oauth is not None else None
+    reachable, told = _looked_at(configuration, upkeep.token if upkeep else None)
+    notebook = notebook_of(configuration)
+    spent, trouble = _spent(configuration)
+    return Findings(
+        reachable=reachable,
+        told=told,
+        health=notebook.health(),
+        outbox=standing,
+        delay=notebook.delay(),
+        unwritable=unwritable,
+        sign_in=upkeep.trouble if upkeep else "",
+        spent=spent,
+        model_trouble=trouble or notebook.model_trouble(),
+    )
+
+
+def _spent(configuration: Configuration) -> tuple[Spent, str]:
+    """What a model cost today, or why nobody can tell."""
+    from souvenance.adapters.model.budget import Purse
+    from souvenance.adapters.system_clock import SystemClock
+
+    budget = budget_of(configuration)
+    file = Settings(configuration.store).model_spend
+    purse = Purse(file, whole=budget, each=budget, now=SystemClock().now)
+    try:
+        return purse.spent(configuration.workspace)[0], ""
+    except SouvenanceError as error:
+        return Spent(), error.detail
+
+
+def carry(configuration: Configuration, old: str, new: str) -> Carried:
+    """Take the memory of one name along to another, after what waits to be written.
+
+    Raises: SouvenanceError; Unsupported by a server that is not Souvenance's.
+    """
+    from souvenance.agents.rename_peer import rename
+    from souvenance.hermes.setup.rename_peer import Carried
+
+    kept = (Settings(configuration.store).book, _folder_of(configuration) / "outbox")
+    if configuration.url is None and not any(path.exists() for path in kept):
+        return Carried(old, new, 0)
+    patient = replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
+    station = station_of(patient, asks_model=False)
+    try:
+        station.flush(_CARRY_SECONDS)
+        way, workspace = station.way(), configuration.workspace
+        cap = way.passes.whole(workspace)
+        lines = rename(lambda operation, asked: way.gate.call(operation, cap, asked), workspace, old, new)
+        standing = station.standing()
+    except (NotFound, Unsupported):
+        raise Unsupported(
+            f"the server at {configuration.url} can't rename a peer: Honcho's API has no way to",
+            hint="Nothing was changed. Move its memory here with 'souvenance import', and rename it here.",
+        ) from None
+    finally:
+        station.close()
+    notebook, files = notebook_of(configuration), ("files", workspace)
+    if notebook.was(*files, old):
+        with notebook.once(*files, new):
+            pass  # The host's own files were taken over under the other name already.
+    return Carried(old, new, lines, standing.waiting + standing.held)
+
+
+def _looked_at(configuration: Configuration, token: Callable[[], str] | None) -> tuple[bool | None, str]:
+    """Whether memory answers who a token is, or what it knows of the agent; and what to say of it."""
+    from souvenance.gate.conversation import operations as o
+    from souvenance.gate.conversation import requests as q
+    from souvenance.gate.messages import WhoAmI
+    from souvenance.gate.operations import WHOAMI
+    from souvenance.hermes.identity import agent_peer
+    from souvenance.surfaces.http.client import NO_SUCH_PATH
+
+    if configuration.url is None and not Settings(configuration.store).book.exists():
+        return _not_made_yet(configuration.store)
+    try:
+        way = open_way(replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS)), token)
+        try:
+            if way.passes.capped:
+                way.gate.call(WHOAMI, way.passes.itself(), WhoAmI())
+            else:
+                peer = agent_peer(configuration)
+                asked = q.ReadCard(workspace_id=configuration.workspace, peer_id=peer)
+                way.gate.call(o.READ_CARD, way.passes.itself(), asked)
+        except NotFound as error:
+            if error.detail in NO_SUCH_PATH:
+                raise ServerUnreachable("what answers there has no such path") from error
+        finally:
+            way.close()
+    except SouvenanceError as error:
+        elsewhere = configuration.url is not None and isinstance(error, ServerUnreachable)
+        hint = "Start that server, or correct baseUrl." if elsewhere else error.hint
+        return False, f"{error.code}: {error.detail.rstrip('.')}. {hint}".rstrip(" .") + "."
+    return True, way.where
+
+
+def _not_made_yet(store: Path) -> tuple[bool | None, str]:
+    """Whether a store that is not there can be made."""
+    there = next(path for path in (store, *store.parents) if path.exists())
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+        return None, "nothing is stored yet"
+    return False, f"{there} is not a folder that can be written to."
+
+
+def _token(configuration: Configuration) -> Callable[[], str]:
+    """What a configured server is shown: a sign-in's token, a key, or the word that local servers take."""
+    if configuration.oauth is None:
+        return lambda: configuration.api_key or "local"
+    return _upkeep(configuration).token
+
+
+def _upkeep(configuration: Configuration) -> Upkeep:
+    """What keeps the sign-in of a profile up."""
+    from souvenance.adapters.system_clock import SystemClock
+    from souvenance.hermes.config_files import default_home, honcho_s_own, read_configuration, write_grant
+    from souvenance.hermes.oauth_tokens import Upkeep, exchange, lock_of
+
+    home, environment = configuration.home, {**os.environ, HOST_VARIABLE: configuration.host}
+
+    def read() -> Configuration:
+        return read_configuration(home, environment)[0]
+
+    return Upkeep(
+        configuration,
+        now=SystemClock().now,
+        read=read,
+        write=lambda grant: write_grant(home, configuration.host, grant, environment),
+        exchange=exchange,
+        lock=lambda: lock_of(default_home(home, environment), honcho_s_own(read())),
+    )
+
+
+def _close_to_others(folder: Path) -> None:
+    """Give keys their modes back: what the host restores from a backup is open to other users."""
+    from souvenance.adapters.private_files import names_in
+
+    for path in (folder / name for name in names_in(folder) if name.endswith(_KEYS)):
+        found = path.lstat()
+        if stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
+            _log.warning("souvenance: %s was open to other users, and is no longer", path)
+            path.chmod(0o600)
+
+
+def _remote(url: str, token: Callable[[], str], timeout: float) -> Backend:
+    from souvenance.surfaces.http.client import RemoteGate
+
+    gate = RemoteGate(url, timeout=timeout, connections=CALLS_AT_ONCE)
+    return _way(gate, token, url, far=gate, close=gate.close)
+
+
+def _embedded(settings: Settings) -> Backend:
+    from souvenance.installation import open_installation
+
+    _close_to_others(settings.home)
+    house = open_installation(settings, patience=0.0)
+    stack = ExitStack()
+    stack.callback(house.close)
+    stack.enter_context(house.working(after=_FIRST_QUESTION_SECONDS))
+    return _way(
+        house.gate,
+        lambda: house.owner_cap,
+        str(settings.home),
+        reads_agent=settings.host is None,
+        together=house.gate.call_all,
+        settle=house.settle,
+        close=stack.close,
+    )
+
+
+def _way(
+    gate: Any, token: Callable[[], str], where: str, *, reads_agent: bool = True, **more: Any
+) -> Backend:
+    from souvenance.adapters.system_clock import SystemClock, SystemEntropy
+    from souvenance.agents.narrow_tokens import NarrowTokens
+    from souvenance.hermes.queued_writes import QueueDelivery
+
+    passes = NarrowTokens(token, SystemClock(), SystemEntropy())
+    return Backend(gate, passes, QueueDelivery(gate, passes, reads_agent=reads_agent), where, **more)

@@ -1,0 +1,474 @@
+"""The composition root: the one place that knows every part."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec import Struct
+
+from souvenance.adapters.crypto.key_files import ROOT_FILE, KeyFiles
+from souvenance.adapters.embed.choice import choose, describe, load
+from souvenance.adapters.embed.packaged import SPACE as ENGLISH_SPACE
+from souvenance.adapters.late_audit_file import LateFile
+from souvenance.adapters.lazy_loading import (
+    CourierWhenAsked,
+    IndexWhenAsked,
+    Later,
+    ReaderWhenAsked,
+    TokensWhenAsked,
+)
+from souvenance.adapters.private_files import (
+    exists,
+    locked,
+    make_private_folder,
+    read_private,
+    secret_of,
+    write_private,
+)
+from souvenance.adapters.server_lock import announce
+from souvenance.adapters.spelling import PackagedSpelling
+from souvenance.adapters.sql.open_store import in_database, in_file
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.system_clock import SystemClock, SystemEntropy, WallClock
+from souvenance.adapters.thesaurus import PackagedThesaurus
+from souvenance.config import ModelEndpoint, Settings
+from souvenance.core.embedding_space import Meaning
+from souvenance.core.replication.status import mirrored
+from souvenance.core.request_context import Services
+from souvenance.core.vault import Vault
+from souvenance.data_folder import DataFolder, foreign, place_of
+from souvenance.domain import capability, ulid
+from souvenance.domain.base64url import b64
+from souvenance.domain.capability import HolderKey
+from souvenance.domain.embedding import NONE
+from souvenance.errors import Misconfigured, SouvenanceError
+from souvenance.gate.gate import Gate
+from souvenance.gate.tokens import owner_claims
+from souvenance.ports.clock import Clock
+from souvenance.ports.embedder import Embedder
+from souvenance.ports.model import Model
+from souvenance.ports.observer import Observer
+from souvenance.ports.store import Store
+from souvenance.ports.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from souvenance.gate.oauth_state import OAuthState
+    from souvenance.gate.replication.repair import Mender
+    from souvenance.gate.replication.report import Mended
+    from souvenance.gate.replication.worker import ReplicationWorker
+    from souvenance.gate.worker import Worker
+
+_MEGABYTE = 1 << 20
+_DAY = 24 * 3600
+_OWNER_TTL = 365 * _DAY
+_RENEW_BEFORE = 30 * _DAY
+_SETTLING_STEP_SECONDS = 0.01
+_SECRET_BYTES = 32
+_PATIENCE = 10.0
+_CARRYING_SECONDS = 60.0
+_NO_VECTORS = "none: search is by words alone (SOUVENANCE_VECTORS=none)"
+
+
+class Installation(Struct, frozen=True, eq=False):
+    """An open data folder: its gate, and the cap of its owner."""
+
+    gate: Gate
+    owner_cap: str
+    settings: Settings
+    made: bool
+    _index: IndexWhenAsked
+    _bell: threading.Event
+    _workshop: Later[Worker]
+    _reception: Later[OAuthState]
+    _book: SqlStore
+    _meaning: Meaning
+    _model: Model | None = None
+    _mender: Mender | None = None
+
+    @contextmanager
+    def working(self, after: float = 0.0) -> Iterator[None]:
+        """Do the work behind the requests in a thread of its own meanwhile.
+
+        It begins when a request leaves some, at the latest after so many seconds. What is heavy to import is
+        imported first, by this thread alone. Where the work may begin later, a host waits for its first
+        answer: then what the embedder runs on is left to whoever loads that, which is one thread.
+        """
+        self._index.load()
+        if not after:
+            load(self.settings.embedder)
+        stopped = threading.Event()
+
+        def work() -> None:
+            self._bell.wait(after)
+            if not stopped.is_set():
+                self.workshop.hears = hears
+                if self.settings.host is not None:
+                    self.workshop.paused = self.settings.host.paused
+                self.workshop.run(stopped)
+
+        workers = [threading.Thread(target=work, name="souvenance-workshop", daemon=True)]
+        if self._mender is not None:
+            carrying = threading.Thread(
+                target=self._mender.carrier.run, args=(stopped,), name="souvenance-carrier", daemon=True
+            )
+            workers.append(carrying)
+        self.gate.bell = self._bell
+        try:
+            with self._book.listening(self._bell.set) as hears:
+                for worker in workers:
+                    worker.start()
+                yield
+        finally:
+            stopped.set()
+            self._bell.set()
+            if self._model is not None:
+                self._model.stop()
+            for worker in workers:
+                if worker.ident is not None:
+                    worker.join()
+
+    @property
+    def workshop(self) -> Worker:
+        """Where the work behind the requests is done."""
+        return self._workshop()
+
+    @property
+    def reception(self) -> OAuthState:
+        """Where people and clients sign in."""
+        return self._reception()
+
+    def observe(self, observer: Observer) -> None:
+        """Have every request, and the work behind the requests, watched from now on."""
+        self.gate.observe(observer)
+        self.workshop.observer = observer
+
+    def tidy(self) -> bool:
+        """Do a little for what lines are found by; whether there was anything to do.
+
+        Raises: Unavailable if the store is out of reach.
+        """
+        return self.workshop.tidy()
+
+    def catch_up(self, seconds: float) -> None:
+        """Give lines that were written while no server ran what they are found by; stop after so long.
+
+        Raises: Unavailable if the store is out of reach.
+        """
+        clock = SystemClock()
+        deadline = clock.now() + round(seconds * 1000)
+        self.workshop.look_round()
+        while clock.now() < deadline and self.workshop.tidy():
+            pass
+
+    def carry(self, seconds: float) -> None:
+        """Take to the bucket what waits for it. Raises: StorageUnavailable if that takes longer."""
+        if self._mender is not None:
+            self._mender.carrier.carry_all(seconds, eager=False)
+
+    def repair(self, *, deep: bool = False) -> Mended:
+        """Give book and bucket each what it lacks of the other; `deep` reads every object, too.
+
+        Raises: SouvenanceError.
+        """
+        return self._mending.repair(deep=deep)
+
+    def rebuild(self) -> Mended:
+        """Make the empty book anew from the bucket. Raises: SouvenanceError."""
+        return self._mending.rebuild()
+
+    @property
+    def _mending(self) -> Mender:
+        if self._mender is None:
+            raise Misconfigured(
+                "no bucket is configured", hint="Set SOUVENANCE_OBJECTS, e.g. s3://bucket/prefix."
+            )
+        return self._mender
+
+    def key(self, given: str) -> str:
+        """A key as settings give it: itself, or what its file says. Raises: Misconfigured."""
+        return secret_of(given)
+
+    def announced(self, url: str) -> AbstractContextManager[None]:
+        """Let other programs on this machine find the server of this folder meanwhile."""
+        return announce(self.settings.home, url)
+
+    def hurry(self) -> None:
+        """Have a model read now what waits until its session is quiet. Raises: Unavailable."""
+        self.workshop.hurry()
+
+    def settle(self, seconds: float) -> None:
+        """Wait up to that long for the work that is due to be done, unless it waits for a host's turns."""
+        clock, rest = SystemClock(), threading.Event()
+        deadline = clock.now() + round(seconds * 1000)
+        while clock.now() < deadline:
+            with self._book.read() as tx:
+                due = tx.work.next_due()
+            waits = due is not None and due <= clock.now()
+            busy = (workshop := self._workshop.made) is not None and workshop.busy
+            works = self.settings.host is None and (waits or busy)
+            if not works and not self._meaning.behind:
+                return
+            rest.wait(_SETTLING_STEP_SECONDS)
+
+    def close(self) -> None:
+        self._meaning.stop()
+        if self._mender is not None:
+            self._mender.carrier.close()
+        self._book.close()
+
+
+def open_installation(
+    settings: Settings,
+    *,
+    renew_owner_cap: bool = False,
+    patience: float = _PATIENCE,
+    make: bool = True,
+    rebuilding: bool = False,
+    rebind: bool = False,
+) -> Installation:
+    """Open the data folder, and make whatever of it is missing; without `make`, only if it was set up.
+
+    The first question waits up to `patience` seconds until the embedder is loaded. `rebuilding` says that an
+    empty book is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
+    store of the settings from now on, whatever it belonged to.
+
+    Raises: SouvenanceError; NotSetUp, StoreMismatch.
+    """
+    if make:
+        make_private_folder(settings.home)
+    folder = DataFolder(settings, rebuilding=rebuilding, rebind=rebind)
+    folder.check(make=make)
+    made, keyring, store = _in_file(settings) if settings.store is None else _in_database(settings)
+    with ExitStack() as otherwise:
+        otherwise.callback(store.close)
+        folder.claim(store, keyring.instance)
+        house = _furnished(
+            settings, made, keyring, store, renew=renew_owner_cap, patience=patience, rebuilding=rebuilding
+        )
+        otherwise.pop_all()
+    return house
+
+
+def _furnished(
+    settings: Settings,
+    made: bool,
+    keyring: KeyFiles,
+    store: SqlStore,
+    *,
+    renew: bool,
+    patience: float,
+    rebuilding: bool,
+) -> Installation:
+    """Raises: SouvenanceError."""
+    entropy = SystemEntropy()
+    clock = SystemClock()
+    vault = Vault(keyring, entropy)
+    book, carrier = _with_objects(settings, store, vault, rebuilding=rebuilding)
+    tokenizer = TokensWhenAsked()
+    index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
+    meaning = _meaning(settings, clock, patience)
+    tools = Services(
+        vault=vault,
+        index=index,
+        entropy=entropy,
+        tokenizer=tokenizer,
+        reader=ReaderWhenAsked(),
+        courier=CourierWhenAsked(allow_private=settings.webhook_private),
+        limits=settings.limits,
+        thesaurus=PackagedThesaurus(),
+        spelling=PackagedSpelling(tokenizer),
+        model=_model(settings, tokenizer, clock, meaning.embedder),
+        meaning=meaning,
+        zone=WallClock(settings.zone),
+        carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
+    )
+    mender = None if carrier is None else _mender(store, clock, tools, carrier)
+    gate = Gate(book=book, keyring=keyring, clock=clock, tools=tools, late=LateFile(settings.home))
+    gate.append_late()
+    if book.scrub_pending():
+        book.scrub()
+    owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
+    bell = threading.Event()
+
+    def reception() -> OAuthState:
+        from souvenance.gate.oauth_state import OAuthState
+
+        return OAuthState(gate, book=book, keyring=keyring, clock=clock, entropy=entropy)
+
+    def workshop() -> Worker:
+        from souvenance.gate.worker import Worker
+
+        secret = partial(_webhook_secret, settings)
+        return Worker(
+            book=book, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, lull=gate.lull
+        )
+
+    later = Later(workshop), Later(reception)
+    return Installation(
+        gate, owner_cap, settings, made, index, bell, *later, store, meaning, tools.model, mender
+    )
+
+
+def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
+    """Raises: Misconfigured."""
+    if settings.vectors == NONE:
+        return Meaning(None, without=_NO_VECTORS, keeps=False)
+    embedder = choose(settings.embedder)
+    if embedder is None:
+        return Meaning(None, without=describe(settings.embedder))
+    return Meaning(embedder, now=clock.now, patience=patience, english=embedder.space == ENGLISH_SPACE)
+
+
+def _with_objects(
+    settings: Settings, store: SqlStore, vault: Vault, *, rebuilding: bool
+) -> tuple[Store, ReplicationWorker | None]:
+    """The book, noting its changes if it is kept a second time, and who carries them.
+
+    What does is loaded only then.
+
+    Raises: SouvenanceError.
+    """
+    entropy = SystemEntropy()
+    if settings.objects is None:
+        return mirrored(store, entropy, None), None
+    from souvenance.adapters.objects.choice import open_objects
+    from souvenance.gate.replication.worker import ReplicationWorker
+
+    objects = open_objects(settings.objects)
+    book = mirrored(store, entropy, None if rebuilding else objects)
+    carrier = ReplicationWorker(
+        book=store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
+    )
+    return book, carrier
+
+
+def _mender(store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Mender:
+    from souvenance.gate.replication.repair import Mender
+
+    return Mender(book=store, clock=clock, tools=tools, carrier=carrier)
+
+
+def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
+    """Whether the store is new, its keys, and its book in the data folder. Raises: SouvenanceError."""
+    home = settings.home
+    made = not exists(settings.book)
+    if not made and not exists(home / ROOT_FILE):
+        raise Misconfigured(
+            f"{home / ROOT_FILE} is missing, and without it the lines of this store can't be opened",
+            hint="Restore root.key from a backup.",
+        )
+    keyring = KeyFiles.create(home)
+    return made, keyring, SqlStore(in_file(settings.book))
+
+
+def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
+    """Whether the data folder is new, its keys, and the book in PostgreSQL. Raises: SouvenanceError."""
+    made = not exists(settings.home / ROOT_FILE)
+    embeds = settings.vectors != NONE and choose(settings.embedder) is not None
+    book = SqlStore(in_database(place_of(settings), vectors=settings.vectors if embeds else None))
+    with ExitStack() as otherwise:
+        otherwise.callback(book.close)
+        with book.read() as tx:
+            used = bool(tx.workspaces())
+        if made and used:
+            raise foreign()
+        keyring = KeyFiles.create(settings.home)
+        otherwise.pop_all()
+    return made, keyring, book
+
+
+def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Embedder | None) -> Model | None:
+    """The model, if one is configured; only then what speaks to it is loaded.
+
+    Raises: Misconfigured.
+    """
+    asked = settings.model
+    if not asked.endpoints:
+        return None
+    try:
+        from souvenance.adapters.model.endpoint import Endpoint
+    except ImportError:
+        raise Misconfigured(
+            "a model is configured, and httpx is not installed", hint="Run: pip install 'souvenance[client]'"
+        ) from None
+    from souvenance.adapters.model.budget import Purse
+    from souvenance.adapters.model.reasoner import ModelReasoner
+
+    made: dict[ModelEndpoint, Endpoint] = {}
+    for one in asked.endpoints.values():
+        if one not in made:
+            key = None if one.key is None else secret_of(one.key)
+            made[one] = Endpoint(
+                one.url,
+                one.name,
+                key=key,
+                timeout=asked.timeout_seconds,
+                now=clock.now,
+                transport=settings.host.transport if settings.host is not None else None,
+            )
+    return ModelReasoner(
+        {task: made[one] for task, one in asked.endpoints.items()},
+        Purse(settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now),
+        count=tokenizer.count,
+        window=asked.context_tokens,
+        report=_report,
+        quiet_seconds=asked.quiet_seconds,
+        embed=None if embedder is None else embedder.passages,
+    )
+
+
+def _report(told: str) -> None:
+    """What the workshop has to say goes where the process logs, or else to standard error."""
+    log = logging.getLogger("souvenance.work")
+    if log.hasHandlers():
+        log.warning("%s", told)
+        return
+    sys.stderr.write(f"souvenance: {told}\n")
+    sys.stderr.flush()
+
+
+def _webhook_secret(settings: Settings) -> bytes:
+    """The configured secret, or the one in the data folder, which is made on its first use."""
+    if settings.webhook_secret is not None:
+        return settings.webhook_secret.encode()
+    path = settings.webhook_key
+    with locked(path.parent):
+        if not exists(path):
+            write_private(path, b64(SystemEntropy().take(_SECRET_BYTES)) + "\n")
+    return read_private(path).strip().encode()
+
+
+def _owner_cap(path: Path, keyring: KeyFiles, renew: bool) -> str:
+    """The cap in the file, or a new one if that is missing, ends soon or was signed by an older key."""
+    now = SystemClock().now()
+    kid, key = keyring.signer()
+    if exists(path) and not renew:
+        token = read_private(path).strip()
+        try:
+            claims = capability.authenticate(
+                token, keys=keyring.issuers(kid), audience=keyring.instance
+            ).blocks[0]
+            if capability.key_id(token) == kid and claims.exp > now // 1000 + _RENEW_BEFORE:
+                return token
+        except SouvenanceError:
+            pass  # Not a cap of this installation: replaced below.
+    secret = Ed25519PrivateKey.generate()
+    claims = owner_claims(
+        instance=keyring.instance,
+        jti=ulid.compose(now, SystemEntropy().take(ulid.ENTROPY_BYTES)),
+        now=now // 1000,
+        exp=now // 1000 + _OWNER_TTL,
+        holder=HolderKey.of(secret.public_key()),
+    )
+    token = capability.bearer(capability.sign(claims, key=key, kid=kid), secret)
+    with locked(path.parent):
+        write_private(path, token + "\n")
+    return token

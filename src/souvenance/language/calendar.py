@@ -1,0 +1,66 @@
+"""The days and months that a text speaks of, as names that a line can be marked with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from souvenance.language.times import EARLIEST, LATEST, TimeSpan
+
+_DAY_MS = 86_400_000
+MOST_DAYS = 14
+"""A longer stretch of time is told by its months."""
+MOST_MONTHS = 12
+_LEAST_CERTAINTY = 0.5
+_CLOSE_DAYS = 2
+
+
+def days(spans: Iterable[TimeSpan], offset: int) -> list[str]:
+    """The days of the short spans, each once, like '2026-05-16'.
+
+    They are those of a clock that is so many milliseconds ahead of UTC.
+    """
+    found: dict[str, None] = {}
+    for span in _settled(spans, offset):
+        if span.end_ms - span.start_ms <= MOST_DAYS * _DAY_MS:
+            day = _moment(span.start_ms)
+            while day.timestamp() * 1000 < span.end_ms:
+                found[day.strftime("%Y-%m-%d")] = None
+                day = day.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return list(found)
+
+
+def months(spans: Iterable[TimeSpan], offset: int, *, long_only: bool = False) -> list[str]:
+    """The months that the spans touch by that clock, each once, like '2026-05'; of a span of years, none."""
+    found: dict[str, None] = {}
+    for span in _settled(spans, offset):
+        if long_only and span.end_ms - span.start_ms <= MOST_DAYS * _DAY_MS:
+            continue
+        first, last = _moment(span.start_ms), _moment(span.end_ms - 1)
+        count = (last.year - first.year) * 12 + last.month - first.month + 1
+        if count <= MOST_MONTHS:
+            for step in range(first.month - 1, first.month - 1 + count):
+                found[f"{first.year + step // 12:04}-{step % 12 + 1:02}"] = None
+    return list(found)
+
+
+def widened(span: TimeSpan) -> TimeSpan:
+    """The span with the days close to it."""
+    return replace(
+        span, start_ms=span.start_ms - _CLOSE_DAYS * _DAY_MS, end_ms=span.end_ms + _CLOSE_DAYS * _DAY_MS
+    )
+
+
+def _settled(spans: Iterable[TimeSpan], offset: int) -> list[TimeSpan]:
+    """The spans that are certain enough, in the time of that clock."""
+    return [
+        replace(span, start_ms=span.start_ms + offset, end_ms=span.end_ms + offset)
+        for span in spans
+        if span.certainty >= _LEAST_CERTAINTY and span.start_ms > EARLIEST and span.end_ms < LATEST
+    ]
+
+
+def _moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)

@@ -1,0 +1,71 @@
+"""Orders: whether a text reads like orders to a model, or poses as its host.
+
+One signal among several, and a small one: it knows the commonest English wordings and the marks of templates.
+What a model is shown does not depend on it alone: see `domain.trust` and `domain.fence`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from souvenance.language.characters import skeleton
+from souvenance.patterns import pattern
+
+_RULES = "(?:instructions?|prompts?|directives?|guidelines?|guardrails?)"
+_AI = r"(?:ais?|llms?|language models?|assistants?|agents?|chat ?bots?)"
+_MUST = "(?:must|shall|should|will|has to|have to|needs? to|is to|are to)"
+_SECRETS = (
+    r"(?:api keys?|passwords?|credentials|private keys?|ssh keys?|access tokens?|secrets|seed phrases?)"
+)
+_THE_USER = r"\b(?:the|this|that) user\b(?! (?:interface|experience|guide|manual|table|model|account|name)\b)"
+
+_TO_A_MODEL = (
+    rf"(?:ignore|disregard|forget|override|bypass|discard|pay no attention to) "
+    rf"(?:(?:all|any|of|the|your|my|these|those|previous|prior|earlier|above|existing|system|safety) ){{1,5}}"
+    rf"{_RULES}\b",
+    r"(?:ignore|disregard|forget) (?:everything|anything|all|what(?:ever)?)"
+    r" (?:above|before\b|(?:that )?you(?:'ve been| were| have been| are) (?:told|instructed)(?! about))",
+    r"(?:reveal|print|show|repeat|output|leak) (?:me )?(?:the |your )+(?:\w+ )?"
+    r"(?:system (?:prompt|message)|instructions)\b",
+    rf"(?:new|hidden|secret|important|your (?:new|real|true)) {_RULES}(?: (?:for|to) |:| are\b| is\b)",
+    rf"(?:note|notice|message|attention|reminder) (?:to|for) (?:the |any |all |every ){{0,2}}{_AI}\b",
+    r"you are (?:now|no longer) (?:dan\b|in \w+ mode|bound by|an? (?:unrestricted|unfiltered|jailbroken))",
+    rf"if you(?:'re| are) (?:an? |the )?{_AI}\b",
+    rf"new rules? (?:for|to) (?:the |every |any )?{_AI}:",
+    rf"{_AI} (?:(?:who|that|which) )?(?:read|see|pars|process|summari[sz])(?:e?s|ing)? this(?: \w+)?,? "
+    rf"{_MUST}\b",
+    rf"(?:the|this|every|any|an) {_AI} (?:reading \w+ )?{_MUST} (?:now |always |never |also |first )*"
+    r"(?:call|run|execute|invoke|send|delete|ignore|obey|reply|respond|answer|remember|store|tell|say)\b",
+    rf"(?:remember|memori[sz]e|store|save|note|record|conclude)\b[^.!?]{{0,60}}{_THE_USER}",
+    rf"(?:do not|don't|never|without) (?:tell|inform|alert|notify|ask)(?:ing)?\b[^.!?]{{0,20}}{_THE_USER}",
+    rf"(?:send|forward|post|upload|e ?mail|leak) (?:all|any|every|your) (?:\w+ ){{0,3}}{_SECRETS}"
+    r"(?: \w+){0,6} to (?:[^\s@]{1,64}@|https?:|www\.)",
+)
+_MARKUP = (
+    r"<\|?/?(?:im_start|im_end|system|endoftext|eot_id|start_header_id|assistant|developer)\b",
+    r"\[/?(?:inst|system)\]|<</?sys>>",
+    r"</?(?:system(?:[-_ ]\w+)?|instructions?|(?:tool|function)_(?:calls?|results?))>",
+    r"\"(?:tool_calls?|function_call)\"\s*:",
+    r"^#{2,} *(?:system|instructions?)\b",
+    r"^[ \t>*#-]{0,20}(?:system|developer)(?: (?:prompt|message|note|override))?\**[ \t]*:",
+)
+_LIKE_ORDERS = tuple(map(pattern, _TO_A_MODEL))
+_LIKE_MARKUP = tuple(pattern(look, re.MULTILINE) for look in _MARKUP)
+_BETWEEN = pattern(r"[\s*_~`\"“”|\\/-]+")
+_PIECE, _OVERLAP = 4_000, 400
+"""A long text is looked through in pieces, so that no search keeps other threads waiting for long. No order
+that is known here is longer than what two pieces share."""
+
+
+def reads_like_orders(text: str) -> bool:
+    """Whether a text reads like orders to a model, or poses as its host."""
+    seen = skeleton(text)
+    return any(_found_in(seen, start) for start in range(0, len(seen) or 1, _PIECE))
+
+
+def _found_in(seen: str, start: int) -> bool:
+    end = start + _PIECE + _OVERLAP
+    if any(look.search(seen, start, end) for look in _LIKE_MARKUP):
+        return True
+    plain = _BETWEEN.sub(" ", seen[start:end])
+    return any(look.search(plain) for look in _LIKE_ORDERS)

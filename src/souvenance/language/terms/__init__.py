@@ -1,0 +1,142 @@
+"""From text to search terms, and from terms to blinded tokens.
+
+Tokenising happens here and not in a database, because each database splits words its own
+way. A blinded token is an 8-byte keyed BLAKE2b under a key of the room, so the index holds no
+word, and the holder of another room's key can't even form the token.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from hashlib import blake2b
+
+from souvenance.language.terms import scripts
+from souvenance.language.terms.folding import folded, spaced
+from souvenance.language.terms.languages import language_of
+from souvenance.language.terms.numbers import days, grouped
+from souvenance.language.terms.stems import VERSION as STEMS
+from souvenance.language.terms.stems import stem
+from souvenance.language.terms.stop_words import ASKING, STOP_WORDS
+from souvenance.language.terms.tokens import MOST, TokenReader
+from souvenance.patterns import pattern
+
+__all__ = ["STOP_WORDS", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
+
+VERSION = f"4.{STEMS}"
+"""Of the analysis: tokens that were made by another can't be compared with those that are made now."""
+
+_ASCII_WORD = pattern(r"[0-9a-z]+(?:'[0-9a-z]+)?")
+_WORD = pattern(r"[^\x00-/:-`{-\x7f]+(?:'[^\x00-/:-`{-\x7f]+)?")
+_MAX_COUNT = 255
+_PIECES = 1 << 14
+"""How many are kept in mind with their terms: the same few thousand come again and again."""
+_LONGEST = 48
+"""Longer pieces don't come again, and would fill the mind."""
+
+
+class _Pieces(dict[str, Sequence[str]]):
+    """The terms of each piece of text that was met lately; when there are too many, all are forgotten."""
+
+    def __init__(self, language: str, *, asked: bool) -> None:
+        super().__init__()
+        self._reader = TokenReader(language, asked=asked)
+        self._alone = scripts.lone if asked else scripts.singles
+
+    def __missing__(self, piece: str) -> Sequence[str]:
+        found = tuple(self._terms(piece))
+        if len(piece) < _LONGEST:
+            if len(self) >= _PIECES:
+                self.clear()
+            self[piece] = found
+        return found
+
+    def _terms(self, piece: str) -> Iterator[str]:
+        if piece.isascii():
+            yield from self._reader.terms_of(piece)
+            return
+        for run, shape in scripts.runs(piece):
+            if not shape:
+                yield from self._reader.terms_of(run)
+                continue
+            yield from (pair[:MOST] for pair in scripts.pairs(run, shape))
+            if len(run) > 1:
+                yield from self._alone(run, shape)
+
+
+@cache
+def _pieces(language: str, asked: bool) -> _Pieces:
+    return _Pieces(language, asked=asked)
+
+
+@cache
+def _asking() -> frozenset[str]:
+    return frozenset(map(stem, ASKING))
+
+
+def words(text: str) -> list[str]:
+    """The text's words in order: case-folded, without accents; unspaced scripts by characters in pairs."""
+    plain = text if text.isascii() else folded(text)
+    if plain.isascii():
+        return [word[:MOST] for word in _ASCII_WORD.findall(plain.lower())]
+    return [
+        part[:MOST]
+        for word in _WORD.findall(plain.casefold())
+        for run, shape in scripts.runs(word)
+        for part in (scripts.pairs(run, shape) if shape else (run,))
+    ]
+
+
+def terms(text: str) -> dict[str, int]:
+    """How often each search term of a line occurs, up to 255; stop words only where there is nothing else."""
+    found = _found(text, asked=False) or words(text)
+    counted: dict[str, int] = {}
+    for term in found:
+        counted[term] = counted.get(term, 0) + 1
+    if len(found) > _MAX_COUNT:
+        return {term: min(count, _MAX_COUNT) for term, count in counted.items()}
+    return counted
+
+
+def asked(question: str) -> list[str]:
+    """The search terms of a question, each once, in the order in which they first occur.
+
+    Words that only ask are left out as well, unless there is nothing else.
+    """
+    found = _found(question, asked=True)
+    telling = [term for term in found if term not in _asking()]
+    return list(dict.fromkeys(telling or found or words(question)))
+
+
+def _found(text: str, *, asked: bool) -> list[str]:
+    plain = text if text.isascii() else spaced(text)
+    pieces = _pieces(language_of(plain), asked)
+    found = [term for piece in plain.split() for term in pieces[piece]]
+    found += days(found)
+    known = set(found)
+    return found + [term for term in dict.fromkeys(grouped(plain)) if term not in known]
+
+
+def mark(what: str, name: str) -> str:
+    """A term that no text has: it marks lines of one place among those of a room."""
+    return f"\0{what}\0{name}"
+
+
+def blind(key: bytes, found: Collection[str]) -> array[int]:
+    """The blinded token of each term, in the same order: 64-bit numbers, little-endian when stored."""
+    if not found:
+        return array("Q")
+    fresh = blake2b(key=key, digest_size=8).copy
+    tokens: list[bytes] = []
+    for term in found:
+        token = fresh()
+        token.update(term.encode())
+        tokens.append(token.digest())
+    return array("Q", b"".join(tokens))
+
+
+def contained(needles: Sequence[str], text: str) -> int:
+    """How many of the needles, terms of a question, begin or are inside a word of the text."""
+    haystack = " ".join(words(text))
+    return sum(needle.removesuffix("i") in haystack for needle in needles)

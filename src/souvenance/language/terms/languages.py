@@ -1,0 +1,76 @@
+"""Which language a text is in, as far as its words are stemmed by it; its common words are data beside this.
+
+A text in Latin letters is English unless it has more common words of another language than of English. Other
+scripts stand for one language each.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pkgutil import get_data
+
+from souvenance.language.character_runs import Runs
+from souvenance.language.terms.stop_words import STOP_WORDS
+
+ENGLISH = "english"
+_SCRIPTS = (
+    ("\u0370", "\u03ff", "greek"),
+    ("\u0400", "\u04ff", "russian"),
+    ("\u0530", "\u058f", "armenian"),
+    ("\u0620", "\u06ff", "arabic"),
+    ("\u0900", "\u097f", "hindi"),
+    ("\u0b80", "\u0bff", "tamil"),
+)
+_LAST_LATIN = "\u024f"
+_WORDS = Runs(r"\w")
+_MOST = 2_000
+"""Characters of a text by which its language is told."""
+
+
+@cache
+def common() -> dict[str, frozenset[str]]:
+    """The common words of each language but English."""
+    read = json.loads(get_data(__name__, "languages.json") or b"{}")
+    return {language: frozenset(words.split()) for language, words in read.items()}
+
+
+@cache
+def _every() -> frozenset[str]:
+    return frozenset(word for word in STOP_WORDS.union(*common().values()) if len(word) > 1)
+
+
+def _met(text: str) -> frozenset[str]:
+    return _every().intersection(_WORDS.of(text[:_MOST].lower()))
+
+
+def likely(text: str) -> list[str]:
+    """The languages of most of the text's common words, English first; every one if it has none."""
+    met = _met(text)
+    if met and met <= STOP_WORDS:
+        return [ENGLISH]
+    counts = {ENGLISH: len(met & STOP_WORDS)}
+    counts |= {language: len(met & words) for language, words in common().items()}
+    most = max(counts.values())
+    return [language for language, count in counts.items() if count == most]
+
+
+def language_of(text: str) -> str:
+    """The language of most of the text's common words; of a single one, English may have it too ('mine')."""
+    return ENGLISH if text.isascii() and len(_met(text)) < 2 else likely(text)[0]
+
+
+def is_english(text: str) -> bool:
+    """Whether the text may be English: in Latin letters, and not known to be of another language."""
+    return language_of(text) == ENGLISH and (text.isascii() or not any(map(_is_foreign, text)))
+
+
+def _is_foreign(char: str) -> bool:
+    return char > _LAST_LATIN and char.isalpha()
+
+
+def of_script(word: str) -> str | None:
+    """The language that a word's script stands for; None for Latin letters and unknown scripts."""
+    if word[0] < _SCRIPTS[0][0]:
+        return None
+    return next((language for first, last, language in _SCRIPTS if first <= word[0] <= last), None)

@@ -1,0 +1,36 @@
+"""When: the times that a question or a line speaks of.
+
+Pure functions of the text and of when it was said; nothing here reads a clock. The rules are loaded when
+they are first named, so that a module that only handles spans costs little to load.
+
+How doubtful phrases are read:
+
+- A bare weekday, month or day looks back or ahead as the nearest verb of its sentence does. Without a
+  verb that tells, a weekday is the coming one and a month or a day of a month the nearest one.
+- `this weekend` is that of the week the speaker is in, Sunday included; `next` means the following week,
+  Monday first; `last Friday` is the latest Friday before today.
+- 5/7/2023 has the month first unless only the other order is a date; 07.05.2023 has the day first, and
+  needs two digits each or a preposition, because 1.2.2023 may be a version.
+- Seasons are those of the northern half of the world; winter has the year in which it begins.
+- What each language calls times stands in one JSON file per language; a text is read by the words of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from souvenance.language.times.span import EARLIEST, LATEST, TimeSpan
+
+if TYPE_CHECKING:
+    from souvenance.language.times.search import spans
+
+__all__ = ["EARLIEST", "LATEST", "TimeSpan", "spans"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "spans":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from souvenance.language.times.search import spans
+
+    globals()[name] = spans
+    return spans

@@ -1,0 +1,359 @@
+"""Times in languages that put spaces between words, read by the words of one language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+
+from souvenance.language.character_runs import Runs
+from souvenance.language.times import almanac
+from souvenance.language.times.expressions import HOUR, WORDS, Time, TimeExpression, days
+from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, numbered, phrases
+from souvenance.patterns import pattern
+
+_SURE, _ROUGH, _GUESSED, _VAGUE = 0.9, 0.7, 0.6, 0.4
+_PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
+_DIGITS = Runs(r"\d")
+_NUMBER = "0"
+"""The cue of phrases made of digits."""
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_NTH = r"(?:st|nd|rd|th|\.|er|º)?"
+_DAYS_LONG = {"hour": 1, "day": 1, "week": 7, "month": 30, "year": 365}
+
+Read = Callable[[re.Match[str], TimeExpression], Time | None]
+_Rule = tuple[frozenset[str], re.Pattern[str], Read]
+"""Words of which a phrase has one, its shape, and how it is read."""
+
+
+class TimeReader:
+    """The phrases of one language, in the order in which they are looked for."""
+
+    def __init__(self, words: TimeLexicon) -> None:
+        self._words = words
+        self._months = numbered(words.months, 1)
+        self._weekdays, self._seasons = numbered(words.weekdays), numbered(words.seasons)
+        self._units = {
+            name.replace("+", " "): unit for unit, names in words.units.items() for name in names.split()
+        }
+        self._numbers = numbered(words.numbers, 1)
+        self._doubtful = frozenset(words.doubtful.split())
+        self._steps = {
+            word: step
+            for step, some in ((-1, words.last), (0, words.this), (1, words.next))
+            for word in some.split()
+        }
+        self._after = {
+            phrase: step
+            for step, some in ((-1, words.after_last), (1, words.after_next))
+            for part in phrases(some)
+            for phrase in ([part] if " " in part and "|" in some else part.split())
+        }
+        self._led = pattern(
+            rf"(?:^|[\s'(-]){either(words.in_.split())}[\s-]+(?:{either(words.of.split())}\s+)?$"
+        )
+        self._routine = pattern(rf"\b{either(words.routine.split())}\s+$")
+        self._part_after = pattern(rf",?\s+(?P<part>{either(words.parts)})\b(?!s)")
+        self._rules = (*self._dates(), *self._phrases())
+
+    def read(self, said: TimeExpression) -> Iterator[tuple[int, int, Time]]:
+        """Where each time stands, and which it is; a later rule looks only where no earlier one found any."""
+        met = frozenset(WORDS.of(said.low)) | frozenset(_NUMBER if _DIGITS.of(said.low) else "")
+        taken = bytearray(len(said.low))
+        for cues, shape, read in self._rules:
+            for match in shape.finditer(said.low) if not cues.isdisjoint(met) else ():
+                begin, end = match.span()
+                if 1 in taken[begin:end]:
+                    continue
+                try:
+                    time = read(match, said)
+                except (ValueError, OverflowError):
+                    continue
+                if time is None:
+                    continue
+                if time.grain == "day" and (part := self._part_after.match(said.low, end)):
+                    end, time = part.end(), part_of(time, self._words.parts[_spaced(part["part"])])
+                taken[begin:end] = b"\1" * (end - begin)
+                yield begin, end, time
+
+    @property
+    def _which(self) -> str:
+        """A pattern of last, this and next."""
+        words = self._words
+        this, beside = either(words.this.split()), either([*words.last.split(), *words.next.split()])
+        return rf"(?:(?:{this}\s+)?{beside}|{this})"
+
+    @property
+    def _of_year(self) -> str:
+        """A pattern of the year behind a day, month or season."""
+        of, years = either(self._words.of.split()), either(self._words.units.get("year", "").split())
+        return (
+            rf"(?:(?:,\s*|,?\s+)(?:{of}\s+)?(?P<year>(?:19|20)\d\d)(?!\d|[.,:/-]\d|%)|,?\s+'(?P<short>\d\d)\b"
+            rf"|,?\s+(?:{of}\s+)?(?P<near>{self._which})\s+{years}\b)?"
+        )
+
+    def _dates(self) -> Iterator[_Rule]:
+        words, digits, year = self._words, frozenset(_NUMBER), self._of_year
+        month, weekday, of = either(self._months), either(self._weekdays), either(words.of.split())
+        named = rf"(?:(?P<weekday>{weekday})\.?,?\s+(?:{of}\s+)?)?"
+        to = rf"(?:\s*(?:[-–—]|{either(words.to.split())})\s*(?P<to>{_DAY})(?!\d){_NTH})?"
+        yield (
+            digits,
+            pattern(
+                r"(?<![\w./-])(?P<y>(?:19|20)\d\d)(?P<sep>[-/.])(?P<m>\d\d?)(?P=sep)(?P<d>\d\d?)(?=t\d|\b)(?![-/]\w|\.\d)"
+            ),
+            _iso,
+        )
+        yield (
+            digits,
+            pattern(
+                r"(?<![\w./-])(?P<one>\d\d?)(?P<sep>[-/.])\s?(?P<two>\d\d?)(?P=sep)\s?(?P<y>(?:19|20)\d\d)(?![\w/-]|\.\d)"
+            ),
+            self._written,
+        )
+        yield (
+            _cues(self._months),
+            pattern(
+                rf"\b(?:{named})(?P<month>{month})\.?\s+(?:{of}\s+)?(?P<day>{_DAY})(?!\d){_NTH}{to}(?![:/.,%]\d|%|\s*[ap]m\b){year}"
+            ),
+            self._date,
+        )
+        yield (
+            _cues(self._months),
+            pattern(
+                rf"(?<![\w.,:/$€£#-]){named}(?P<day>{_DAY}){_NTH}{to}\s+(?:{of}\s+)*(?P<month>{month})\b\.?{year}"
+            ),
+            self._date,
+        )
+
+    def _nth(self, match: re.Match[str], said: TimeExpression) -> Time | None:
+        """A day of a month that is not named: the next one, or the latest if the sentence looks back."""
+        if not self._is_led(said, match.start()):
+            return None
+        way = -1 if said.lean(*match.span()) < 0 else 1
+        for month in (said.month, said.month + way, said.month + 2 * way):
+            day = almanac.month_start(said.year, month) + int(match["day"]) - 1
+            if way * (day - said.today) >= 0 and day < almanac.month_start(said.year, month + 1):
+                return days(day, day + 1, "day", _GUESSED)
+        return None
+
+    def _phrases(self) -> Iterator[_Rule]:
+        words, unit, year = self._words, either(self._units), self._of_year
+        of = either(words.of.split())
+        count = rf"(?:\d{{1,3}}|{either([*words.several, *self._numbers])})"
+        yield frozenset(_NUMBER), pattern(rf"\b{of}\s+(?P<day>{_DAY})(?:st|nd|rd|th)\b"), self._nth
+        yield _cues(words.days), pattern(rf"(?<![\w-]){either(words.days)}\b"), self._day
+        yield _cues(words.nights), pattern(rf"\b{either(words.nights)}\b"), self._night
+        yield _cues(words.vague), pattern(rf"\b{either(words.vague)}\b"), self._vaguely
+        yield _cues(words.feasts), pattern(rf"\b{either(words.feasts)}\b{year}"), self._feast
+        for step, forms in ((-1, words.ago), (1, words.ahead)):
+            for form in forms:
+                shape = form.replace(" ", r"\s+").replace("#", rf"(?P<count>{count})\s+(?P<unit>{unit})")
+                yield _cues([max(form.split(), key=len)]), pattern(rf"\b{shape}\b"), self._distant(step)
+        yield (
+            _cues(phrase.split()[-1] for phrase in words.stretch),
+            pattern(
+                rf"\b(?P<which>{either(words.stretch)})\s+(?P<count>{count}\s+)?(?P<unit>{unit})\b(?!\s+{of}\b)"
+            ),
+            self._stretch,
+        )
+        other = either(
+            [*words.of.split()[:1], *phrases(words.before), *phrases(words.after), *phrases(words.since)]
+        )
+        weekends = words.units.get("weekend", "").split()
+        nouns = either([*self._units, *self._weekdays, *self._seasons, *self._months])
+        yield (
+            _cues([*self._steps, *self._after, *self._weekdays, *self._seasons, *self._months, *weekends]),
+            pattern(
+                rf"\b(?:(?P<which>{self._which})\s+)?(?P<noun>{nouns})\b(?:\s+(?P<after>{either(self._after)})\b)?{year}(?!\s+{other}\b)"
+            ),
+            self._named,
+        )
+        yield (
+            frozenset(_NUMBER),
+            pattern(r"(?<![\w.,/$€£#-])(?P<y>(?:19|20)\d\d)(?![\w%-]|[.,:/]\d)"),
+            self._year,
+        )
+
+    def _is_led(self, said: TimeExpression, begin: int) -> bool:
+        return self._led.search(said.low[max(0, begin - 24) : begin]) is not None
+
+    def _year_of(self, match: re.Match[str], said: TimeExpression) -> int | None:
+        if match["year"]:
+            return int(match["year"])
+        if match["short"]:
+            year = said.year // 100 * 100 + int(match["short"])
+            return year - 100 if year > said.year + 20 else year
+        return said.year + self._step(match["near"]) if match["near"] else None
+
+    def _step(self, which: str) -> int:
+        return self._steps[which.split()[-1]]
+
+    def _date(self, match: re.Match[str], said: TimeExpression) -> Time | None:
+        day, last = int(match["day"]), int(match["to"] or match["day"])
+        if last < day:
+            return None
+        what = almanac.of_day(self._months[match["month"]], day, last - day + 1)
+        year = self._year_of(match, said)
+        if year is None and match["weekday"]:
+            year = almanac.on_weekday(what, said, self._weekdays[match["weekday"]])
+        lean = 0 if year else said.lean(match.start(), match.end())
+        return almanac.yearly(what, said, "day" if last == day else "days", None, lean, year)
+
+    def _written(self, match: re.Match[str], said: TimeExpression) -> Time | None:
+        """With slashes the month first, unless only day first is a date; with points the day first."""
+        one, two, year = int(match["one"]), int(match["two"]), int(match["y"])
+        if match["sep"] == ".":
+            padded = len(match["one"]) == len(match["two"]) == 2
+            return almanac.day(year, two, one, _SURE) if padded or self._is_led(said, match.start()) else None
+        if one > 12:
+            return almanac.day(year, two, one, _SURE)
+        return almanac.day(year, one, two, _SURE if two > 12 or one == two else _GUESSED)
+
+    def _day(self, match: re.Match[str], said: TimeExpression) -> Time | None:
+        if self._routine.search(said.low[max(0, match.start() - 16) : match.start()]):
+            return None
+        day = said.today + self._words.days[_spaced(match[0])]
+        return days(day, day + 1, "day", _SURE)
+
+    def _night(self, match: re.Match[str], said: TimeExpression) -> Time:
+        step, part = self._words.nights[_spaced(match[0])]
+        return part_of(days(said.today + step, said.today + step + 1, "day", _SURE), part)
+
+    def _vaguely(self, match: re.Match[str], said: TimeExpression) -> Time:
+        first, past, certainty = self._words.vague[_spaced(match[0])]
+        return days(said.today + first, said.today + past, "days", certainty)
+
+    def _feast(self, match: re.Match[str], said: TimeExpression) -> Time | None:
+        name = next(
+            name
+            for name in sorted(self._words.feasts, key=len, reverse=True)
+            if _spaced(match[0]).startswith(name)
+        )
+        date, _, length = self._words.feasts[name].partition("/")
+        what = almanac.of_day(int(date[:2]), int(date[3:]), int(length or 1))
+        year = self._year_of(match, said)
+        if year is None and not self._is_led(said, match.start()):
+            return None
+        return almanac.yearly(what, said, "days" if length else "day", None, said.lean(*match.span()), year)
+
+    def _count(self, words: str) -> tuple[float, float]:
+        said = _spaced(words)
+        if said.isdecimal():
+            return float(said), float(said)
+        return self._words.several.get(said) or (self._numbers[said], self._numbers[said])
+
+    def _distant(self, step: int) -> Read:
+        def read(match: re.Match[str], said: TimeExpression) -> Time | None:
+            if step > 0 and said.lean(*match.span()) < 0:
+                return None
+            least, most = self._count(match["count"])
+            return away(said, self._units[_spaced(match["unit"])], step * least, step * most)
+
+        return read
+
+    def _stretch(self, match: re.Match[str], said: TimeExpression) -> Time | None:
+        """The last three weeks, the next few days: up to now or from now on."""
+        name, step = _spaced(match["unit"]), self._words.stretch[_spaced(match["which"])]
+        unit = self._units[name]
+        one = self._words.units[unit].split()[0] == name
+        if unit in ("hour", "weekend") or (not match["count"] and one):
+            return None
+        least, most = self._count(match["count"]) if match["count"] else (5, 5)
+        far = round(most * _DAYS_LONG[unit])
+        first, past = (said.today - far, said.today + 1) if step < 0 else (said.today, said.today + far + 1)
+        return days(first, past, "days", _ROUGH if least == most else _VAGUE)
+
+    def _named(self, match: re.Match[str], said: TimeExpression) -> Time | None:
+        """A week, weekday, season or month: last, this, next, of a year, or as the sentence leans."""
+        noun, year = _spaced(match["noun"]), self._year_of(match, said)
+        step = self._step(match["which"]) if match["which"] else None
+        step = self._after[_spaced(match["after"])] if match["after"] else step
+        begin = match.start()
+        lean = 0 if step is not None or year is not None else said.lean(*match.span())
+        if noun in self._units:
+            return self._of_unit(self._units[noun], step, lean, said)
+        free = step is None and year is None
+        led = self._is_led(said, begin)
+        if (
+            noun in self._doubtful
+            and not (said.capital(match.start("noun")) and not free)
+            and not led
+            and year is None
+        ):
+            return None
+        if noun in self._weekdays:
+            if noun in self._doubtful and not said.capital(match.start("noun")):
+                return None
+            if self._routine.search(said.low[max(0, begin - 12) : begin]):
+                return None
+            return almanac.weekday(said, self._weekdays[noun], step, lean)
+        if noun in self._months:
+            return almanac.yearly(almanac.of_month(self._months[noun]), said, "month", step, lean, year)
+        if free and not led:
+            return None
+        return almanac.yearly(almanac.of_season(self._seasons[noun]), said, "season", step, lean, year)
+
+    def _of_unit(self, unit: str, step: int | None, lean: int, said: TimeExpression) -> Time | None:
+        if unit == "weekend":
+            guessed = -1 if lean < 0 and said.weekday < 5 else 0
+            return almanac.weekend(
+                said, guessed if step is None else step, _GUESSED if step is None else _SURE
+            )
+        if step is None or unit in ("hour", "day"):
+            return None
+        if unit == "week":
+            return almanac.week(said, step)
+        if unit == "month":
+            return almanac.month(said.year, said.month + step)
+        return almanac.years(said.year + step, said.year + step)
+
+    def _year(self, match: re.Match[str], said: TimeExpression) -> Time | None:
+        year = int(match["y"])
+        return almanac.years(year, year, 1.0) if self._is_led(said, match.start()) else None
+
+
+@cache
+def reader(language: str) -> TimeReader:
+    return TimeReader(lexicon(language))
+
+
+def _cues(names: Iterable[str]) -> frozenset[str]:
+    """The words by which a text with one of these names is known."""
+    return frozenset(word for name in names for word in WORDS.of(name.replace("+", " "))[-1:])
+
+
+def _spaced(words: str) -> str:
+    return " ".join(words.split())
+
+
+def part_of(time: Time, part: str) -> Time:
+    """The hours of a day that its morning or evening has."""
+    first, past = _PARTS[part]
+    return Time(time.start + first * HOUR, time.start + past * HOUR, "hours", time.certainty)
+
+
+def away(said: TimeExpression, unit: str, least: float, most: float) -> Time | None:
+    """The time so many units away; negative for the past. A week is centred, months and years are whole."""
+    least, most = min(least, most), max(least, most)
+    certainty = _VAGUE if least != most else _SURE if unit in ("hour", "day") else _ROUGH
+    if unit == "hour":
+        return Time(
+            said.at + round((least - 0.5) * HOUR), said.at + round((most + 0.5) * HOUR), "hours", certainty
+        )
+    if unit == "year" and least != int(least):
+        unit, least, most = "month", least * 12, most * 12
+    if unit in ("day", "week"):
+        loose = 0 if unit == "day" else 3
+        first, last = (said.today + round(edge * _DAYS_LONG[unit]) for edge in (least, most))
+        return days(
+            first - loose, last + loose + 1, "day" if first == last and not loose else "days", certainty
+        )
+    if unit == "month":
+        start, stop = (almanac.month(said.year, said.month + round(edge)) for edge in (least, most))
+        return Time(start.start, stop.stop, "month" if least == most else "days", certainty)
+    return almanac.years(said.year + int(least), said.year + int(most), certainty) if unit == "year" else None
+
+
+def _iso(match: re.Match[str], said: TimeExpression) -> Time:
+    return almanac.day(int(match["y"]), int(match["m"]), int(match["d"]), 1.0)

@@ -1,0 +1,61 @@
+"""Objects: bytes under keys, in a bucket or a folder, where lines are kept a second time.
+
+Contract, which `souvenance.testing.objects_contract` checks on every implementation:
+
+- A key is one or more segments joined by '/'; a segment holds letters, digits, '=', '_', '-' and '.',
+  and does not begin with '.'. Another key is a defect of the caller: `ValueError`.
+- Of any number of writers that put one key if it is absent, at most one is told True.
+- What was put is there, whole, when the call returns; a reader sees all of an object or none of it.
+- What may pass is tried again a few times; what remains arrives as `StorageUnavailable`. Whether a
+  change that failed so was made is not known: it may be made again.
+- One store may be used from several threads and processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from souvenance.patterns import pattern
+
+MOST_LISTED = 1000
+"""The most keys that one call of `keys` gives, and that one call of `delete` takes."""
+
+_KEY = pattern(r"[A-Za-z0-9=_-][A-Za-z0-9=_.-]*(/[A-Za-z0-9=_-][A-Za-z0-9=_.-]*)*\Z")
+
+
+class Objects(Protocol):
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        """Store the object; False, and no change, if there is one: someone else's, or that of an earlier try.
+
+        Raises: StorageUnavailable.
+        """
+        ...
+
+    def replace(self, key: str, data: bytes) -> None:
+        """Store the object, in place of any that is there. Raises: StorageUnavailable."""
+        ...
+
+    def get(self, key: str) -> bytes | None:
+        """Raises: StorageUnavailable."""
+        ...
+
+    def keys(self, prefix: str = "", after: str = "") -> list[str]:
+        """The next keys under a prefix (whole segments, ending with '/', or empty), up to `MOST_LISTED`.
+
+        Called again with the last key of the page before, until there are none. Keys of one folder come
+        together, in byte order; which of two folders comes first is the store's affair.
+        Raises: StorageUnavailable.
+        """
+        ...
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove the objects; one that is not there is no error. Raises: StorageUnavailable."""
+        ...
+
+
+def checked(key: str) -> str:
+    """The same key. Raises: ValueError."""
+    if not _KEY.match(key):
+        raise ValueError(f"{key!r} is not the key of an object")
+    return key

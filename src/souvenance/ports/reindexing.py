@@ -1,0 +1,73 @@
+"""The renewal: which rooms' tokens are to be made anew, and how far that has come.
+
+Tokens that were made by two analyses can't be compared, so a store remembers by which one its tokens are
+made. Contract, which `souvenance.testing.renewal_contract` checks on every book.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
+
+from souvenance.domain.names import Compartment
+
+
+class Debt(NamedTuple):
+    """A room whose tokens are to be made anew, behind the change of that number."""
+
+    room: Compartment
+    seq: int
+
+
+class Renewed(NamedTuple):
+    """What a line is found by, made anew, in the place of the change of that number."""
+
+    seq: int
+    id: str
+    tokens: bytes
+    counts: bytes
+
+
+class Renewal(Protocol):
+    """Where there is `within`, it narrows: a workspace, then an owner of it, then a namespace of that."""
+
+    def analysis(self) -> str:
+        """By which analysis tokens are made; empty in a store that never said."""
+        ...
+
+    def analyse_by(self, analysis: str) -> None: ...
+
+    def owe(self, rooms: Collection[Compartment]) -> None:
+        """Note that these rooms are to be made anew; one that is noted already stays as far as it is."""
+        ...
+
+    def next(self, *within: str) -> Debt | None:
+        """The first of the rooms that are to be made anew."""
+        ...
+
+    def lines(self, debt: Debt, most: int) -> list[tuple[int, str]]:
+        """The next of its lines: the numbers of their changes, and their ids."""
+        ...
+
+    def renew(self, room: Compartment, lines: Sequence[Renewed]) -> None:
+        """Replace what these are found by, as far as they are still indexed; their vectors stay.
+
+        An index that knew the room sees it only once the workspace's rooms were touched.
+        """
+        ...
+
+    def reach(self, debt: Debt) -> None:
+        """The room is made anew up to that change; nothing if it was already, or is not owed."""
+        ...
+
+    def settle(self, room: Compartment) -> None:
+        """The room is made anew, or is gone."""
+        ...
+
+    def owed(self, *within: str) -> int:
+        """How many lines are still to be made anew."""
+        ...
+
+    def lacking(self, space: str, *within: str) -> int:
+        """How many indexed lines have no vector in that space."""
+        ...

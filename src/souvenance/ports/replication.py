@@ -1,0 +1,69 @@
+"""Shipments: what the bucket does not have yet, or has and should not.
+
+Contract, which `souvenance.testing.shipments_contract` checks on every implementation: a note says only that
+something must be looked at; what is then done is decided by what the book says at that moment. It is made
+in the transaction that changes the book. It is taken away by whoever carried it, and only if nothing was
+noted meanwhile; if someone else took it away or noted it anew, it is noted (again), so that whatever a
+slow carrier did last is looked at once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
+
+from souvenance.domain.names import Compartment
+
+LINE = "line"
+REPLACED = "replaced"
+KEY = "key"
+ROOM = "room"
+"""Everything of the room that the bucket has."""
+
+
+class Shipment(NamedTuple):
+    """Something of a room that must be looked at. `stamp` is that of whoever noted or claimed it last."""
+
+    room: Compartment
+    what: str
+    name: str
+    stamp: str = ""
+    tries: int = 0
+
+
+class Shipments(Protocol):
+    def note(self, shipments: Collection[Shipment]) -> None:
+        """Note them, each due at once, and in place of an earlier note of the same."""
+        ...
+
+    def note_everything(self, stamp: str) -> None:
+        """Note every line, replacement and key of the book."""
+        ...
+
+    def due(self, now: int) -> bool:
+        """Whether there is any to claim."""
+        ...
+
+    def claim(self, stamp: str, *, now: int, until: int, most: int) -> Sequence[Shipment]:
+        """Take some that are due, by room, and stamp them; until then nobody else is given them."""
+        ...
+
+    def done(self, shipment: Shipment) -> None:
+        """Take the note away; if it does not bear that stamp any more, make it anew."""
+        ...
+
+    def postpone(self, shipment: Shipment, due: int) -> None:
+        """Leave it to whoever claims it from then on."""
+        ...
+
+    def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
+        """How many there are, in all, of a workspace or of one owner there."""
+        ...
+
+    def mirrored(self) -> bool:
+        """Whether changes of this book are noted."""
+        ...
+
+    def begin(self) -> None:
+        """From now on, changes of this book are to be noted, whoever makes them."""
+        ...

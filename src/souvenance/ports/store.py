@@ -1,0 +1,425 @@
+"""The book: lines, keys, revocations, sign-ins, the register, the work list and the audit log, under one
+transaction.
+
+Contract, which `souvenance.testing.book_contract` checks on every implementation:
+
+- `read()` gives one consistent view; `write()` gives the only writer a view of its own changes.
+  A `write()` block that ends normally is durable before it returns; one that raises changes nothing.
+  With `lasting=False` it outlives the process at once, and a loss of power, or of the database's server,
+  from the next durable write on; no later change can outlive an earlier one.
+- Nothing crosses a workspace: every method is asked about one.
+- Whoever names a workspace touches nothing in the transaction but that and what belongs to all ('*') or to
+  none (clients and slips of sign-ins), and of what belongs to all changes only what is counted. A book may
+  hide the rest, and may let writers of several workspaces write at once; whoever names none writes alone.
+- Rooms and ids compare byte for byte. Lines of a room are ordered by id.
+- Foreign errors arrive as `StorageUnavailable` and its kind.
+- After `scrub()` returns True, no byte of a deleted row is left in any file of a book that is its own files.
+  A database's server keeps such bytes in its log and its free pages until it writes over them; what makes
+  them unreadable there is that a forgotten room's keys are gone.
+- One book may be used from several threads, and one set of files from several processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from msgspec import Struct
+
+from souvenance.domain.audit import Event, Row
+from souvenance.domain.capability import Revocation
+from souvenance.domain.change_feed import UNSAID, Feed, Saying
+from souvenance.domain.line import LinePlace, SealedLine
+from souvenance.domain.merkle import Tree
+from souvenance.domain.names import ALL, Compartment
+
+if TYPE_CHECKING:
+    from souvenance.ports.directory import Directory, Work
+    from souvenance.ports.reindexing import Renewal
+    from souvenance.ports.replication import Shipments
+    from souvenance.ports.sign_ins import SignIns
+
+
+class ChangeMarks(Struct, frozen=True):
+    """Counters that change whenever what a process may have cached is stale."""
+
+    caps: int
+    rooms: int
+
+
+class WrappedKey(NamedTuple):
+    room: Compartment
+    purpose: str
+    epoch: int
+    wrapped: bytes
+
+
+class Vector(NamedTuple):
+    """Where a line lies in a space of meaning, sealed. `seq` counts on from the room's other ones."""
+
+    seq: int
+    id: str
+    sealed: bytes
+
+
+class Difference(NamedTuple):
+    """Something in the store's schema that is not as this version makes it."""
+
+    text: str
+    remedy: str
+    """The SQL statement that removes it; empty if there is none."""
+    foreign: bool = True
+    """Whether it was added or altered, and so may keep copies of rows; else something is missing."""
+
+
+ALL_BEFORE = "\x7f"
+"""In `TurnSpan.after`, a namespace behind all others: everything up to that id is passed over."""
+
+
+EVERYTHING = 1 << 31
+"""A limit that leaves out nothing."""
+
+
+class TurnSpan(Struct, frozen=True):
+    """Which lines of one owner to walk, in order of (id, namespace); both bounds are exclusive."""
+
+    workspace: str
+    owner: str
+    namespaces: Collection[str]
+    after: tuple[str, str] | None = None
+    before: str | None = None
+    sessions: Collection[str] | None = None
+    history: bool = False
+    newest_first: bool = True
+    limit: int = 100
+    profile: bool = False
+    """Only lines of kind 'profile'."""
+
+
+class Views(Struct, frozen=True):
+    """Which lines about peers to walk, newest id first; without owner or `about`, anyone's or of anyone.
+
+    Without namespaces or sessions, of all of them.
+    """
+
+    workspace: str
+    kinds: Collection[str]
+    owner: str | None = None
+    about: str | None = None
+    sessions: Collection[str] | None = None
+    limit: int | None = None
+    namespaces: Collection[str] | None = None
+
+
+class Turns(Struct, frozen=True):
+    """Which turns of a session to walk, in order; both bounds are inclusive."""
+
+    workspace: str
+    session: str
+    first: int = 0
+    last: int | None = None
+    owner: str | None = None
+    newest_first: bool = False
+    offset: int = 0
+    limit: int | None = None
+
+
+class Lines(Protocol):
+    def append(self, line: SealedLine) -> bool:
+        """Store the line; False, and no change, if its room has that id or its session that turn already."""
+        ...
+
+    def get(self, room: Compartment, line_id: str) -> SealedLine | None: ...
+
+    def get_all(self, room: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
+        """Those of the lines that are there, in order of id."""
+        ...
+
+    def walk(self, span: TurnSpan) -> list[SealedLine]:
+        """Without `history`, neither invalidated lines nor tombstones."""
+        ...
+
+    def ids(self, span: TurnSpan) -> list[str]:
+        """The ids that `walk` would give."""
+        ...
+
+    def invalidate(self, room: Compartment, target: str, by: str) -> bool:
+        """Mark the target as replaced; False, and no change, if it already is or is not there."""
+        ...
+
+    def delete(self, room: Compartment, line_ids: Collection[str]) -> int:
+        """Remove the lines, the notes of what replaced them and what they cite; how many there were.
+
+        What they replaced stays invalidated.
+        """
+        ...
+
+    def delete_room(self, room: Compartment) -> int:
+        """Remove every line of the room; how many there were."""
+        ...
+
+    def count(self, room: Compartment) -> int: ...
+
+    def namespaces(self, workspace: str, owner: str) -> list[str]:
+        """The namespaces of an owner that hold any line, in order of name."""
+        ...
+
+    def rooms(self) -> list[Compartment]:
+        """Every room of every workspace that holds any line, in order."""
+        ...
+
+    def annotate(self, room: Compartment, line_id: str, metadata: str) -> bool:
+        """Replace the line's metadata; False if there is no such line."""
+        ...
+
+    def turns(self, span: Turns) -> list[SealedLine]:
+        """Lines that have a turn in the session, whoever owns them."""
+        ...
+
+    def last_turn(self, workspace: str, session: str) -> int:
+        """The highest turn of the session; 0 if it has none."""
+        ...
+
+    def count_turns(self, workspace: str, session: str) -> int: ...
+
+    def views(self, span: Views) -> list[SealedLine]:
+        """Lines about peers, without those that were invalidated."""
+        ...
+
+    def view(
+        self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
+    ) -> SealedLine | None:
+        """The line about a peer of that id, whoever holds it, in these namespaces or else in any.
+
+        Of several, the first by owner and namespace.
+        """
+        ...
+
+    def alike(self, room: Compartment, about: str, likeness: bytes) -> SealedLine | None:
+        """The oldest line of the room about that peer with this likeness that was not invalidated."""
+        ...
+
+    def reinforce(self, room: Compartment, line_id: str, times: int) -> None:
+        """Count that the line was concluded so many times more."""
+        ...
+
+    def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
+        """Every line of that owner in the session, of any namespace and kind, in order of (namespace, id)."""
+        ...
+
+    def cite(self, room: Compartment, line_id: str, sources: Collection[str]) -> None:
+        """Note that the line follows from these lines of its workspace; what is noted already stays so."""
+        ...
+
+    def cited(
+        self, workspace: str, line_ids: Collection[str], *, room: Compartment | None = None
+    ) -> dict[str, list[str]]:
+        """For each of the lines that cites any, the ids of those it follows from, in order of id.
+
+        With a room, of its lines alone: in another room there may be a line of the same id.
+        """
+        ...
+
+    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Compartment, str]]:
+        """The lines that follow from any of these, in order of room and id, each once."""
+        ...
+
+    def uncite(self, workspace: str, sources: Collection[str]) -> None:
+        """Forget that anything follows from these."""
+        ...
+
+
+class Comparing(Protocol):
+    """A store that compares vectors itself, because it keeps them in the clear."""
+
+    def near(
+        self, room: Compartment, space: str, question: bytes, most: int | None = None
+    ) -> list[tuple[str, float]]:
+        """The lines of the room that lie on the question's side, by their ids, and how near: by the inner
+        product with its vector of little-endian 32-bit floats.
+
+        With `most`, only so many that lie nearest; in a very large room an index may miss a few of them.
+        """
+        ...
+
+    def place(self, room: Compartment, space: str, line_id: str) -> bytes | None:
+        """A line's vector of little-endian 32-bit floats, if it has one."""
+        ...
+
+
+class Terms(Protocol):
+    """What lines are found by. A line that leaves takes its vectors along."""
+
+    @property
+    def comparing(self) -> Comparing | None:
+        """Who compares vectors here; None where they are sealed, and compared by who can open them."""
+        ...
+
+    def add(
+        self, room: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
+    ) -> None: ...
+
+    def remove(self, room: Compartment, line_ids: Collection[str]) -> None: ...
+
+    def delete_room(self, room: Compartment) -> None: ...
+
+    def indexed(self, room: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
+        """Those of the lines, or without them of all lines, that have tokens or a vector."""
+        ...
+
+    def since(self, room: Compartment, seq: int) -> Feed:
+        """The changes after `seq`, in order. A line's tokens are gone once it was removed."""
+        ...
+
+    def lie(self, room: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+        """Give lines, by their ids, their vectors in that space, in place of any that they had: sealed, or
+        packed (`souvenance.domain.vector`) for a store that compares them.
+
+        What is given to a line that is not indexed is dropped.
+        """
+        ...
+
+    def vectors(self, room: Compartment, space: str, seq: int) -> list[Vector]:
+        """Those given after `seq`, in order. A store that compares them is not asked."""
+        ...
+
+    def lacking(self, room: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
+        """The ids of indexed lines that have no vector in that space, in the order in which they came.
+
+        The first `beyond` of them are passed over.
+        """
+        ...
+
+    def newest_lacking(self, room: Compartment, space: str, most: int) -> list[str]:
+        """Which lines of the room's newest so many changes have no vector in that space, newest first."""
+        ...
+
+    def spaces(self) -> dict[str, int]:
+        """How many vectors there are in each space."""
+        ...
+
+    def leave(self, space: str, most: int) -> int:
+        """Drop up to so many vectors of a space that is no longer used; how many went.
+
+        Whoever uses it again touches the rooms first.
+        """
+        ...
+
+
+class Keys(Protocol):
+    def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
+        """The keys of an owner's rooms (of all of them without `namespaces`), by room, oldest epoch first."""
+        ...
+
+    def add(self, key: WrappedKey) -> None: ...
+
+    def rewrap(self, key: WrappedKey) -> None:
+        """Replace the wrapped form of a key that is already there."""
+        ...
+
+    def next_epoch(self, workspace: str) -> int:
+        """A number never given before in this workspace."""
+        ...
+
+    def every(self) -> list[WrappedKey]: ...
+
+    def delete_room(self, room: Compartment) -> int: ...
+
+
+class Caps(Protocol):
+    def revoke(self, revocation: Revocation) -> None: ...
+
+    def revocations(self, workspace: str) -> list[Revocation]:
+        """Those of the workspace and those that hold everywhere."""
+        ...
+
+    def burn(self, workspace: str, proof: str, now: int, until: int) -> bool:
+        """Remember a proof's id until then; False if it was used before."""
+        ...
+
+
+class Audit(Protocol):
+    def append(self, workspace: str, event: Event) -> Row: ...
+
+    def rows(self, workspace: str, first: int, limit: int) -> list[Row]: ...
+
+    def tree(self, workspace: str) -> Tree: ...
+
+
+class Transaction(Protocol):
+    """Everything that belongs together, read or changed at one moment."""
+
+    @property
+    def lines(self) -> Lines: ...
+
+    @property
+    def terms(self) -> Terms: ...
+
+    @property
+    def keys(self) -> Keys: ...
+
+    @property
+    def caps(self) -> Caps: ...
+
+    @property
+    def audit(self) -> Audit: ...
+
+    @property
+    def register(self) -> Directory: ...
+
+    @property
+    def work(self) -> Work: ...
+
+    @property
+    def renewal(self) -> Renewal: ...
+
+    @property
+    def signins(self) -> SignIns: ...
+
+    @property
+    def shipments(self) -> Shipments: ...
+
+    def marks(self, workspace: str) -> ChangeMarks: ...
+
+    def touch(self, workspace: str, *, caps: bool = False, rooms: bool = False) -> None:
+        """Tell every process that what it cached of this kind is stale."""
+        ...
+
+    def owe_scrub(self) -> None:
+        """Remember that something was deleted whose bytes must still go.
+
+        Raises: SchemaUnknown if something in the store may keep copies of deleted rows.
+        """
+        ...
+
+    def differences(self) -> list[Difference]:
+        """How the store's schema differs from the one that this version makes."""
+        ...
+
+    def workspaces(self) -> Sequence[str]:
+        """Every workspace that has an audit log, in order of name."""
+        ...
+
+
+class Store(Protocol):
+    def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]: ...
+
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]: ...
+
+    def claim(self) -> AbstractContextManager[Transaction]:
+        """A write, as with `lasting=False`, in which nothing is done but `work.claim`.
+
+        Where the store can, it waits for no other writer and passes over what others are claiming.
+        """
+        ...
+
+    def scrub(self) -> bool:
+        """Take deleted bytes out of every file; False if another process prevents it for now."""
+        ...
+
+    def scrub_pending(self) -> bool:
+        """Whether something was deleted since the last complete scrub."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,88 @@
+"""The outbox: what is to be written to memory, kept on disk until it is.
+
+Contract, which `souvenance.testing.outbox_contract` checks on every implementation:
+
+- What `put` was given is durable when it returns: it survives the process being killed.
+- Letters of one lane are delivered one after another in the order of `put`, whichever process put
+  them; a lane that waits holds up no other. One process at a time delivers from an outbox.
+- A letter is offered until it was taken: more than once only if the process died, or the carrier
+  raised, between taking and telling. Its id is the same each time, so the carrier can tell.
+- Held letters, and what was put behind them in their lane, wait until the lane is released; those of
+  a process that is gone, and those older than `LONGEST_HOLD_MS`, are held no more.
+- Nothing of a letter's body or lane is readable in the outbox's files, during its life or after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+LONGEST_HOLD_MS = 30 * 60 * 1000
+MOST_SET_ASIDE = 1000
+"""How many of the letters set aside are kept: the newest."""
+
+
+class Letter(Struct, frozen=True):
+    id: str
+    """A ULID."""
+    lane: str
+    at: int
+    """When it was put, in milliseconds."""
+    body: dict[str, Any]
+    attempts: int = 0
+    """How often it was offered before."""
+
+
+class WriteRefused(Exception):
+    """What a carrier raises for a letter that will never be taken. It is set aside, and its lane goes on."""
+
+
+class QueueStatus(Struct, frozen=True):
+    """How many letters there are."""
+
+    waiting: int = 0
+    held: int = 0
+    set_aside: int = 0
+    broken: int = 0
+    """How many times the outbox could not be read and was moved aside whole, to begin anew."""
+
+
+class Outbox(Protocol):
+    def put(self, lane: str, body: dict[str, Any], *, held: bool = False) -> str:
+        """The id of the letter. The body is JSON.
+
+        Raises: StorageUnavailable.
+        """
+        ...
+
+    def held(self, lane: str) -> int:
+        """How many letters of the lane are held.
+
+        Raises: StorageUnavailable.
+        """
+        ...
+
+    def release(self, lane: str) -> None:
+        """Let what is held of the lane be delivered.
+
+        Raises: StorageUnavailable.
+        """
+        ...
+
+    def deliver(self, carrier: Callable[[Letter], None]) -> bool:
+        """Offer every letter that is not held, once; whether none of those is left.
+
+        If the carrier raises anything but `WriteRefused`, the rest of that lane waits for another time.
+        False at once if another delivers, be it a process or a thread.
+
+        Raises: StorageUnavailable.
+        """
+        ...
+
+    def standing(self) -> QueueStatus:
+        """Raises: StorageUnavailable."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,228 @@
+"""The command that takes in what another memory holds."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+import click
+import msgspec
+from msgspec import Struct
+
+from souvenance.agents.import_batches import ImportTerms
+from souvenance.agents.import_memory import ImportTally, Taking
+from souvenance.decoders import settled
+from souvenance.domain.imports import ImportReader, Wanted
+from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
+from souvenance.domain.names import namespace as valid_namespace
+from souvenance.errors import InvalidInput, SouvenanceError
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation.requests import NewName
+from souvenance.patterns import pattern
+from souvenance.surfaces.cli.archives import ArchiveFiles
+from souvenance.surfaces.cli.import_archive import import_archive
+from souvenance.surfaces.cli.options import Command, pass_shell
+from souvenance.surfaces.cli.session import Shell
+
+ARCHIVE = "souvenance"
+KINDS = ("honcho", "mem0", "chatgpt", "jsonl", "markdown", ARCHIVE)
+
+_TELL_EVERY = 1000
+_URL = pattern(r"^(https?://)(?:[^/]*@)?", re.IGNORECASE)
+"""How a URL begins, and in its second half what nobody should read."""
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class OpenSource(Protocol):
+    """What opens a source: a file or a URL, of the given kind or of the one that it is recognised as."""
+
+    def __call__(self, source: str, kind: str | None, wanted: Wanted) -> ImportReader: ...
+
+
+def import_command(open_source: OpenSource, archives: ArchiveFiles) -> click.Command:
+    """`souvenance import`, with what reads the sources and Souvenance's own archives."""
+
+    @click.command("import", cls=Command)
+    @click.argument("source", metavar="PATH_OR_URL")
+    @click.option(
+        "--from",
+        "kind",
+        type=click.Choice(KINDS),
+        default=None,
+        help="What it is, if that can't be told from it.",
+    )
+    @click.option("--peer", default=None, help="Whose words and notes they are (else the cap's owner).")
+    @click.option("--namespace", "-n", default=None, help="Where it goes.")
+    @click.option("--key-file", type=_FILE, help="Holds a Honcho server's key (else HONCHO_API_KEY does).")
+    @click.option(
+        "--identity", type=_FILE, help="Opens an archive of Souvenance's that is encrypted with age."
+    )
+    @click.option("--own-words", is_flag=True, help="You trust it: own words, not quotations; cards too.")
+    @click.option("--dry-run", is_flag=True, help="Only say what there is.")
+    @pass_shell
+    def take(
+        shell: Shell,
+        source: str,
+        kind: str | None,
+        peer: str | None,
+        namespace: str | None,
+        key_file: Path | None,
+        identity: Path | None,
+        own_words: bool,
+        dry_run: bool,
+    ) -> None:
+        """Take in what another memory holds: a Honcho server, or a file of mem0, ChatGPT, JSONL or Markdown.
+
+        What was taken in before is not added again, so an import that was stopped goes on.
+        """
+        shell.makes = True
+        if _is_archive(source, kind, archives):
+            if dry_run:
+                raise InvalidInput(
+                    "an archive of Souvenance's is taken in whole", hint="Leave --dry-run out."
+                )
+            import_archive(shell, Path(source).expanduser(), archives, identity=identity)
+            return
+        _take_in(
+            shell, open_source, _Asked(source, kind, peer, namespace, _key(key_file), own_words, dry_run)
+        )
+
+    return take
+
+
+class _Asked(Struct, frozen=True):
+    source: str
+    kind: str | None
+    peer: str | None
+    namespace: str | None
+    key: str | None
+    own_words: bool
+    dry_run: bool
+
+
+def _take_in(shell: Shell, open_source: OpenSource, asked: _Asked) -> None:
+    """Take in what is not an archive of our own. Raises: SouvenanceError."""
+    me = shell.call(o.WHOAMI, m.WhoAmI())
+    named, by_url = asked.peer, _URL.match(asked.source) is not None
+    wanted = Wanted(
+        peer=me.sub if named is None and by_url else _name(named or me.sub),
+        renamed=named is not None,
+        workspace=shell.workspace,
+        key=asked.key,
+    )
+    reader = open_source(asked.source, asked.kind, wanted)
+    if named is not None and reader.kind == "honcho":
+        raise InvalidInput("peers of a Honcho server keep their names", hint="Leave --peer out.")
+    terms = ImportTerms(
+        kind=reader.kind,
+        now=datetime.now(UTC),
+        workspace=_target(reader, shell.workspace, me.wid),
+        namespace=None if asked.namespace is None else valid_namespace(asked.namespace),
+        lenient=not reader.again,
+        own_words=asked.own_words,
+    )
+    _import(shell, _URL.sub(r"\1", asked.source), reader, terms, dry_run=asked.dry_run)
+
+
+def _name(peer: str) -> str:
+    """The name, if a peer can have it. Raises: InvalidInput."""
+    try:
+        return msgspec.convert(peer, settled(NewName))
+    except msgspec.ValidationError:
+        raise InvalidInput(
+            "a peer's name has letters, digits, '-' and '_' alone",
+            hint="Say whose words they are: --peer NAME.",
+        ) from None
+
+
+def _key(file: Path | None) -> str | None:
+    """What opens the source. Raises: InvalidInput."""
+    if file is None:
+        return os.environ.get("HONCHO_API_KEY")
+    try:
+        return file.expanduser().read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(f"{file} can't be read") from None
+
+
+def _is_archive(source: str, kind: str | None, archives: ArchiveFiles) -> bool:
+    if kind is not None:
+        return kind == ARCHIVE
+    path = Path(source).expanduser()
+    return path.is_file() and archives.is_archive(path)
+
+
+def _target(reader: ImportReader, named: str | None, home: str) -> str | None:
+    """Where it goes: the workspace that was named, or else the cap's; a Honcho server's keep their names."""
+    if named is not None or reader.kind == "honcho":
+        return named
+    return DEFAULT_WORKSPACE if home == ALL else home
+
+
+def _import(shell: Shell, source: str, reader: ImportReader, terms: ImportTerms, *, dry_run: bool) -> None:
+    total: ImportTally | None = None
+    if reader.again or dry_run:
+        with _Progress("read", None) as progress:
+            total = Taking(shell.call, terms, progress.tell).look_through(reader.records())
+    if dry_run and total is not None:
+        _show(shell, total, terms, f"{source} holds")
+        return
+    with _Progress("imported", None if total is None else total.seen) as progress:
+        taking = Taking(shell.call, terms, progress.tell)
+        try:
+            taking.take(reader.records())
+        except (SouvenanceError, KeyboardInterrupt):
+            if taking.tally.seen:
+                click.echo(f"stopped after {_counts(taking.tally)}: import it again to go on", err=True)
+            raise
+    _show(shell, taking.tally, terms, f"from {source}:")
+
+
+def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> None:
+    told = {"from": terms.kind, **msgspec.to_builtins(tally)}
+
+    def text() -> str:
+        rows = [f"{said} {_counts(tally)}"]
+        if tally.there:
+            rows.append(f"  {tally.there} were there already")
+        rows += [f"  left out: {count} {why}" for why, count in sorted(tally.skipped.items())]
+        return "\n".join(rows)
+
+    shell.show(told, text)
+
+
+def _counts(tally: ImportTally) -> str:
+    told = [(tally.workspaces, "workspaces"), (tally.peers, "peers"), (tally.sessions, "sessions")]
+    told += [(tally.messages, "messages"), (tally.conclusions, "conclusions"), (tally.cards, "cards")]
+    first = 0 if tally.workspaces else 1
+    shown = [f"{count} {what}" for count, what in told[first:5]]
+    return ", ".join([*shown, f"{tally.cards} cards"] if tally.cards else shown)
+
+
+class _Progress:
+    """How far it has come, on standard error: in place on a terminal, else a line now and then."""
+
+    def __init__(self, done: str, total: int | None) -> None:
+        self._done = done
+        self._of = "" if total is None else f" of {total}"
+        self._in_place = sys.stderr.isatty()
+        self._told = 0
+        self._every = 50 if self._in_place else _TELL_EVERY
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        if self._in_place and self._told:
+            click.echo("\r\033[K", err=True, nl=False)
+
+    def tell(self, tally: ImportTally) -> None:
+        if tally.seen - self._told >= self._every:
+            self._told = tally.seen
+            line = f"{self._done} {tally.seen}{self._of} lines"
+            click.echo(f"\r\033[K{line}" if self._in_place else line, err=True, nl=not self._in_place)

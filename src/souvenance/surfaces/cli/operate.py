@@ -1,0 +1,281 @@
+"""Commands on the installation: init, serve, status, doctor, rebuild, completion."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import get_completion_class
+
+from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
+from souvenance.errors import IntegrityError, InvalidInput, SouvenanceError, Unauthenticated
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.surfaces.cli.audit import verify_log
+from souvenance.surfaces.cli.options import Command, listens, pass_shell
+from souvenance.surfaces.cli.session import OpenMemory, Shell, say, what_serves
+
+if TYPE_CHECKING:
+    from souvenance.gate.replication.report import Mended
+
+DEFAULT_PORT = 8787
+_VECTORS = {
+    SEALED: "sealed like the text",
+    PGVECTOR: "in the clear in pgvector: whoever reads the database can tell much of the text",
+    NONE: "not kept",
+}
+
+
+@click.command(cls=Command)
+@click.option(
+    "--rebind",
+    is_flag=True,
+    help="Make the folder use the store and the bucket that the settings name now, whatever it used before.",
+)
+@pass_shell
+def init(shell: Shell, rebind: bool) -> None:
+    """Make the data folder, its keys and the owner's cap. Renews an expired owner's cap."""
+    shell.makes = True
+    house = shell.house(rebind=rebind)
+    try:
+        shell.call(o.WHOAMI, m.WhoAmI())
+    except Unauthenticated:
+        shell.renew()
+    told = {"home": str(shell.settings.home), "made": house.made, "owner_cap": str(shell.settings.owner_cap)}
+    shell.show(
+        told, lambda: f"{'made' if house.made else 'ready'}: {told['home']} (owner's cap in owner.cap)"
+    )
+
+
+@click.command(cls=Command)
+@click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True)
+@listens
+@click.option(
+    "--trust-loopback",
+    is_flag=True,
+    help="Let programs on this machine in as the owner when they send 'Bearer local'.",
+)
+@pass_shell
+def serve(
+    shell: Shell,
+    host: str,
+    port: int,
+    allow_remote: bool,
+    host_name: tuple[str, ...],
+    trust_loopback: bool,
+) -> None:
+    """Serve the memory over HTTP until Ctrl-C."""
+    with what_serves():
+        from souvenance.surfaces.http.doors import doors_of
+        from souvenance.surfaces.http.server import Address
+        from souvenance.surfaces.http.server import serve as run
+
+    shell.makes = True
+    settings, house = shell.settings, shell.house()
+    doors = doors_of(
+        settings.chat,
+        house.reception,
+        owner_cap=house.owner_cap,
+        public_url=settings.public_url,
+        key=house.key,
+    )
+    run(
+        house.gate,
+        Address(host, port, allow_remote, host_name),
+        house,
+        settings.seen,
+        home=settings.home,
+        made=house.made,
+        trusted=house.owner_cap if trust_loopback else None,
+        doors=doors,
+    )
+
+
+@click.command(cls=Command)
+@pass_shell
+def status(shell: Shell) -> None:
+    """Say what is stored, where, and for whom."""
+    answer = shell.call(o.STATUS, m.Status())
+
+    def text() -> str:
+        where = shell.server or shell.settings.where
+        rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
+        rows += [f"  {room.namespace:<20} {room.lines:>8} lines" for room in answer.namespaces]
+        if answer.audit_rows is not None:
+            rows.append(f"  audit log            {answer.audit_rows:>8} rows")
+        rows += [*_recall(answer), *_knowledge(answer.knowledge)]
+        if answer.model is not None:
+            rows += _model(answer.reasoner, answer.model)
+        if answer.unfinished_imports:
+            rows.append(
+                f"  unfinished imports   {answer.unfinished_imports:>8}: run 'souvenance import' again"
+                " with the same file"
+            )
+        if answer.uncarried:
+            rows.append(f"  not in the bucket    {answer.uncarried:>8} objects: carried once it answers")
+        if answer.scrub_pending:
+            rows.append("  forgotten bytes wait to be scrubbed: run 'souvenance doctor'")
+        return "\n".join(rows)
+
+    shell.show(answer, text)
+
+
+@click.command(cls=Command)
+@click.option("--repair", is_flag=True, help="Compare book and bucket first, and give each what it lacks.")
+@click.option("--deep", is_flag=True, help="With --repair: read every object, and mend what it says.")
+@pass_shell
+def doctor(shell: Shell, repair: bool, deep: bool) -> None:
+    """Check every line, link, vector, key and audit log, and the schema; exit 10 if anything is wrong."""
+    if deep and not repair:
+        raise InvalidInput("--deep says how to repair", hint="Add --repair, or leave --deep out.")
+    mended = _mended(shell, lambda house: house.repair(deep=deep)) if repair else None
+    overview = shell.call(o.ROOMS, m.Rooms())
+    findings = [*_open_to_others(shell.settings.home), *overview.findings]
+    findings += [] if mended is None else mended.findings
+    lines = rows = 0
+    with click.progressbar(
+        overview.rooms, label="lines", file=sys.stderr, item_show_func=_room_name
+    ) as rooms:
+        for room in rooms:
+            try:
+                seen = shell.call(o.EXAMINE, m.Examine(room.workspace, room.owner, room.namespace))
+                lines += seen.lines
+                findings += seen.findings
+            except IntegrityError as error:
+                findings.append(f"namespace {room.namespace!r} of {room.owner!r}: {error.detail}")
+    for workspace in overview.workspaces:
+        try:
+            rows += verify_log(shell, workspace)
+            findings += shell.call(o.RECONCILE, m.Reconcile(workspace)).findings
+        except IntegrityError as error:
+            findings.append(f"workspace {workspace!r}: {error.detail}")
+    if overview.scrub_pending and not shell.call(o.SCRUB, m.Scrub()).scrubbed:
+        findings.append("forgotten bytes can't be scrubbed while another process holds the store")
+    told = {"lines": lines, "audit_rows": rows, "findings": findings}
+    if mended is not None:
+        told |= {"restored": mended.restored, "carried": mended.carried, "removed": mended.removed}
+        told |= {"renewed": mended.renewed} if deep else {}
+    shell.show(
+        told,
+        lambda: "\n".join(
+            [*findings, *_mending(mended, deep=deep), f"{lines} lines open, {rows} audit rows hold"],
+        ),
+    )
+    if findings:
+        raise IntegrityError(
+            f"{len(findings)} findings", hint="Keep a copy of the folder before you repair anything."
+        )
+
+
+@click.command(cls=Command)
+@pass_shell
+def rebuild(shell: Shell) -> None:
+    """Make an empty book anew from the bucket (SOUVENANCE_OBJECTS) and root.key alone."""
+    from souvenance.gate.replication.report import NOT_REBUILT
+
+    shell.makes = True
+    mended = _mended(shell, lambda house: house.rebuild(), rebuilding=True)
+    told = {"restored": mended.restored, "findings": mended.findings, "not_rebuilt": NOT_REBUILT}
+    shell.show(
+        told,
+        lambda: "\n".join(
+            [
+                *mended.findings,
+                f"{mended.restored} lines are back",
+                "Not in a bucket, and so not back:",
+                *(f"  {one}" for one in NOT_REBUILT),
+            ]
+        ),
+    )
+    if mended.findings:
+        raise IntegrityError(
+            f"{len(mended.findings)} findings", hint="The bucket still has what did not open."
+        )
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
+@pass_shell
+def completion(shell: Shell, name: str) -> None:
+    """Print the completion script for SHELL: eval "$(souvenance completion bash)"."""
+    kind = get_completion_class(name)
+    root = click.get_current_context().find_root().command
+    if kind is None:
+        raise SouvenanceError(f"no completion for {name}")
+    say(kind(root, {}, "souvenance", "_SOUVENANCE_COMPLETE").source())
+
+
+def _mended(shell: Shell, mend: Callable[[OpenMemory], Mended], *, rebuilding: bool = False) -> Mended:
+    """Raises: SouvenanceError, also without a cap for the whole installation."""
+    if shell.is_remote:
+        raise InvalidInput("book and bucket are compared where the data folder is", hint="Leave --url out.")
+    house = shell.house(rebuilding=rebuilding)
+    shell.call(o.ROOMS, m.Rooms())
+    return mend(house)
+
+
+def _mending(mended: Mended | None, *, deep: bool) -> list[str]:
+    if mended is None:
+        return []
+    return [
+        f"book and bucket agree: {mended.restored} lines came back, {mended.carried} objects were carried,"
+        f" {mended.removed} of forgotten lines removed"
+        + (f", {mended.renewed} renewed that said something else" if deep else "")
+    ]
+
+
+def _recall(told: m.StatusAnswer) -> list[str]:
+    """What meanings are compared by, what waits for that, and what is wrong with it."""
+    kept = _VECTORS.get(told.vectors, told.vectors)
+    rows = [f"  embedder             {told.embedder}", f"  vectors              {kept}"]
+    if told.renewing:
+        rows.append(f"  to be indexed anew   {told.renewing:>8} lines")
+    if told.waiting:
+        rows.append(
+            f"  without a vector     {told.waiting:>8} lines: found by words until 'souvenance get',"
+            " 'souvenance serve' or 'souvenance reindex' makes it"
+        )
+    return [*rows, f"  by words for now     {told.embedder_trouble}"] if told.embedder_trouble else rows
+
+
+def _knowledge(told: m.KnowledgeStatus | None) -> list[str]:
+    """What is known of peers, and what the next dream does with it."""
+    if told is None:
+        return ["  known of peers       something of it can't be opened: run 'souvenance doctor'"]
+    if not told.conclusions:
+        return []
+    more = "" if told.whole else " and more"
+    rows = [
+        f"  known of peers       {told.conclusions:>8} conclusions{more} ({told.outdated} outdated,"
+        f" {told.quoted} quoted, {told.reasoned} by dreams), {told.card_lines} lines on cards"
+    ]
+    if told.duplicates:
+        rows.append(f"  said twice           {told.duplicates:>8} conclusions: the next dream merges them")
+    return rows
+
+
+def _model(reasoner: str, told: m.ModelStatus) -> list[str]:
+    """Who reasons, what is left for it, and what is wrong with it."""
+    rows = [f"  reasoner             {reasoner} ({', '.join(told.tasks)})"]
+    for name, left in (("left", told.left), ("workspace,", told.left_here)):
+        if left is not None:
+            hour, today = f"{name} this hour", f"{name} today"
+            rows.append(f"  {hour:<20} {left.calls_this_hour:>8} calls, {left.tokens_this_hour} tokens")
+            rows.append(f"  {today:<20} {left.calls_today:>8} calls, {left.tokens_today} tokens")
+    return [*rows, f"  without the model    {told.trouble}"] if told.trouble else rows
+
+
+def _room_name(room: m.RoomAnswer | None) -> str | None:
+    return None if room is None else f"{room.owner}/{room.namespace}"
+
+
+def _open_to_others(home: Path) -> list[str]:
+    return [
+        f"{path} is open to other users: chmod {'700' if path.is_dir() else '600'} {path}"
+        for path in (home, *sorted(home.iterdir()))
+        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    ]

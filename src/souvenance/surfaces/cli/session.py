@@ -1,0 +1,313 @@
+"""What every command shares: where the memory is, which cap speaks, and how answers are printed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import click
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from souvenance.domain import capability as cap
+from souvenance.domain import proof, ulid
+from souvenance.domain.base64url import unb64
+from souvenance.domain.proof import Bound
+from souvenance.domain.telemetry import SeenSettings
+from souvenance.domain.upstream import ChatSettings
+from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
+from souvenance.gate.messages import Attenuate, CapAnswer, Request, checked
+from souvenance.gate.oauth_state import OAuthState
+from souvenance.gate.operation import Operation
+from souvenance.gate.replication.report import Mended
+from souvenance.gate.token_verifier import Credentials
+from souvenance.gate.tokens import attenuated
+
+_CARRYING_SECONDS = 5.0
+NOTHING_SERVES = "what serves HTTP is not installed"
+
+
+class Caller(Protocol):
+    """The gate, here or behind a URL."""
+
+    def bind(self, operation: Operation, request: Request) -> Bound: ...
+
+    def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
+
+
+class CommandSettings(Protocol):
+    @property
+    def home(self) -> Path: ...
+
+    @property
+    def book(self) -> Path: ...
+
+    @property
+    def where(self) -> str: ...
+
+    @property
+    def vectors(self) -> str: ...
+
+    @property
+    def owner_cap(self) -> Path: ...
+
+    @property
+    def chat(self) -> ChatSettings: ...
+
+    @property
+    def public_url(self) -> str | None: ...
+
+    @property
+    def seen(self) -> SeenSettings: ...
+
+
+class OpenMemory(Protocol):
+    """An open data folder, as the composition root gives it."""
+
+    @property
+    def gate(self) -> Any: ...
+
+    @property
+    def owner_cap(self) -> str: ...
+
+    @property
+    def made(self) -> bool: ...
+
+    @property
+    def reception(self) -> OAuthState: ...
+
+    def key(self, given: str) -> str: ...
+
+    def working(self) -> AbstractContextManager[None]: ...
+
+    def observe(self, observer: Any) -> None: ...
+
+    def announced(self, url: str) -> AbstractContextManager[None]: ...
+
+    def tidy(self) -> bool: ...
+
+    def catch_up(self, seconds: float) -> None: ...
+
+    def carry(self, seconds: float) -> None: ...
+
+    def repair(self, *, deep: bool = False) -> Mended: ...
+
+    def rebuild(self) -> Mended: ...
+
+    def close(self) -> None: ...
+
+
+OpenHouse = Callable[..., OpenMemory]
+SettingsFrom = Callable[[Mapping[str, str], str | None], CommandSettings]
+
+
+@dataclass
+class Shell:
+    """One invocation of the command line."""
+
+    open_installation: OpenHouse
+    settings_from: SettingsFrom
+    home: str | None = None
+    url: str | None = None
+    cap: str | None = None
+    workspace: str | None = None
+    holder_key: str | None = None
+    json: bool = False
+    peer: str | None = None
+    """Whose memory is looked at; None for that of the cap's own subject."""
+    makes: bool = False
+    """Whether a data folder that was never set up is made; what only looks or deletes says so instead."""
+    _house: OpenMemory | None = field(default=None, repr=False)
+    _caller: Caller | None = field(default=None, repr=False)
+    _opened: list[Callable[[], None]] = field(default_factory=list, repr=False)
+
+    @property
+    def settings(self) -> CommandSettings:
+        return self.settings_from(os.environ, self.home)
+
+    def house(self, **options: Any) -> OpenMemory:
+        if self._house is None:
+            self._house = self.open_installation(self.settings, make=self.makes, **options)
+            self._opened.append(partial(_leave, self._house))
+        return self._house
+
+    def call(self, operation: Operation, request: Request, *, workspace: str | None = None) -> Any:
+        """Ask the gate, with the cap of this invocation.
+
+        Raises: SouvenanceError.
+        """
+        request = checked(request)
+        caller = self._connected()
+        token = self.token(workspace)
+        credentials = Credentials(token)
+        if cap.read_unverified(token)[1]:
+            credentials = self._proved(token, caller.bind(operation, request))
+        return caller.call(operation, credentials, request)
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Meanwhile the data folder is asked about one moment, whatever others write."""
+        with self.house().gate.still() as gate:
+            self._caller = gate
+            try:
+                yield
+            finally:
+                self._caller = None
+
+    def token(self, workspace: str | None = None) -> str:
+        """The cap of this invocation, narrowed to a workspace if one was named."""
+        given = os.environ.get("SOUVENANCE_CAP") if self.cap is None else self.cap
+        token = self._owner_cap() if given is None else _text_of(given)
+        if not token:
+            raise CapMissing("the cap that was given is empty")
+        named = workspace or self.workspace
+        if not named and not self.peer:
+            return token
+        return self.attenuated(token, Attenuate(sub=self.peer, wid=named)).cap
+
+    def grants(self, op: str) -> bool:
+        """Whether the cap of this invocation says that it allows the operation; the gate decides."""
+        self._connected()
+        return op in cap.read_unverified(self.token())[0][-1].ops
+
+    def attenuated(self, token: str, request: Attenuate) -> CapAnswer:
+        """A narrower cap, made here and now."""
+        return attenuated(
+            token,
+            request,
+            jti=fresh_ulid(),
+            now=int(time.time()),
+            secret=Ed25519PrivateKey.generate(),
+            holder_secret=self._holder_secret(),
+        )
+
+    def show(self, answer: Any, lines: Callable[[], str]) -> None:
+        """Print an answer: as JSON if asked for, else as `lines` says."""
+        if self.json:
+            say(msgspec.json.encode(answer).decode())
+        elif text := lines():
+            say(text)
+
+    def renew(self) -> None:
+        """Open the data folder anew, with a new owner's cap."""
+        self._house, self._caller = None, None
+        self.house(renew_owner_cap=True)
+
+    def close(self) -> None:
+        for close in self._opened:
+            close()
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a server is asked, and not the data folder."""
+        return bool(self.server)
+
+    @property
+    def server(self) -> str | None:
+        """The address of the server that is asked, if any is."""
+        return self.url or os.environ.get("SOUVENANCE_URL")
+
+    def _connected(self) -> Caller:
+        if self._caller is None:
+            if url := self.server:
+                from souvenance.surfaces.http.client import RemoteGate
+
+                remote = RemoteGate(url)
+                self._opened.append(remote.close)
+                self._caller = remote
+            else:
+                self._caller = self.house().gate
+        return self._caller
+
+    def _owner_cap(self) -> str:
+        if self._house is not None:
+            return self._house.owner_cap
+        path = self.settings.owner_cap
+        try:
+            return path.read_text("utf-8").strip()
+        except OSError:
+            raise CapMissing(
+                f"no cap was given and there is none at {path}", hint="Give one with --cap or SOUVENANCE_CAP."
+            ) from None
+
+    def _proved(self, token: str, bound: Bound) -> Credentials:
+        key = self._holder_secret()
+        if key is None:
+            return Credentials(token, None, bound)
+        made = proof.make(token, bound, key=key, jti=fresh_ulid(), now=int(time.time()))
+        return Credentials(token, made, bound)
+
+    def _holder_secret(self) -> Ed25519PrivateKey | None:
+        if self.holder_key is None:
+            return None
+        try:
+            return Ed25519PrivateKey.from_private_bytes(unb64(_text_of(f"@{self.holder_key}")))
+        except ValueError:
+            raise InvalidInput(
+                f"{self.holder_key} holds no key", hint="Make one: 'souvenance cap holder-key'."
+            ) from None
+
+
+def _leave(house: OpenMemory) -> None:
+    """Take to the bucket what this command left for it; what can't be waits in the book."""
+    with suppress(Unavailable):
+        house.carry(_CARRYING_SECONDS)
+    house.close()
+
+
+def say(text: str) -> None:
+    """Print a line, and end quietly if nobody reads any more."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise click.exceptions.Exit(0) from None
+
+
+@contextmanager
+def what_serves() -> Iterator[None]:
+    """Import within this what it takes to serve HTTP. Raises: Misconfigured, if that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise Misconfigured(NOTHING_SERVES, hint="Run: pip install 'souvenance[serve]'") from None
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[str]]:
+    """A file of the user's alone that was not there; gone again if what is to be written can't be made.
+
+    Raises: InvalidInput.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise InvalidInput(f"{path} can't be made: {error.strerror}") from None
+    with ExitStack() as otherwise:
+        otherwise.callback(path.unlink, missing_ok=True)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yield file
+        otherwise.pop_all()
+
+
+def fresh_ulid() -> str:
+    return ulid.compose(time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES))
+
+
+def _text_of(given: str) -> str:
+    """The argument itself, or the content of the file that '@' names."""
+    if not given.startswith("@"):
+        return given.strip()
+    try:
+        return Path(given[1:]).expanduser().read_text("utf-8").strip()
+    except OSError as error:
+        raise InvalidInput(f"{given[1:]} can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{given[1:]} is not text") from None

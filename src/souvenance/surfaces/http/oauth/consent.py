@@ -1,0 +1,303 @@
+"""The lobby: the pages on which people sign in and decide which programs they let in."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+from authlib.oauth2 import OAuth2Error
+from msgspec import Struct
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from souvenance.decoders import settled
+from souvenance.domain.oauth import form_target, typed, where_of
+from souvenance.domain.sign_ins import BUILT_IN, Client, hash_of
+from souvenance.errors import Denied, InvalidInput, NotFound, SouvenanceError, Unauthenticated
+from souvenance.gate.messages import WhoAmIAnswer
+from souvenance.gate.oauth_state import Chosen, OAuthState
+from souvenance.surfaces.http.oauth import metadata, pages
+from souvenance.surfaces.http.oauth.authorization_server import Approval, Authority, Polls, granted
+from souvenance.surfaces.http.oauth.browser_session import BrowserSession, forget, remember, visit
+from souvenance.surfaces.http.oauth.consent_choices import Offer, OfferedNamespace
+from souvenance.surfaces.http.oauth.request import Fields, OAuthRequest, fields_of
+from souvenance.surfaces.http.oauth.responses import as_page, page, redirect, to_client, told
+from souvenance.surfaces.http.statuses import status_of
+
+_SIGN_IN = "sign-in"
+_CONSENT = "consent"
+_DEVICE = "device"
+_SIGN_OUT = "sign-out"
+_UNKNOWN = "This browser knows you no longer."
+_TRUSTED = "Nobody has to sign in on this machine: whoever uses it decides as its owner."
+_AGAIN = "Sign in again: that was too long ago."
+
+_Kind = TypeVar("_Kind")
+
+
+class _Device(Struct, frozen=True):
+    """What is kept of a device's request while a person decides: hashes of its two codes."""
+
+    device: bytes
+    typed: bytes
+
+
+class ConsentPages:
+    def __init__(self, reception: OAuthState) -> None:
+        self._reception = reception
+
+    def refuse(self, error: Exception) -> Response:
+        return as_page(error)
+
+    def sign_in(self, asked: OAuthRequest) -> Response:
+        """Raises: SouvenanceError."""
+        come = visit(asked, self._reception)
+        if asked.method == "POST":
+            return self._enter(asked, come, None)
+        who = self._who(come)
+        if who is None:
+            return self._ask_who(asked, come, None)
+        text = f"You are signed in as {who.sub}. Programs that you began to connect can ask you now."
+        return _notice("Signed in", text)
+
+    def sign_out(self, asked: OAuthRequest) -> Response:
+        """Whoever did so while a program waited comes back to where somebody else can sign in.
+
+        Raises: SouvenanceError.
+        """
+        come = visit(asked, self._reception)
+        if asked.method != "POST":
+            who = self._who(come)
+            if who is None or asked.trusted is not None:
+                return _notice("Signed out", _UNKNOWN if asked.trusted is None else _TRUSTED)
+            html = pages.sign_out(action=metadata.SIGN_OUT, csrf=come.form_token(_SIGN_OUT), who=who.sub)
+            return _shown(html, asked, come, 200)
+        request = asked.get("request")
+        come.check_form(asked, *((_CONSENT, request) if request else (_SIGN_OUT,)))
+        self._reception.sign_out(come.secret)
+        waiting = self._reception.asked(request) if request else None
+        answer = _notice("Signed out", _UNKNOWN) if waiting is None else redirect(_back(waiting.content))
+        forget(answer, asked)
+        return answer
+
+    def authorize(self, asked: OAuthRequest) -> Response:
+        """Raises: SouvenanceError, OAuth2Error."""
+        come = visit(asked, self._reception)
+        if asked.method == "POST" and asked.get("request"):
+            return self._decide(asked, come)
+        query = replace(asked, fields=fields_of(asked.query))
+        try:
+            grant = self._authority(asked).get_consent_grant(query)
+        except OAuth2Error as error:
+            sent = to_client(error(), asked.issuer) if self._is_trusted(query) else None
+            return sent or as_page(error)
+        client: Client = grant.client.client
+        if asked.method == "POST":
+            return self._enter(asked, come, client.name)
+        who = self._who(come)
+        if who is None:
+            return self._ask_who(asked, come, client.name)
+        request = self._reception.ask(client.id, msgspec.json.encode(query.fields))
+        offer = self._offer(who, client, query.get("scope"), query.get("login_hint"))
+        return self._consent(asked, come, offer, offer.usual, _place(query), request)
+
+    def _is_trusted(self, query: OAuthRequest) -> bool:
+        """Whether a browser may be sent to where the request says though nobody decided anything.
+
+        Else whoever registers could have this server lead people anywhere.
+        """
+        client = self._reception.client(query.get("client_id"))
+        if client is None:
+            return False
+        here = query.get("redirect_uri").startswith("http://")  # Which is this machine alone.
+        return here or client.id in BUILT_IN or client.used_at is not None
+
+    def _decide(self, asked: OAuthRequest, come: BrowserSession) -> Response:
+        """Raises: SouvenanceError, OAuth2Error."""
+        request = asked.get("request")
+        come.check_form(asked, _CONSENT, request)
+        query = replace(asked, method="GET", fields=self._pending(request, Fields))
+        authority = self._authority(asked)
+        grant = authority.get_consent_grant(query)
+        client: Client = grant.client.client
+        who, token = self._who(come), come.token
+        if who is None or token is None:
+            there = replace(asked, query=urlencode(query.fields))
+            return self._ask_who(there, come, client.name, _AGAIN)
+        offer = self._offer(who, client, query.get("scope"), query.get("login_hint"))
+        chosen = offer.posted(asked)
+        approval: Approval | None = None
+        try:
+            match asked.get("decision"):
+                case "allow":
+                    chosen = offer.chosen(asked)
+                    approval = Approval(token, request, chosen)
+                case "deny":
+                    self._reception.deny(token, request, client.id)
+                case _:
+                    raise InvalidInput("choose whether to allow or to deny")
+            answered = authority.create_authorization_response(grant.request, approval, grant)
+        except (InvalidInput, Denied) as error:
+            return self._consent(asked, come, offer, chosen, _place(query), request, error)
+        return to_client(answered, asked.issuer) or _notice("Done", "You can close this page.")
+
+    def device(self, asked: OAuthRequest) -> Response:
+        """Raises: SouvenanceError."""
+        come = visit(asked, self._reception)
+        if asked.method == "POST" and asked.get("request"):
+            return self._decide_device(asked, come)
+        if asked.method == "POST" and asked.get("cap"):
+            return self._enter(asked, come, None)
+        who = self._who(come)
+        if who is None:
+            return self._ask_who(asked, come, None)
+        if asked.method == "GET":
+            return self._ask_code(asked, come, asked.get("user_code"))
+        come.check_form(asked, _DEVICE)
+        code = typed(asked.get("user_code"))
+        slip = None if code is None else self._reception.device_of(code)
+        client = None if slip is None else self._reception.client(slip.client)
+        if code is None or slip is None or client is None:
+            trouble = "No device waits with this code. It may have expired: let the device show a new one."
+            return self._ask_code(asked, come, asked.get("user_code"), trouble)
+        request = self._reception.ask(client.id, msgspec.json.encode(_Device(slip.hash, hash_of(code))))
+        offer = self._offer(who, client, slip.content.decode())
+        return self._consent(asked, come, offer, offer.usual, _ELSEWHERE, request)
+
+    def _decide_device(self, asked: OAuthRequest, come: BrowserSession) -> Response:
+        """Raises: SouvenanceError."""
+        request = asked.get("request")
+        come.check_form(asked, _CONSENT, request)
+        pending = self._pending(request, _Device)
+        slip = self._reception.waiting(pending.device)
+        client = None if slip is None else self._reception.client(slip.client)
+        if slip is None or client is None:
+            raise _gone()
+        who, token = self._who(come), come.token
+        if who is None or token is None:
+            return self._ask_who(asked, come, client.name, _AGAIN)
+        offer = self._offer(who, client, slip.content.decode())
+        chosen = offer.posted(asked)
+        try:
+            match asked.get("decision"):
+                case "allow":
+                    chosen = offer.chosen(asked)
+                    scope = granted(slip.content.decode(), chosen.access).encode()
+                    self._reception.allow_device(token, request, slip, chosen, pending.typed, scope)
+                    return _notice("Connected", f"{client.name} goes on by itself. You can close this page.")
+                case "deny":
+                    self._reception.deny(token, request, client.id, slip)
+                    return _notice("Denied", f"{client.name} was not let in. You can close this page.")
+                case _:
+                    raise InvalidInput("choose whether to allow or to deny")
+        except (InvalidInput, Denied) as error:
+            return self._consent(asked, come, offer, chosen, _ELSEWHERE, request, error)
+
+    def _enter(self, asked: OAuthRequest, come: BrowserSession, asked_by: str | None) -> Response:
+        """Sign in with the cap of the form, and come back. Raises: SouvenanceError."""
+        come.check_form(asked, _SIGN_IN)
+        try:
+            secret = self._reception.sign_in(asked.get("cap").strip())
+        except (Unauthenticated, Denied) as error:
+            return self._ask_who(asked, come, asked_by, told(error), status_of(type(error)))
+        answer = redirect(asked.here)
+        remember(answer, asked, secret)
+        return answer
+
+    def _ask_who(
+        self,
+        asked: OAuthRequest,
+        come: BrowserSession,
+        asked_by: str | None,
+        trouble: str = "",
+        status: int = 200,
+    ) -> Response:
+        html = pages.sign_in(
+            action=asked.here, csrf=come.form_token(_SIGN_IN), asked_by=asked_by, trouble=trouble
+        )
+        return _shown(html, asked, come, status)
+
+    def _ask_code(self, asked: OAuthRequest, come: BrowserSession, code: str, trouble: str = "") -> Response:
+        html = pages.device(
+            action=metadata.DEVICE_PAGE, csrf=come.form_token(_DEVICE), code=code, trouble=trouble
+        )
+        return _shown(html, asked, come, 400 if trouble else 200)
+
+    def _consent(
+        self,
+        asked: OAuthRequest,
+        come: BrowserSession,
+        offer: Offer,
+        chosen: Chosen,
+        place: OfferedNamespace,
+        request: str,
+        error: SouvenanceError | None = None,
+    ) -> Response:
+        sign_out = metadata.SIGN_OUT if asked.trusted is None else None
+        view = offer.view(
+            chosen, place, csrf=come.form_token(_CONSENT, request), request=request, sign_out=sign_out
+        )
+        html = pages.consent(view, trouble="" if error is None else told(error))
+        return _shown(html, asked, come, 200 if error is None else status_of(type(error)), place.leads_to)
+
+    def _who(self, come: BrowserSession) -> WhoAmIAnswer | None:
+        """Who is signed in, with a cap that is still good. Raises: SouvenanceError."""
+        try:
+            return None if come.token is None else self._reception.who(come.token)
+        except Unauthenticated:
+            return None
+
+    def _offer(self, who: WhoAmIAnswer, client: Client, scope: str, hint: str = "") -> Offer:
+        return Offer(client=client, who=who, scope=scope, hint=hint, now=self._reception.now())
+
+    def _pending(self, request: str, kind: type[_Kind]) -> _Kind:
+        """What was asked, and was not answered yet. Raises: NotFound."""
+        slip = self._reception.asked(request)
+        if slip is None:
+            raise _gone()
+        try:
+            return msgspec.json.decode(slip.content, type=settled(kind))
+        except msgspec.MsgspecError:
+            raise _gone() from None  # It was asked at the other page.
+
+    def _authority(self, asked: OAuthRequest) -> Authority:
+        return Authority(self._reception, Polls(), asked.issuer)
+
+
+_ELSEWHERE = OfferedNamespace(where=pages.ANOTHER_DEVICE, action=metadata.DEVICE_PAGE)
+
+
+def _place(query: OAuthRequest) -> OfferedNamespace:
+    """Where the answer to a request goes whose redirect is known to be good."""
+    uri = query.get("redirect_uri")
+    return OfferedNamespace(
+        where=where_of(uri),
+        action=metadata.AUTHORIZE,
+        leads_to=form_target(uri),
+        source=query.get("source") or None,
+        config_path=query.get("config_path") or None,
+    )
+
+
+def _back(asked: bytes) -> str:
+    """The page that a pending request came from."""
+    try:
+        return f"{metadata.AUTHORIZE}?{urlencode(msgspec.json.decode(asked, type=settled(Fields)))}"
+    except msgspec.MsgspecError:
+        return metadata.DEVICE_PAGE
+
+
+def _notice(title: str, text: str) -> Response:
+    return page(pages.notice(title, text))
+
+
+def _gone() -> NotFound:
+    return NotFound("this request has expired or was answered already", hint="Let the program ask again.")
+
+
+def _shown(html: str, asked: OAuthRequest, come: BrowserSession, status: int, leads_to: str = "") -> Response:
+    answer = page(html, status, leads_to)
+    if not come.known:
+        remember(answer, asked, come.secret)
+    return answer

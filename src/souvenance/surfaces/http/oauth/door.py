@@ -1,0 +1,99 @@
+"""The sign-in door: where people let programs in, and where those fetch what they were given."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import Any
+
+from authlib.oauth2 import OAuth2Error
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from souvenance.errors import SouvenanceError
+from souvenance.gate.gate import Gate
+from souvenance.gate.oauth_state import OAuthState
+from souvenance.surfaces.http.oauth import description, metadata
+from souvenance.surfaces.http.oauth.consent import ConsentPages
+from souvenance.surfaces.http.oauth.endpoints import Endpoints
+from souvenance.surfaces.http.oauth.request import OAuthRequest, read
+from souvenance.surfaces.http.openapi_parts import Paths
+from souvenance.surfaces.http.request_threads import RequestThreads, json_answer
+
+_THREADS = 4
+_TO_ANY_PAGE = {
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": "GET",
+    "access-control-allow-headers": "mcp-protocol-version",
+}
+"""Clients of MCP send that header with their first question, so that a browser asks before it does."""
+
+Answers = Callable[[OAuthRequest], Response]
+
+
+class SignInDoor:
+    """`public_url` is the origin that this server is known by; without it, whatever each request calls it."""
+
+    def __init__(self, reception: OAuthState, public_url: str | None = None) -> None:
+        self._public_url = public_url
+        self._lobby = ConsentPages(reception)
+        self._endpoints = Endpoints(reception)
+        self._threads = ThreadPoolExecutor(_THREADS, "souvenance-signin")
+
+    def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
+        lobby, endpoints = self._lobby, self._endpoints
+        page = partial(self._at, lobby.refuse)
+        api = partial(self._at, endpoints.refuse)
+        return [
+            Route(metadata.AUTHORIZE, page(lobby.authorize), methods=["GET", "POST"]),
+            Route(metadata.DEVICE_PAGE, page(lobby.device), methods=["GET", "POST"]),
+            Route(metadata.SIGN_IN, page(lobby.sign_in), methods=["GET", "POST"]),
+            Route(metadata.SIGN_OUT, page(lobby.sign_out), methods=["GET", "POST"]),
+            Route(metadata.TOKEN, api(endpoints.token), methods=["POST"]),
+            Route(metadata.REVOKE, api(endpoints.revoke), methods=["POST"]),
+            Route(metadata.DEVICE_AUTHORIZATION, api(endpoints.device), methods=["POST"]),
+            Route(metadata.REGISTER, api(endpoints.register, form=False), methods=["POST"]),
+            self._document(metadata.SERVER_METADATA, metadata.of_server),
+            *(
+                self._document(
+                    f"{metadata.RESOURCE_METADATA}{path}", partial(metadata.of_resource, path=path)
+                )
+                for path in ("", metadata.MCP)
+            ),
+        ]
+
+    def described(self) -> Paths:
+        return description.PATHS
+
+    def open(self) -> AbstractAsyncContextManager[None]:
+        @asynccontextmanager
+        async def held() -> AsyncIterator[None]:
+            yield
+            self._threads.shutdown(wait=False)
+
+        return held()
+
+    def _document(self, path: str, told: Callable[[str], dict[str, Any]]) -> Route:
+        async def answer(request: Request) -> Response:
+            if request.method == "OPTIONS":
+                return Response(status_code=204, headers=_TO_ANY_PAGE)
+            asked = await read(request, self._public_url)
+            return json_answer(200, told(asked.issuer), {"cache-control": "max-age=300", **_TO_ANY_PAGE})
+
+        return Route(path, answer, methods=["GET", "OPTIONS"])
+
+    def _at(
+        self, refuse: Callable[[Exception], Response], answers: Answers, *, form: bool = True
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            try:
+                asked = await read(request, self._public_url, form=form)
+                return await asyncio.get_running_loop().run_in_executor(self._threads, answers, asked)
+            except (SouvenanceError, OAuth2Error) as error:
+                return refuse(error)
+
+        return answer

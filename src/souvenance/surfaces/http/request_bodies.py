@@ -1,0 +1,224 @@
+"""Request bodies: nothing of one is read before its token's signature is good.
+
+A body has a size, a deadline as a whole and between two pieces of it, and counts against one budget of bytes
+that all requests of the process share. It stays in memory: no part of it is ever written to a file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.requests import Request
+
+from souvenance.domain.limits import Limits
+from souvenance.errors import (
+    BodyTimeout,
+    BodyTooLarge,
+    InvalidInput,
+    RateLimited,
+    ServerBusy,
+    SouvenanceError,
+)
+from souvenance.gate.gate import Gate
+from souvenance.surfaces.http.request_threads import token_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.types import Scope
+
+BODIES = "souvenance.bodies"
+"""Where a request's scope has what its body is read with."""
+
+FORM_BYTES = 64 * 1024
+"""What a form may hold beside its file."""
+_SHARES = 4
+_ROOM_SECONDS = 2.0
+"""How long a request waits for others to end before it is refused."""
+_RETRY_SECONDS = 1
+_MOST_DIGITS = 18
+_NOBODY = ""
+"""Who sends the bodies that come without a token, all of them together."""
+
+
+class Body(NamedTuple):
+    content: bytes = b""
+    fault: SouvenanceError | None = None
+    """Why it is not all there. Told once the gate has admitted the token: its row is written first."""
+
+    def read(self) -> bytes:
+        """Raises: BodyTooLarge, BodyTimeout, RateLimited, ServerBusy, InvalidInput."""
+        if self.fault is not None:
+            raise self.fault
+        return self.content
+
+
+async def body_of(request: Request, gate: Gate, most: int) -> Body:
+    """The body of a request that needs a token. Raises: CapMissing, CapMalformed, CapSigInvalid."""
+    who = gate.recognised(token_of(request))
+    return await _held(request).read(request, most, who)
+
+
+async def body_of_anybody(request: Request, most: int) -> Body:
+    """The body of a request that needs no token, such as those that ask for one."""
+    return await _held(request).read(request, most, _NOBODY)
+
+
+def _held(request: Request) -> _Held:
+    held: _Held = request.scope[BODIES]
+    return held
+
+
+class Bodies:
+    """Reads bodies within the limits, for one process."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        largest = max(limits.body_bytes, limits.batch_bytes, limits.file_bytes + FORM_BYTES)
+        total = max(limits.bodies_bytes, largest)
+        self.room = BodyBudget(total, max(total // _SHARES, largest))
+
+    @contextmanager
+    def during(self, scope: Scope) -> Iterator[None]:
+        """What the request's body takes is free again when the request is over."""
+        held = _Held(self)
+        scope[BODIES] = held
+        try:
+            yield
+        finally:
+            held.release()
+
+
+class _Held:
+    """What one request holds of the budget."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self._bodies = bodies
+        self._who = _NOBODY
+        self._bytes = 0
+
+    async def read(self, request: Request, most: int, who: str) -> Body:
+        self._who = who
+        try:
+            return Body(await self._read(request, most))
+        except SouvenanceError as fault:
+            self.release()
+            return Body(fault=fault)
+
+    def release(self) -> None:
+        self._bodies.room.give_back(self._who, self._bytes)
+        self._bytes = 0
+
+    async def _read(self, request: Request, most: int) -> bytes:
+        await self._grow(_declared(request), most)
+        now = asyncio.get_running_loop().time
+        limits = self._bodies.limits
+        ends = now() + limits.body_seconds
+        chunks: list[bytes] = []
+        size = 0
+        more = True
+        while more:
+            try:
+                async with asyncio.timeout_at(min(ends, now() + limits.body_stall_seconds)):
+                    message = await request.receive()
+            except TimeoutError:
+                raise BodyTimeout("the body did not arrive in time") from None
+            if message["type"] != "http.request":
+                raise InvalidInput("the connection was closed before the body was there")
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            await self._grow(size, most)
+            more = message.get("more_body", False)
+        return b"".join(chunks)
+
+    async def _grow(self, size: int, most: int) -> None:
+        """Have room for so many bytes in all."""
+        if size > most:
+            raise BodyTooLarge(f"the body is larger than {most} bytes")
+        if size > self._bytes:
+            await self._bodies.room.take(self._who, size - self._bytes)
+            self._bytes = size
+
+
+def _declared(request: Request) -> int:
+    """How long the body says it is; 0 if it does not say."""
+    length = request.headers.get("content-length", "")
+    if not (length.isascii() and length.isdigit()):
+        return 0
+    return int(length[: _MOST_DIGITS + 1])
+
+
+class _Waiting(NamedTuple):
+    who: str
+    size: int
+    granted: asyncio.Future[None]
+
+
+class BodyBudget:
+    """A budget of bytes, of which nobody holds more than a share. Whoever waits is served in turn."""
+
+    def __init__(self, total: int, share: int, patience: float = _ROOM_SECONDS) -> None:
+        self._free = total
+        self._share = share
+        self._patience = patience
+        self._taken: Counter[str] = Counter()
+        self._queue: deque[_Waiting] = deque()
+
+    async def take(self, who: str, count: int) -> None:
+        """Raises: RateLimited if their share is used up, ServerBusy if all is."""
+        if not self._queue and self._grant(who, count):
+            return
+        waiting = _Waiting(who, count, asyncio.get_running_loop().create_future())
+        self._queue.append(waiting)
+        self._serve()
+        try:
+            async with asyncio.timeout(self._patience):
+                await waiting.granted
+        except TimeoutError:
+            self._leave(waiting)
+            raise self._refusal(who, count) from None
+        except asyncio.CancelledError:
+            self._leave(waiting)
+            raise
+
+    def give_back(self, who: str, count: int) -> None:
+        if not count:
+            return
+        self._free += count
+        self._taken[who] -= count
+        if not self._taken[who]:
+            del self._taken[who]
+        self._serve()
+
+    def _grant(self, who: str, count: int) -> bool:
+        if count > self._free or self._taken[who] + count > self._share:
+            return False
+        self._free -= count
+        self._taken[who] += count
+        return True
+
+    def _serve(self) -> None:
+        """Whoever waits for their own share holds nobody else up; whoever waits for the budget is next."""
+        for waiting in tuple(self._queue):
+            if self._grant(waiting.who, waiting.size):
+                self._queue.remove(waiting)
+                waiting.granted.set_result(None)
+            elif self._taken[waiting.who] + waiting.size <= self._share:
+                return
+
+    def _leave(self, waiting: _Waiting) -> None:
+        if waiting in self._queue:
+            self._queue.remove(waiting)
+            self._serve()
+        else:
+            self.give_back(waiting.who, waiting.size)
+
+    def _refusal(self, who: str, count: int) -> SouvenanceError:
+        if self._taken[who] + count > self._share:
+            return RateLimited(
+                f"requests of this token hold {self._taken[who]} bytes already", retry_after=_RETRY_SECONDS
+            )
+        return ServerBusy("other requests use all memory for bodies", retry_after=_RETRY_SECONDS)

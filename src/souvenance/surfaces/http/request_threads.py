@@ -1,0 +1,138 @@
+"""What every door over HTTP does alike: find the token, call the gate, write JSON."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from souvenance.domain.proof import Bound, bound_headers
+from souvenance.errors import RateLimited, SouvenanceError, Unauthenticated
+from souvenance.gate.gate import Gate
+from souvenance.gate.operation import Operation
+from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.fair_threads import FairThreads, Full
+
+HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+encode = msgspec.json.Encoder().encode
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+Reads = Callable[[], Any]
+"""Reads the request, once the cap is admitted."""
+
+_Piece = TypeVar("_Piece")
+
+MOST_WAITING = 256
+"""Requests of one token that may wait for threads of one kind. One more is refused."""
+_NOBODY = ""
+"""In whose turn requests are served whose token is not one of ours."""
+
+LOCAL = "local"
+"""What clients of a local server without keys send in place of one."""
+
+
+class RequestThreads:
+    """The threads that do what the event loop must not wait for. Each kind serves the tokens in turn.
+
+    Searching is computing, and so is preparing what will be written; threads that compute only take the
+    interpreter's lock from each other, so one computes for all. A verdict computes next to nothing and must
+    not wait for a search, so it has threads of its own. Writing waits for the disk: those are more. A
+    question may wait for a model, and nobody who writes should wait for that.
+    """
+
+    def __init__(self, gate: Gate) -> None:
+        self._verdicts = FairThreads(2, "souvenance-verdicts")
+        self._computing = FairThreads(1, "souvenance-computing", most_waiting=MOST_WAITING)
+        self._waiting = FairThreads(8, "souvenance-waiting", most_waiting=MOST_WAITING)
+        self._thinking = FairThreads(32, "souvenance-thinking", most_waiting=MOST_WAITING)
+        gate.computing = self._compute
+
+    async def call(self, gate: Gate, operation: Operation, credentials: Credentials, read: Reads) -> Any:
+        """What the gate answers. Raises: SouvenanceError."""
+        caller = gate.caller(credentials) or _NOBODY
+        if caller == _NOBODY or operation.verdict:
+            return await self._judge(caller, gate.call, operation, credentials, read)
+        pool = self._thinking if operation.waits else self._waiting if operation.writes else self._computing
+        try:
+            return await asyncio.wrap_future(pool.submit(caller, gate.call, operation, credentials, read))
+        except Full:
+            return await self._judge(caller, gate.call, operation, credentials, _too_many)
+
+    async def judge(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
+        """What comes of something that only judges the token. Raises: SouvenanceError."""
+        return await self._judge(gate.caller(credentials) or _NOBODY, work)
+
+    async def look(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
+        """What comes of something that only reads. Raises: SouvenanceError."""
+        return await self._of(self._computing, gate, credentials, work)
+
+    async def keep(self, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]) -> _Piece:
+        """What comes of something that writes. Raises: SouvenanceError."""
+        return await self._of(self._waiting, gate, credentials, work)
+
+    async def next(self, pieces: Iterator[_Piece]) -> _Piece:
+        """The next of what is waited for. Raises: SouvenanceError."""
+        return await asyncio.wrap_future(self._thinking.submit(f"answer {id(pieces)}", next, pieces))
+
+    def _compute(self, caller: str, work: Callable[[], _Piece]) -> _Piece:
+        try:
+            return self._computing.run(caller, work)
+        except Full:
+            return _too_many()
+
+    async def _of(
+        self, pool: FairThreads, gate: Gate, credentials: Credentials, work: Callable[[], _Piece]
+    ) -> _Piece:
+        try:
+            caller = gate.caller(credentials) or _NOBODY
+            return await asyncio.wrap_future(pool.submit(caller, work))
+        except Full:
+            return _too_many()
+
+    async def _judge(self, caller: str, judge: Callable[..., _Piece], *args: Any) -> _Piece:
+        return await asyncio.wrap_future(self._verdicts.submit(caller, judge, *args))
+
+
+def _too_many() -> NoReturn:
+    raise RateLimited(f"{MOST_WAITING} requests of this token wait already", retry_after=1)
+
+
+def credentials_of(request: Request, body: bytes) -> Credentials:
+    proof = request.headers.get("dpop")
+    if proof is None:  # Nothing is bound to this request, and what would be is not looked up.
+        return Credentials(token_of(request), None, Bound("", "", body))
+    bound = Bound(request.method, _target(request), body, bound_headers(request.headers.items()))
+    return Credentials(token_of(request), proof, bound)
+
+
+def token_of(request: Request) -> str | None:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() not in ("bearer", "dpop"):
+        return None
+    token = token.strip()
+    trusted: str | None = request.scope.get("souvenance.trusted")
+    return trusted if token == LOCAL else token
+
+
+def _target(request: Request) -> str:
+    query = request.url.query
+    return f"{request.url.path}?{query}" if query else request.url.path
+
+
+def json_answer(status: int, content: Any, headers: dict[str, str] | None = None) -> Response:
+    return Response(encode(content), status, {**HEADERS, **(headers or {})}, "application/json")
+
+
+def refusal_headers(error: SouvenanceError) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    if isinstance(error, RateLimited):
+        headers["retry-after"] = str(error.retry_after)
+    elif error.retryable:
+        headers["retry-after"] = "1"
+    if isinstance(error, Unauthenticated):
+        headers["www-authenticate"] = f'Bearer error="invalid_token", error_description="{error.code}"'
+    return headers

@@ -1,0 +1,110 @@
+"""The traces: a span for each request, what it asks of the gate, each transaction and each call of a model.
+
+Where they go, and how many, is told by OpenTelemetry's own variables. The provider is this server's alone, so
+that libraries which trace into a common one can't put a word of a request into it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from contextvars import Token
+from typing import Any
+
+from opentelemetry import context as contexts
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from starlette.types import Scope
+
+from souvenance.domain.request_id import CURRENT
+from souvenance.surfaces.http.telemetry.route_names import RouteName
+from souvenance.version import __version__
+
+_FLUSH_SECONDS = 2.0
+_FIRST_FAULT = 500
+_HOLDS_OTHERS = "operation"
+"""The kind of work that other work happens in; all else is too short, or ends in another thread."""
+_CLIENT = "model"
+
+
+class OpenSpan:
+    """A span under way; while it is, others are inside it if it holds others."""
+
+    __slots__ = ("_span", "_token")
+
+    def __init__(self, span: Span, token: Token[contexts.Context] | None) -> None:
+        self._span = span
+        self._token = token
+
+    def end(self, outcome: str, counts: Mapping[str, int]) -> None:
+        self._span.set_attribute("souvenance.outcome", outcome)
+        for what, number in counts.items():
+            self._span.set_attribute(f"souvenance.{what}", number)
+        self._close(failed=outcome != "ok")
+
+    def end_request(self, place: RouteName, status: int, error: str) -> None:
+        self._span.update_name(f"{place.door} {place.operation}")
+        self._span.set_attribute("souvenance.door", place.door)
+        self._span.set_attribute("souvenance.operation", place.operation)
+        if status:
+            self._span.set_attribute("http.response.status_code", status)
+        if error:
+            self._span.set_attribute("error.type", error)
+        self._close(failed=not 0 < status < _FIRST_FAULT)
+
+    def _close(self, *, failed: bool) -> None:
+        if failed:
+            self._span.set_status(Status(StatusCode.ERROR))
+        self._span.end()
+        if self._token is not None:
+            contexts.detach(self._token)
+
+
+class Tracing:
+    def __init__(self) -> None:
+        named = Resource({SERVICE_NAME: "souvenance", SERVICE_VERSION: __version__})
+        self._provider = TracerProvider(resource=named.merge(_from_variables()), shutdown_on_exit=False)
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        self._tracer = self._provider.get_tracer("souvenance", __version__)
+        self._propagator = TraceContextTextMapPropagator()
+
+    def request(self, scope: Scope) -> OpenSpan:
+        """A request, inside the client's own span if it names one."""
+        told = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in scope["headers"]
+            if name in (b"traceparent", b"tracestate")
+        }
+        parent = self._propagator.extract(told, contexts.Context())
+        about = {"http.request.method": scope["method"], "souvenance.request_id": CURRENT.get()}
+        span = self._tracer.start_span("request", parent, SpanKind.SERVER, about)
+        return OpenSpan(span, contexts.attach(set_span_in_context(span, parent)))
+
+    def work(self, kind: str, name: str) -> OpenSpan:
+        """A piece of work of one of the kinds that an observer is told of."""
+        of = SpanKind.CLIENT if kind == _CLIENT else SpanKind.INTERNAL
+        span = self._tracer.start_span(f"{kind} {name}", kind=of, attributes=_about())
+        token = contexts.attach(set_span_in_context(span)) if kind == _HOLDS_OTHERS else None
+        return OpenSpan(span, token)
+
+    def close(self) -> None:
+        """Send what is left, if that can be done in a moment."""
+        ending = threading.Thread(target=self._provider.shutdown, daemon=True)
+        ending.start()
+        ending.join(_FLUSH_SECONDS)
+
+
+def _about() -> dict[str, Any]:
+    current = CURRENT.get()
+    return {"souvenance.request_id": current} if current else {}
+
+
+def _from_variables() -> Resource:
+    """What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say, and nothing that is guessed."""
+    told = Resource.create().attributes
+    guessed = str(told.get(SERVICE_NAME, "")).startswith("unknown_service")
+    return Resource({name: value for name, value in told.items() if not (guessed and name == SERVICE_NAME)})
