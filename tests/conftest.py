@@ -13,6 +13,7 @@ import pytest
 from objects.seaweed import ROOT, Seaweed
 from souvenance.adapters.embed.packaged import packaged
 
+pytest.register_assert_rewrite("contracts")
 pytest_plugins = ["pace"]
 STORES = ("postgres", "postgres+s3")
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from reference.embedder import ReferenceEmbedder
 
 Script = Callable[[dict], tuple[int, object] | None]
 """From the body of a request to a status and a body (bytes as they are); None to answer as usual."""

@@ -9,12 +9,12 @@ import pytest
 
 from adapters.embeddings import endpoint, usual
 from adapters.receivers import rude
+from contracts.embedder_contract import likeness
 from ports import vacant_port
+from reference.embedder import ReferenceEmbedder
 from souvenance.adapters.embed.backoff import Rest
 from souvenance.adapters.embed.endpoint import EndpointEmbedder
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.errors import Misconfigured, Unavailable
-from souvenance.testing.embedder_contract import likeness
 
 KEY = "sk-a-very-secret-key"
 

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from adapters import tiny_model
+from contracts.embedder_contract import likeness
 from souvenance.adapters.embed.choice import choose
 from souvenance.adapters.embed.model_folder import folder
 from souvenance.adapters.embed.wordpiece import wordpieces
 from souvenance.domain.embedding import EmbedderSettings
 from souvenance.errors import Misconfigured, Tampered
-from souvenance.testing.embedder_contract import likeness
 
 WORDS = ["tea", "milk", "query", "passage", ":", "i", "like"]
 

@@ -8,13 +8,13 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from adapters import tiny_model
+from contracts.embedder_contract import likeness
 from souvenance.adapters.embed.model_folder import folder
 from souvenance.config import settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
-from souvenance.testing.embedder_contract import likeness
 
 SAME = [("wie", "is"), ("mein", "my"), ("hund", "dog"), ("heißt", "called"), ("zug", "train"), ("犬", "dog")]
 LINES = ("my dog is called Rex", "the train was late again", "we had soup for lunch")

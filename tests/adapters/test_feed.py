@@ -4,10 +4,10 @@ import sqlite3
 
 import pytest
 
+from contracts.store_scenes import ROOM, changes_since, numbered
 from souvenance.adapters.sql.change_feed import EVERY, SIZE
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.testing.book_scenes import ROOM, changes_since, numbered
 
 LINES = 1000
 

@@ -3,8 +3,8 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+from contracts.threads import often_interrupted
 from souvenance.adapters.lazy_loading import Later, TokensWhenAsked
-from souvenance.testing.threads import often_interrupted
 
 THREADS = 16
 

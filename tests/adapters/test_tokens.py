@@ -84,8 +84,8 @@ def refuse(event, arguments):
     if event.startswith("socket."):
         raise SystemExit(f"{event} while counting")
 sys.addaudithook(refuse)
-from souvenance.adapters.token_counts import Tokens
-print(Tokens().count("Olá, how are you?"), {"numpy", "ssl", "socket"} & set(sys.modules))
+from souvenance.adapters.token_counts import TokenCounter
+print(TokenCounter().count("Olá, how are you?"), {"numpy", "ssl", "socket"} & set(sys.modules))
 """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["6", "set()"]

@@ -7,14 +7,10 @@ from contextlib import closing
 import pytest
 
 import stores
-from souvenance.adapters.inmemory.store import MemoryBook
-from souvenance.adapters.sql.sqlite import SqliteEngine
-from souvenance.adapters.sql.store import SqlStore
-from souvenance.domain import audit
-from souvenance.domain.capability import Revocation
-from souvenance.errors import IntegrityError, StorageReadOnly, StorageUnavailable
-from souvenance.testing.book_contract import BookContract
-from souvenance.testing.book_scenes import (
+from contracts.jobs_contract import add, errand, expect_each_once, work_off
+from contracts.persistent_store_contract import FilesBookContract
+from contracts.store_contract import BookContract
+from contracts.store_scenes import (
     IDS,
     TRAVEL,
     WORKSPACE,
@@ -24,8 +20,12 @@ from souvenance.testing.book_scenes import (
     log,
     sealed_line,
 )
-from souvenance.testing.stored_book_contract import FilesBookContract
-from souvenance.testing.work_contract import add, errand, expect_each_once, work_off
+from reference.store import MemoryBook
+from souvenance.adapters.sql.sqlite import SqliteEngine
+from souvenance.adapters.sql.store import SqlStore
+from souvenance.domain import audit
+from souvenance.domain.capability import Revocation
+from souvenance.errors import IntegrityError, StorageReadOnly, StorageUnavailable
 
 
 def work_off_in_a_process(path, holder):

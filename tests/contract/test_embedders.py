@@ -10,14 +10,14 @@ import pytest
 
 from adapters import tiny_model
 from adapters.embeddings import endpoint
+from contracts.embedder_contract import TEXTS, EmbedderContract, likeness
+from reference.embedder import ReferenceEmbedder
 from souvenance.adapters.embed import packaged as package
 from souvenance.adapters.embed.endpoint import EndpointEmbedder
 from souvenance.adapters.embed.fastembed_models import FastEmbedder
 from souvenance.adapters.embed.model_folder import folder
 from souvenance.adapters.embed.packaged import packaged
 from souvenance.adapters.embed.wordpiece import wordpieces
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
-from souvenance.testing.embedder_contract import TEXTS, EmbedderContract, likeness
 
 WORDS = sorted({word.strip(".:").lower() for text in TEXTS for word in text.split()} | set("abcdefgh "))
 

@@ -5,16 +5,8 @@ from random import Random
 import pytest
 
 import stores
-from souvenance.adapters.index.compartment import RoomIndex
-from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.inmemory.index import ReferenceIndex
-from souvenance.adapters.inmemory.store import MemoryBook
-from souvenance.domain import relevance
-from souvenance.domain.change_feed import Saying
-from souvenance.ports import index as index_port
-from souvenance.ports.index import IndexQuery, Inquiry
-from souvenance.testing.index_contract import IndexContract
-from souvenance.testing.index_scenes import (
+from contracts.index_contract import IndexContract
+from contracts.index_scenes import (
     BOB,
     EAST,
     EVERYTHING,
@@ -32,6 +24,14 @@ from souvenance.testing.index_scenes import (
     meaning,
     search,
 )
+from reference.index import ReferenceIndex
+from reference.store import MemoryBook
+from souvenance.adapters.index.compartment import RoomIndex
+from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.domain import relevance
+from souvenance.domain.change_feed import Saying
+from souvenance.ports import index as index_port
+from souvenance.ports.index import IndexQuery, Inquiry
 
 
 class Contract(IndexContract):

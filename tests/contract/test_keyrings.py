@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from contracts.keyring_contract import CONTEXT, KEY, KeyringContract
 from souvenance.adapters.crypto.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
 from souvenance.errors import Misconfigured
-from souvenance.testing.keyring_contract import CONTEXT, KEY, KeyringContract
 
 FILES = (ROOT_FILE, SIGNING_FILE)
 

@@ -10,13 +10,13 @@ from base64 import b64encode
 
 import pytest
 
+from contracts.write_queue_contract import Hand, OutboxContract, put
 from processes import PATIENCE_SECONDS
-from souvenance.adapters.inmemory.write_queue import MemoryOutbox
+from reference.write_queue import MemoryOutbox
 from souvenance.adapters.write_queue.folder import FILE, KEY_FILE, LOCK_FILE
 from souvenance.adapters.write_queue.queue import SealedOutbox
 from souvenance.errors import StorageFull, StorageReadOnly, StorageUnavailable
 from souvenance.ports.write_queue import QueueStatus, WriteRefused
-from souvenance.testing.outbox_contract import Hand, OutboxContract, put
 
 RARE = "Quxabolinda"
 LANE = "Vrathnikel's lane"

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 from msgspec.structs import replace
 
+from contracts.store_scenes import IDS, OWNER, ROOM, WORKSPACE, numbered
 from souvenance.adapters.sql.change_feed import SIZE
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore, SqlTransaction
@@ -16,7 +17,6 @@ from souvenance.domain.directory import MEMBER, PEER
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
 from souvenance.domain.jobs import DERIVE, REASONING, Errand
 from souvenance.ports.store import Turns, TurnSpan, Views
-from souvenance.testing.book_scenes import IDS, OWNER, ROOM, WORKSPACE, numbered
 
 
 class ExplainingEngine:

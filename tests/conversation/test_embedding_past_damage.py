@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from gate.world import on_sqlite
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from reference.embedder import ReferenceEmbedder
 from souvenance.core.embedding import _AT_ONCE
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

@@ -118,7 +118,7 @@ def test_a_day_is_told_from_the_same_numbers_elsewhere():
         ("user_name", "userName, user-name"),
         ("getUser", "call getUser()"),
         ("HTTP server", "class HTTPServer"),
-        ("words.py", "src/souvenance/language/terms.py:12"),
+        ("words.py", "src/package/words.py:12"),
         ("/etc/passwd", "cat /etc/passwd"),
         ("dry-run", "with --dry-run"),
         ("std::vector", "a std::vector<int>"),

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from gate.world import KINDS, World, each_kind
-from souvenance.adapters.inmemory.store import MemoryBook
+from reference.store import MemoryBook
 from souvenance.domain.audit import verify
 from souvenance.domain.limits import Limits
 from souvenance.errors import AuditUnavailable, StorageFull, StorageUnavailable

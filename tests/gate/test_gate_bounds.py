@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gate.world import KINDS, World, on_sqlite
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from reference.embedder import ReferenceEmbedder
 from souvenance.core.embedding import embed_some
 
 QUESTIONS = ("tea in May", "which hotel did you book?", "what happened last week?", "unicorn", "ote")

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from reference.embedder import ReferenceEmbedder
 from souvenance.core.embedding import embed_some
 from souvenance.domain.relevance import WEIGHTS
 from souvenance.gate import messages as m

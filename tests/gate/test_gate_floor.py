@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gate.world import KINDS, World, on_sqlite
+from reference.embedder import DIMENSIONS, ReferenceEmbedder
 from souvenance.adapters.embed.vectors import packed
-from souvenance.adapters.inmemory.embedder import DIMENSIONS, ReferenceEmbedder
 from souvenance.core.embedding import embed_some
 from souvenance.domain.names import Compartment
 

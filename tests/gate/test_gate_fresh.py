@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from gate.world import KINDS, World, on_sqlite
+from reference.embedder import ReferenceEmbedder
 from souvenance.adapters.embed.vectors import packed
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.core.embedding import embed_some
 from souvenance.errors import Unavailable
 from souvenance.gate import messages as m

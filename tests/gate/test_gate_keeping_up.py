@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gate.world import World
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
-from souvenance.adapters.inmemory.index import ReferenceIndex
+from reference.embedder import ReferenceEmbedder
+from reference.index import ReferenceIndex
 from souvenance.gate.conversation import operations as o
 from souvenance.gate.conversation import requests as q
 from souvenance.gate.worker import Worker

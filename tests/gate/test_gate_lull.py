@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from gate.world import World
-from souvenance.adapters.inmemory.index import ReferenceIndex
+from reference.index import ReferenceIndex
 from souvenance.gate.idle import Idle
 from souvenance.gate.worker import Worker
 

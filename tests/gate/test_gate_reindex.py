@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from gate.world import KINDS, World, on_sqlite
+from reference.embedder import ReferenceEmbedder
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.core import reindex
 from souvenance.core.remember import ANALYSIS, analysed, bounds_of
 from souvenance.domain.line import LinePlace

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gate.test_gate_audit import FullBook, MuteBook
 from gate.world import KINDS, World, each_kind
 from processes import PATIENCE_SECONDS
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from reference.embedder import ReferenceEmbedder
 from souvenance.domain.limits import Limits
 from souvenance.domain.proof import Bound
 from souvenance.errors import AuditUnavailable, SouvenanceError, StorageFull

@@ -2,7 +2,7 @@
 
 import threading
 
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
+from reference.embedder import ReferenceEmbedder
 from souvenance.core.embedding_space import Meaning
 from souvenance.domain.names import Compartment
 from souvenance.errors import Unavailable

@@ -13,10 +13,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import stores
+from reference.index import ReferenceIndex
+from reference.store import MemoryBook
 from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.inmemory.index import ReferenceIndex
-from souvenance.adapters.inmemory.store import MemoryBook
 from souvenance.adapters.token_counts import TokenCounter
 from souvenance.adapters.webhook_sender import HttpCourier
 from souvenance.core.embedding_space import Meaning

@@ -3,7 +3,7 @@
 import threading
 
 from hermes.honcho_fake import eventually
-from souvenance.adapters.inmemory.write_queue import MemoryOutbox
+from reference.write_queue import MemoryOutbox
 from souvenance.adapters.system_clock import SystemClock
 from souvenance.errors import ServerUnreachable
 from souvenance.hermes import delivery

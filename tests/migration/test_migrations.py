@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
+from contracts.store_scenes import IDS, ROOM, TRAVEL, sealed_line
 from souvenance.adapters.sql.migrations import migrate, shipped
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -14,7 +15,6 @@ from souvenance.domain.directory import SESSION, Entry
 from souvenance.domain.jobs import DERIVE, Errand, Tally
 from souvenance.errors import Misconfigured, StorageFull
 from souvenance.ports.store import Vector
-from souvenance.testing.book_scenes import IDS, ROOM, TRAVEL, sealed_line
 
 KNOWN = shipped()
 STATEMENTS = 1 + sum(migration.text.count(";\n") + 1 for migration in KNOWN)

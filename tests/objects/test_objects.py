@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
+from contracts.object_store_contract import ObjectsContract
 from objects.proxy import CUT, HANG, LATE_CUT, FaultProxy
 from objects.seaweed import BUCKET, ROOT
 from souvenance.adapters.objects.choice import open_objects
 from souvenance.adapters.objects.folder import FolderObjects
 from souvenance.adapters.objects.s3 import TRIES, S3Objects
 from souvenance.errors import Misconfigured, StorageUnavailable
-from souvenance.testing.objects_contract import ObjectsContract
 
 
 class TestFolder(ObjectsContract):

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 import stores
-from souvenance.adapters.inmemory.store import MemoryBook
+from contracts.replication_contract import ShipmentsContract
+from contracts.store_contract import BookContract
+from contracts.store_scenes import IDS, sealed_line
+from contracts.store_scenes import ROOM as HERE
+from reference.store import MemoryBook
 from souvenance.adapters.objects.folder import FolderObjects
 from souvenance.adapters.system_clock import SystemEntropy
 from souvenance.core.replication.change_notes import MirroredBook
@@ -13,10 +17,6 @@ from souvenance.core.replication.status import mirrored
 from souvenance.errors import Misconfigured
 from souvenance.ports.replication import KEY, LINE, REPLACED, ROOM
 from souvenance.ports.store import WrappedKey
-from souvenance.testing.book_contract import BookContract
-from souvenance.testing.book_scenes import IDS, sealed_line
-from souvenance.testing.book_scenes import ROOM as HERE
-from souvenance.testing.shipments_contract import ShipmentsContract
 
 
 class TestMemoryShipments(ShipmentsContract):

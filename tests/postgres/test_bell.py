@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
+from contracts.jobs_contract import NOW, add, errand
+from contracts.store_scenes import GiveUp
 from postgres.server import Server
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.errors import StorageUnavailable
-from souvenance.testing.book_scenes import GiveUp
-from souvenance.testing.work_contract import NOW, add, errand
 
 PATIENCE_SECONDS = 30
 

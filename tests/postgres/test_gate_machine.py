@@ -23,9 +23,9 @@ from conversation.world import Stage
 from gate.world import SeededEntropy, World
 from objects.mended import mending
 from objects.seaweed import BUCKET
+from reference.index import ReferenceIndex
+from reference.store import MemoryBook
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.inmemory.index import ReferenceIndex
-from souvenance.adapters.inmemory.store import MemoryBook
 from souvenance.adapters.objects.choice import open_objects
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine

@@ -9,11 +9,11 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
+from contracts.store_scenes import ROOM, fill
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.embedding import PGVECTOR
-from souvenance.testing.book_scenes import ROOM, fill
 
 TABLES = """SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attname = 'workspace'"""

@@ -9,6 +9,8 @@ import psycopg
 import pytest
 from psycopg import errors
 
+from contracts.store_scenes import ROOM, WORKSPACE, append, event, log, numbered, sealed_line
+from contracts.threads import in_many_threads
 from postgres.server import Server
 from processes import until
 from souvenance.adapters.sql.postgres import PostgresEngine
@@ -23,8 +25,6 @@ from souvenance.errors import (
     StorageReadOnly,
     StorageUnavailable,
 )
-from souvenance.testing.book_scenes import ROOM, WORKSPACE, append, event, log, numbered, sealed_line
-from souvenance.testing.threads import in_many_threads
 from surfaces.door import serving
 
 PATIENCE_SECONDS = 30

@@ -13,12 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
+from contracts.index_agreement import BATCHES, Agreement
+from contracts.index_bounds_contract import BoundsContract
+from contracts.index_meaning_contract import MeaningContract
+from contracts.index_scenes import IDS, TEA, TO_EAST, WORK, add, hits, lie, meaning, packed
+from contracts.store_scenes import ROOM, SPACE, fill
+from contracts.threads import in_many_threads
 from gate.test_gate_reindex import begin, tidy
 from gate.world import World
+from reference.embedder import ReferenceEmbedder
+from reference.index import ReferenceIndex
 from souvenance.adapters.embed.packaged import installed
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
-from souvenance.adapters.inmemory.index import ReferenceIndex
 from souvenance.adapters.sql.copy_store import copy_store
 from souvenance.adapters.sql.pgvector import PlainVectors
 from souvenance.adapters.sql.postgres import PostgresEngine
@@ -35,12 +41,6 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.ports.index import IndexQuery
 from souvenance.ports.store import Vector
-from souvenance.testing.book_scenes import ROOM, SPACE, fill
-from souvenance.testing.index_agreement import BATCHES, Agreement
-from souvenance.testing.index_bounds_contract import BoundsContract
-from souvenance.testing.index_meaning_contract import MeaningContract
-from souvenance.testing.index_scenes import IDS, TEA, TO_EAST, WORK, add, hits, lie, meaning, packed
-from souvenance.testing.threads import in_many_threads
 from surfaces.door import souvenance
 
 SIZE = 12

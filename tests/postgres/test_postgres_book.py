@@ -6,10 +6,10 @@ import multiprocessing
 
 import pytest
 
+from contracts.jobs_contract import add, errand, expect_each_once, work_off
+from contracts.persistent_store_contract import StoredBookContract
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.testing.stored_book_contract import StoredBookContract
-from souvenance.testing.work_contract import add, errand, expect_each_once, work_off
 
 
 def work_off_in_a_process(url, holder):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from contracts.index_contract import IndexContract
+from reference.index import ReferenceIndex
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.inmemory.index import ReferenceIndex
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.testing.index_contract import IndexContract
 
 
 class TestRankedIndexOverPostgres(IndexContract):

@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
+from contracts.store_scenes import append, log, sealed_line
+from contracts.threads import in_many_threads
 from souvenance.adapters.sql.migrations import shipped
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.config import settings_from
 from souvenance.errors import Misconfigured
 from souvenance.installation import open_installation
-from souvenance.testing.book_scenes import append, log, sealed_line
-from souvenance.testing.threads import in_many_threads
 
 KNOWN = [migration.name for migration in shipped()]
 

@@ -6,6 +6,13 @@ import shutil
 
 import pytest
 
+from contracts.lines_contract import LinesContract
+from contracts.reindexing_contract import RenewalContract
+from contracts.replication_contract import ShipmentsContract
+from contracts.store_contract import KeysContract
+from contracts.turns_contract import TurnsContract
+from contracts.views_contract import CitationsContract
+from contracts.workspaces_contract import WorkspacesContract
 from objects.stage import kept
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -13,13 +20,6 @@ from souvenance.adapters.system_clock import SystemEntropy
 from souvenance.core.replication.change_notes import MirroredBook
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.testing.book_contract import KeysContract
-from souvenance.testing.lines_contract import LinesContract
-from souvenance.testing.renewal_contract import RenewalContract
-from souvenance.testing.shipments_contract import ShipmentsContract
-from souvenance.testing.turns_contract import TurnsContract
-from souvenance.testing.views_contract import CitationsContract
-from souvenance.testing.workspaces_contract import WorkspacesContract
 
 
 class TestPostgresShipments(ShipmentsContract):

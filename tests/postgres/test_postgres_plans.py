@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
+from contracts.store_scenes import IDS
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import TurnSpan, Views
-from souvenance.testing.book_scenes import IDS
 
 WORKSPACE = "acme"
 MOST_VISITED = 300

@@ -5,13 +5,13 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from contracts.jobs_contract import add, errand
+from contracts.store_scenes import ELSEWHERE, IDS, ROOM, WORKSPACE, append, fill, sealed_line
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.capability import Revocation
 from souvenance.domain.names import ALL
 from souvenance.errors import IntegrityError
-from souvenance.testing.book_scenes import ELSEWHERE, IDS, ROOM, WORKSPACE, append, fill, sealed_line
-from souvenance.testing.work_contract import add, errand
 
 WITHOUT_A_WALL = {"analysis", "installation", "keeping", "migrations", "signin_clients", "signin_slips"}
 """What belongs to the installation, and to no workspace."""

@@ -13,6 +13,8 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import pytest
 
+from contracts.jobs_contract import NOW, UNTIL
+from contracts.store_scenes import log
 from objects.stage import kept
 from processes import until
 from souvenance.adapters.sql.postgres import PostgresEngine
@@ -20,8 +22,6 @@ from souvenance.adapters.sql.store import SqlStore
 from souvenance.core.conversation.webhooks import Delivery
 from souvenance.domain import audit
 from souvenance.domain.jobs import DELIVER, DERIVE, Errand
-from souvenance.testing.book_scenes import log
-from souvenance.testing.work_contract import NOW, UNTIL
 from surfaces.door import environment, ordinary_signals, souvenance
 
 PATIENCE_SECONDS = 60

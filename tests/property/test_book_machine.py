@@ -14,7 +14,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from souvenance.adapters.inmemory.store import MemoryBook
+from reference.store import MemoryBook
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain import audit, ulid

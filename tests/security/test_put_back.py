@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gate.world import on_sqlite
+from reference.embedder import ReferenceEmbedder
 from security.folder import Folder
-from souvenance.adapters.inmemory.embedder import ReferenceEmbedder
 from souvenance.core.embedding import embed_some
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

@@ -1,6 +1,6 @@
 """The parts of a transaction that a conversation needs beside its lines: register and work list.
 
-Contract, which `souvenance.testing.register_contract` and `souvenance.testing.work_contract` check on
+Contract, which `contracts.directory_contract` and `contracts.jobs_contract` check on
 every implementation: nothing crosses a workspace; names compare byte for byte; every change is
 part of the transaction.
 """

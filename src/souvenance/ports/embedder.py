@@ -1,6 +1,6 @@
 """The embedder: where in a space of meaning a text lies.
 
-Contract, which `souvenance.testing.embedder_contract` checks on every implementation:
+Contract, which `contracts.embedder_contract` checks on every implementation:
 
 - A vector has `dimensions` components and length 1. The same text gives the same vector, up to rounding.
 - `space` names the model, its version and whatever else the vectors depend on: vectors of two spaces

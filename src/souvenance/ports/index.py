@@ -1,6 +1,6 @@
 """The index: which lines of some rooms answer a question best.
 
-Contract, which `souvenance.testing.index_contract` checks on every implementation. `search` reads the
+Contract, which `contracts.index_contract` checks on every implementation. `search` reads the
 rooms' blinded tokens and vectors through the reading transaction it is given and sees all that this
 sees, and perhaps what was committed since; it may cache, and drops what `marks` declares stale.
 Scores are those of `souvenance.domain.relevance`, up to rounding. Hits come best first; equal scores,

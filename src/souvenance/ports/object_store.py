@@ -1,6 +1,6 @@
 """Objects: bytes under keys, in a bucket or a folder, where lines are kept a second time.
 
-Contract, which `souvenance.testing.objects_contract` checks on every implementation:
+Contract, which `contracts.object_store_contract` checks on every implementation:
 
 - A key is one or more segments joined by '/'; a segment holds letters, digits, '=', '_', '-' and '.',
   and does not begin with '.'. Another key is a defect of the caller: `ValueError`.

@@ -1,7 +1,7 @@
 """The renewal: which rooms' tokens are to be made anew, and how far that has come.
 
 Tokens that were made by two analyses can't be compared, so a store remembers by which one its tokens are
-made. Contract, which `souvenance.testing.renewal_contract` checks on every book.
+made. Contract, which `contracts.reindexing_contract` checks on every book.
 """
 
 from __future__ import annotations

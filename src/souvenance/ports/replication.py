@@ -1,6 +1,6 @@
 """Shipments: what the bucket does not have yet, or has and should not.
 
-Contract, which `souvenance.testing.shipments_contract` checks on every implementation: a note says only that
+Contract, which `contracts.replication_contract` checks on every implementation: a note says only that
 something must be looked at; what is then done is decided by what the book says at that moment. It is made
 in the transaction that changes the book. It is taken away by whoever carried it, and only if nothing was
 noted meanwhile; if someone else took it away or noted it anew, it is noted (again), so that whatever a

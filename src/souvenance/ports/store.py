@@ -1,7 +1,7 @@
 """The book: lines, keys, revocations, sign-ins, the register, the work list and the audit log, under one
 transaction.
 
-Contract, which `souvenance.testing.book_contract` checks on every implementation:
+Contract, which `contracts.store_contract` checks on every implementation:
 
 - `read()` gives one consistent view; `write()` gives the only writer a view of its own changes.
   A `write()` block that ends normally is durable before it returns; one that raises changes nothing.

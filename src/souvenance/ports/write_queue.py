@@ -1,6 +1,6 @@
 """The outbox: what is to be written to memory, kept on disk until it is.
 
-Contract, which `souvenance.testing.outbox_contract` checks on every implementation:
+Contract, which `contracts.write_queue_contract` checks on every implementation:
 
 - What `put` was given is durable when it returns: it survives the process being killed.
 - Letters of one lane are delivered one after another in the order of `put`, whichever process put

@@ -7,10 +7,7 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from souvenance.domain.change_feed import Saying
-from souvenance.domain.line import PROFILE, TOMBSTONE
-from souvenance.ports.store import ALL_BEFORE, Store, TurnSpan
-from souvenance.testing.book_scenes import (
+from contracts.store_scenes import (
     ELSEWHERE,
     IDS,
     OWNER,
@@ -25,6 +22,9 @@ from souvenance.testing.book_scenes import (
     span,
     walked,
 )
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.line import PROFILE, TOMBSTONE
+from souvenance.ports.store import ALL_BEFORE, Store, TurnSpan
 
 
 class LinesContract:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from souvenance.adapters.inmemory.state import State
+from reference.state import State
 from souvenance.domain.sign_ins import SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
 
 

@@ -8,10 +8,7 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from souvenance.domain.line import TOMBSTONE, LinePlace, SealedLine
-from souvenance.domain.names import Compartment
-from souvenance.ports.store import Store, Turns
-from souvenance.testing.book_scenes import (
+from contracts.store_scenes import (
     ELSEWHERE,
     IDS,
     OWNER,
@@ -24,6 +21,9 @@ from souvenance.testing.book_scenes import (
     sealed_line,
     span,
 )
+from souvenance.domain.line import TOMBSTONE, LinePlace, SealedLine
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import Store, Turns
 
 SESSION = "Tuesday"
 BOB = ROOM._replace(owner="bob")

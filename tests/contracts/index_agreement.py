@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from msgspec import Struct
 
+from contracts.index_scenes import CITY, IDS, MILK, TEA, add, expect_same, packed, pointing
 from souvenance.domain.change_feed import Saying
 from souvenance.domain.names import ALL, Compartment
 from souvenance.language import signs
@@ -20,7 +21,6 @@ from souvenance.language.questions import Wants
 from souvenance.language.times import TimeSpan
 from souvenance.ports.index import Index, IndexQuery, Inquiry, Reading
 from souvenance.ports.store import Store, Transaction
-from souvenance.testing.index_scenes import CITY, IDS, MILK, TEA, add, expect_same, packed, pointing
 
 _TOKENS = (0, TEA, 2, 3, 4, CITY, MILK)
 _SPACES = {"flat": 2, "deep": 3}

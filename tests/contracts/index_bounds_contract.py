@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from souvenance.domain.change_feed import Saying
-from souvenance.ports.index import Index, IndexQuery, Inquiry
-from souvenance.ports.store import Store
-from souvenance.testing.index_scenes import (
+from contracts.index_scenes import (
     BOB,
     CITY,
     IDS,
@@ -26,6 +23,9 @@ from souvenance.testing.index_scenes import (
     packed,
     search,
 )
+from souvenance.domain.change_feed import Saying
+from souvenance.ports.index import Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store
 
 _MARK = 100
 _SAID = (

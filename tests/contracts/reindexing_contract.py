@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contracts.store_scenes import ELSEWHERE, IDS, ROOM, TRAVEL, WORKSPACE, changes_since, numbered
 from souvenance.domain.change_feed import Saying
 from souvenance.domain.names import Compartment
 from souvenance.ports.reindexing import Debt, Renewed
 from souvenance.ports.store import Store
-from souvenance.testing.book_scenes import ELSEWHERE, IDS, ROOM, TRAVEL, WORKSPACE, changes_since, numbered
 
 SPACE = "here"
 MANY = 1000

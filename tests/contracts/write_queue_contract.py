@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from contracts.threads import often_interrupted
 from souvenance.domain import ulid
 from souvenance.ports.write_queue import (
     LONGEST_HOLD_MS,
@@ -29,7 +30,6 @@ from souvenance.ports.write_queue import (
     QueueStatus,
     WriteRefused,
 )
-from souvenance.testing.threads import often_interrupted
 
 OpenOutbox = Callable[[], Outbox]
 

@@ -7,13 +7,7 @@ from math import exp
 
 import pytest
 
-from souvenance.domain import relevance as r
-from souvenance.domain.change_feed import Saying
-from souvenance.domain.names import Compartment
-from souvenance.language import signs
-from souvenance.ports.index import Index, IndexQuery, Inquiry
-from souvenance.ports.store import Store
-from souvenance.testing.index_scenes import (
+from contracts.index_scenes import (
     BOB,
     CITY,
     IDS,
@@ -31,6 +25,12 @@ from souvenance.testing.index_scenes import (
     signal,
     talk,
 )
+from souvenance.domain import relevance as r
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.names import Compartment
+from souvenance.language import signs
+from souvenance.ports.index import Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store
 
 _DAY = 100
 _SIGNS = tuple(range(101, 101 + len(signs.EVERY)))

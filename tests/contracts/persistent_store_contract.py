@@ -20,15 +20,9 @@ from contextlib import suppress
 
 import pytest
 
-from souvenance.domain import audit
-from souvenance.domain.change_feed import Saying
-from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
-from souvenance.domain.jobs import Task
-from souvenance.errors import StorageUnavailable
-from souvenance.ports.directory import Batch
-from souvenance.ports.store import Store, Transaction, WrappedKey
-from souvenance.testing.book_contract import BookContract
-from souvenance.testing.book_scenes import (
+from contracts.jobs_contract import NOW, UNTIL, add, errand, expect_each_once, work_off
+from contracts.store_contract import BookContract
+from contracts.store_scenes import (
     ELSEWHERE,
     IDS,
     ROOM,
@@ -49,8 +43,14 @@ from souvenance.testing.book_scenes import (
     vectors_since,
     write_and_log,
 )
-from souvenance.testing.threads import in_many_threads
-from souvenance.testing.work_contract import NOW, UNTIL, add, errand, expect_each_once, work_off
+from contracts.threads import in_many_threads
+from souvenance.domain import audit
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
+from souvenance.domain.jobs import Task
+from souvenance.errors import StorageUnavailable
+from souvenance.ports.directory import Batch
+from souvenance.ports.store import Store, Transaction, WrappedKey
 
 _MARKED = (
     *("sealed", "metadata", "about", "likeness", "tokens", "said", "vector", "left", "wrapped"),

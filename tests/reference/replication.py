@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from souvenance.adapters.inmemory.state import State
+from reference.state import State
 from souvenance.domain.names import ALL
 from souvenance.domain.objects import key_name
 from souvenance.ports.replication import KEY, LINE, REPLACED, Shipment

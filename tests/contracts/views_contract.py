@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from souvenance.domain.line import SealedLine
-from souvenance.domain.names import Compartment
-from souvenance.ports.store import Store, Views
-from souvenance.testing.book_scenes import (
+from contracts.store_scenes import (
     ELSEWHERE,
     IDS,
     OWNER,
@@ -24,6 +21,9 @@ from souvenance.testing.book_scenes import (
     sealed_line,
     span,
 )
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import Store, Views
 
 BOB = ROOM._replace(owner="bob")
 OTHER = ELSEWHERE[0]

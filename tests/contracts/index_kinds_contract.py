@@ -7,14 +7,7 @@ from math import exp
 import pytest
 from msgspec.structs import replace
 
-from souvenance.domain import relevance as r
-from souvenance.domain.change_feed import Saying
-from souvenance.language import signs
-from souvenance.language.questions import Wants
-from souvenance.language.times import TimeSpan
-from souvenance.ports.index import Index, IndexQuery, Inquiry
-from souvenance.ports.store import Store
-from souvenance.testing.index_scenes import (
+from contracts.index_scenes import (
     BOB,
     IDS,
     MILK,
@@ -28,6 +21,13 @@ from souvenance.testing.index_scenes import (
     search,
     signal,
 )
+from souvenance.domain import relevance as r
+from souvenance.domain.change_feed import Saying
+from souvenance.language import signs
+from souvenance.language.questions import Wants
+from souvenance.language.times import TimeSpan
+from souvenance.ports.index import Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store
 
 _DAY = 86_400_000
 _SIGNS = tuple(range(100, 100 + len(signs.EVERY)))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from contracts.store_scenes import THREADS, TWINS, GiveUp
+from contracts.threads import in_many_threads
 from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Errand, Tally, Task
 from souvenance.ports.store import Store, Transaction
-from souvenance.testing.book_scenes import THREADS, TWINS, GiveUp
-from souvenance.testing.threads import in_many_threads
 
 HOME = "acme"
 NOW = 100

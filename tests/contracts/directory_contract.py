@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
+from contracts.store_scenes import IDS, TWINS, GiveUp
 from souvenance.domain.directory import MEMBER, PEER, PICK, SESSION, WORKSPACE, Entry, Tie
 from souvenance.ports.directory import Batch
 from souvenance.ports.store import Store
-from souvenance.testing.book_scenes import IDS, TWINS, GiveUp
 
 HOME = "acme"
 ANN = Entry(HOME, PEER, "ann", IDS[3], 1, '{"naïve":"日本"}', '{"a":[1,null]}', "travel")

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from msgspec.structs import asdict, replace
 
-from souvenance.adapters.inmemory.state import State
+from reference.state import State
 from souvenance.domain.jobs import Errand, Tally, Task
 from souvenance.domain.names import ALL
 

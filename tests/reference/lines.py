@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from msgspec.structs import replace
 
-from souvenance.adapters.inmemory.state import State
+from reference.state import State
 from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import Turns, TurnSpan, Views

@@ -22,8 +22,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contracts.threads import often_interrupted
 from souvenance.ports.embedder import MOST_AT_ONCE, Embedder
-from souvenance.testing.threads import often_interrupted
 
 TEXTS = [
     "I am going to Lisbon with my sister this weekend.",

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
+from contracts.index_scenes import IDS, MILK, TEA, WORK, expect_same, index_lines, signal, talk
 from souvenance.domain import relevance as r
 from souvenance.ports.index import Index, IndexQuery, Inquiry
 from souvenance.ports.store import Store
-from souvenance.testing.index_scenes import IDS, MILK, TEA, WORK, expect_same, index_lines, signal, talk
 
 _DAY = 100
 

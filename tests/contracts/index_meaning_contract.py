@@ -6,14 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from msgspec.structs import replace
 
-from souvenance.domain import relevance as r
-from souvenance.domain import ulid
-from souvenance.domain.change_feed import Saying
-from souvenance.domain.names import ALL, Compartment
-from souvenance.language.times import TimeSpan
-from souvenance.ports.index import Fresh, Index, IndexQuery, Inquiry
-from souvenance.ports.store import Store
-from souvenance.testing.index_scenes import (
+from contracts.index_scenes import (
     BOB,
     EAST,
     EVERYTHING,
@@ -39,7 +32,14 @@ from souvenance.testing.index_scenes import (
     signal,
     talk,
 )
-from souvenance.testing.threads import in_many_threads
+from contracts.threads import in_many_threads
+from souvenance.domain import relevance as r
+from souvenance.domain import ulid
+from souvenance.domain.change_feed import Saying
+from souvenance.domain.names import ALL, Compartment
+from souvenance.language.times import TimeSpan
+from souvenance.ports.index import Fresh, Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store
 
 _MANY = 450
 _THEN = 86_400_000

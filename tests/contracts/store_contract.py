@@ -10,7 +10,7 @@ A book of one's own is held to it like this:
             book.close()
 
 A book that keeps files, or talks to a server that does, is held to `StoredBookContract` of
-`souvenance.testing.stored_book_contract`, which adds what must outlive a process.
+`contracts.persistent_store_contract`, which adds what must outlive a process.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from souvenance.domain import audit, merkle
-from souvenance.domain.audit import Event
-from souvenance.domain.capability import Extent, Revocation, Revoker
-from souvenance.domain.names import ALL
-from souvenance.ports.store import Store, Transaction, TurnSpan, WrappedKey
-from souvenance.testing.book_scenes import (
+from contracts.directory_contract import RegisterContract
+from contracts.jobs_contract import WorkContract
+from contracts.lines_contract import LinesContract, TermsContract
+from contracts.reindexing_contract import RenewalContract
+from contracts.sign_ins_contract import SignInsContract
+from contracts.store_scenes import (
     ELSEWHERE,
     IDS,
     OWNER,
@@ -52,16 +52,16 @@ from souvenance.testing.book_scenes import (
     walked,
     write_and_log,
 )
-from souvenance.testing.lines_contract import LinesContract, TermsContract
-from souvenance.testing.register_contract import RegisterContract
-from souvenance.testing.renewal_contract import RenewalContract
-from souvenance.testing.signins_contract import SignInsContract
-from souvenance.testing.threads import in_many_threads, often_interrupted
-from souvenance.testing.turns_contract import TurnsContract
-from souvenance.testing.vectors_contract import VectorsContract
-from souvenance.testing.views_contract import CitationsContract, ViewsContract
-from souvenance.testing.work_contract import WorkContract
-from souvenance.testing.workspaces_contract import WorkspacesContract
+from contracts.threads import in_many_threads, often_interrupted
+from contracts.turns_contract import TurnsContract
+from contracts.vectors_contract import VectorsContract
+from contracts.views_contract import CitationsContract, ViewsContract
+from contracts.workspaces_contract import WorkspacesContract
+from souvenance.domain import audit, merkle
+from souvenance.domain.audit import Event
+from souvenance.domain.capability import Extent, Revocation, Revoker
+from souvenance.domain.names import ALL
+from souvenance.ports.store import Store, Transaction, TurnSpan, WrappedKey
 
 
 class _TransactionContract:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from souvenance.adapters.inmemory.state import State
+from reference.state import State
 from souvenance.domain.directory import MEMBER, SESSION, Entry, Tie
 from souvenance.ports.directory import Batch
 

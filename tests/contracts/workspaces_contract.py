@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from souvenance.domain import audit
-from souvenance.domain.capability import Revocation
-from souvenance.domain.names import ALL
-from souvenance.ports.store import Store
-from souvenance.testing.book_scenes import (
+from contracts.store_scenes import (
     ELSEWHERE,
     ROOM,
     THREADS,
@@ -18,7 +14,11 @@ from souvenance.testing.book_scenes import (
     numbered,
     sealed_line,
 )
-from souvenance.testing.threads import in_many_threads
+from contracts.threads import in_many_threads
+from souvenance.domain import audit
+from souvenance.domain.capability import Revocation
+from souvenance.domain.names import ALL
+from souvenance.ports.store import Store
 
 _WRITES = 8
 

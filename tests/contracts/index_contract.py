@@ -7,7 +7,7 @@
 
         @pytest.fixture
         def reference(self) -> Index:
-            return ReferenceIndex()  # of souvenance.adapters.inmemory.index
+            return ReferenceIndex()  # of reference.index
 
         @pytest.fixture
         def book(self) -> Book:
@@ -25,17 +25,12 @@ from math import log1p
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from souvenance.domain import relevance as r
-from souvenance.domain import ulid
-from souvenance.domain.names import Compartment
-from souvenance.ports.index import Index, IndexQuery, Inquiry
-from souvenance.ports.store import Store
-from souvenance.testing.index_agreement import BATCHES, Agreement, IndexBatch
-from souvenance.testing.index_bounds_contract import BoundsContract
-from souvenance.testing.index_kin_contract import KinContract
-from souvenance.testing.index_kinds_contract import KindsContract
-from souvenance.testing.index_meaning_contract import MeaningContract, SealedMeaningContract
-from souvenance.testing.index_scenes import (
+from contracts.index_agreement import BATCHES, Agreement, IndexBatch
+from contracts.index_bounds_contract import BoundsContract
+from contracts.index_kin_contract import KinContract
+from contracts.index_kinds_contract import KindsContract
+from contracts.index_meaning_contract import MeaningContract, SealedMeaningContract
+from contracts.index_scenes import (
     BOB,
     CITY,
     IDS,
@@ -52,8 +47,13 @@ from souvenance.testing.index_scenes import (
     search,
     signal,
 )
-from souvenance.testing.index_talk_contract import TalkContract
-from souvenance.testing.threads import in_many_threads
+from contracts.index_talk_contract import TalkContract
+from contracts.threads import in_many_threads
+from souvenance.domain import relevance as r
+from souvenance.domain import ulid
+from souvenance.domain.names import Compartment
+from souvenance.ports.index import Index, IndexQuery, Inquiry
+from souvenance.ports.store import Store
 
 _EXAMPLES = 60
 

@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import ClassVar
 
-from souvenance.adapters.inmemory.directory import MemoryRegister
-from souvenance.adapters.inmemory.jobs import MemoryWork
-from souvenance.adapters.inmemory.lines import MemoryLines
-from souvenance.adapters.inmemory.reindexing import MemoryRenewal
-from souvenance.adapters.inmemory.replication import MemoryShipments
-from souvenance.adapters.inmemory.sign_ins import MemorySignIns
-from souvenance.adapters.inmemory.state import State
+from reference.directory import MemoryRegister
+from reference.jobs import MemoryWork
+from reference.lines import MemoryLines
+from reference.reindexing import MemoryRenewal
+from reference.replication import MemoryShipments
+from reference.sign_ins import MemorySignIns
+from reference.state import State
 from souvenance.domain import merkle
 from souvenance.domain.audit import GENESIS, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from souvenance.adapters.inmemory.state import State
+from reference.state import State
 from souvenance.domain.change_feed import TermsChange
 from souvenance.domain.names import Compartment
 from souvenance.ports.reindexing import Debt, Renewed

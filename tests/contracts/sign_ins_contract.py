@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from contracts.threads import in_many_threads
 from souvenance.domain.sign_ins import CODE, DEVICE, REFRESH, SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
 from souvenance.ports.sign_ins import SignIns
 from souvenance.ports.store import Store
-from souvenance.testing.threads import in_many_threads
 
 NOW = 10 * SPENT_KEPT_MS
 LATER = NOW + UNUSED_MS

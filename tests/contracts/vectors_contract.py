@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from souvenance.domain.names import Compartment
-from souvenance.ports.store import EVERYTHING, Store
-from souvenance.testing.book_scenes import (
+from contracts.store_scenes import (
     ELSEWHERE,
     IDS,
     ROOM,
@@ -16,6 +14,8 @@ from souvenance.testing.book_scenes import (
     numbered,
     vectors_since,
 )
+from souvenance.domain.names import Compartment
+from souvenance.ports.store import EVERYTHING, Store
 
 
 def index(book: Store, *line_ids: str, room: Compartment = ROOM) -> None:

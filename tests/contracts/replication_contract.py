@@ -8,9 +8,9 @@ class TestMyShipments(ShipmentsContract):
 
 from __future__ import annotations
 
+from contracts.store_scenes import ELSEWHERE, IDS, ROOM, sealed_line
 from souvenance.ports.replication import KEY, LINE, REPLACED, Shipment
 from souvenance.ports.store import Store, WrappedKey
-from souvenance.testing.book_scenes import ELSEWHERE, IDS, ROOM, sealed_line
 
 NOTED = [Shipment(ROOM, LINE, line_id, "noted") for line_id in IDS[:3]]
 
