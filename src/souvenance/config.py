@@ -156,7 +156,7 @@ class Settings(Struct, frozen=True):
         return without_secrets(self.store)
 
     @property
-    def book(self) -> Path:
+    def database(self) -> Path:
         return self.home / "souvenance.db"
 
     @property

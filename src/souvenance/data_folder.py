@@ -81,7 +81,7 @@ class DataFolder:
             write_binding(self._home, ready)
 
     def _check_new(self, *, make: bool) -> None:
-        has_book = exists(self._settings.book)
+        has_book = exists(self._settings.database)
         has_store = has_book or self._named.store is not None
         if self._has_keys and not has_store and not self._begun and not self._may_be_empty:
             raise NotSetUp(
@@ -106,8 +106,8 @@ class DataFolder:
             return
         if known.store is not None:
             raise self._other_store(known)
-        if not exists(self._settings.book) and not self._may_be_empty:
-            raise Misconfigured(f"{self._settings.book} is missing", hint=_LOST)
+        if not exists(self._settings.database) and not self._may_be_empty:
+            raise Misconfigured(f"{self._settings.database} is missing", hint=_LOST)
 
     def _other_store(self, known: Binding) -> StoreMismatch:
         right = f"Set SOUVENANCE_STORE to {known.store}" if known.store else "Leave SOUVENANCE_STORE out"
@@ -119,4 +119,4 @@ class DataFolder:
         )
 
     def _store_name(self, binding: Binding) -> str:
-        return binding.store or str(self._settings.book)
+        return binding.store or str(self._settings.database)

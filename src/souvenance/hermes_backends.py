@@ -200,7 +200,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     from souvenance.agents.rename_peer import rename
     from souvenance.hermes.setup.rename_peer import Carried
 
-    kept = (Settings(configuration.store).book, _folder_of(configuration) / "outbox")
+    kept = (Settings(configuration.store).database, _folder_of(configuration) / "outbox")
     if configuration.url is None and not any(path.exists() for path in kept):
         return Carried(old, new, 0)
     patient = replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
@@ -234,7 +234,7 @@ def _looked_at(configuration: Configuration, token: Callable[[], str] | None) ->
     from souvenance.hermes.identity import agent_peer
     from souvenance.surfaces.http.client import NO_SUCH_PATH
 
-    if configuration.url is None and not Settings(configuration.store).book.exists():
+    if configuration.url is None and not Settings(configuration.store).database.exists():
         return _not_made_yet(configuration.store)
     try:
         way = open_way(replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS)), token)

@@ -246,12 +246,12 @@ def open_installation(
         make_private_folder(settings.home)
     folder = DataFolder(settings, rebuilding=rebuilding, rebind=rebind)
     folder.check(make=make)
-    made, keyring, store = _in_file(settings) if settings.store is None else _in_database(settings)
+    made, keyring, sql_store = _in_file(settings) if settings.store is None else _in_database(settings)
     with ExitStack() as otherwise:
-        otherwise.callback(store.close)
-        folder.claim(store, keyring.instance)
+        otherwise.callback(sql_store.close)
+        folder.claim(sql_store, keyring.instance)
         house = _furnished(
-            settings, made, keyring, store, renew=renew_owner_cap, patience=patience, rebuilding=rebuilding
+            settings, made, keyring, sql_store, renew=renew_owner_cap, patience=patience, rebuilding=rebuilding
         )
         otherwise.pop_all()
     return house
@@ -261,7 +261,7 @@ def _furnished(
     settings: Settings,
     made: bool,
     keyring: KeyFiles,
-    store: SqlStore,
+    sql_store: SqlStore,
     *,
     renew: bool,
     patience: float,
@@ -271,7 +271,7 @@ def _furnished(
     entropy = SystemEntropy()
     clock = SystemClock()
     vault = Vault(keyring, entropy)
-    book, carrier = _with_objects(settings, store, vault, rebuilding=rebuilding)
+    book, carrier = _with_objects(settings, sql_store, vault, rebuilding=rebuilding)
     tokenizer = TokensWhenAsked()
     index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
     meaning = _meaning(settings, clock, patience)
@@ -290,7 +290,7 @@ def _furnished(
         zone=WallClock(settings.zone),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
-    mender = None if carrier is None else _mender(store, clock, tools, carrier)
+    mender = None if carrier is None else _mender(sql_store, clock, tools, carrier)
     gate = Gate(book=book, keyring=keyring, clock=clock, tools=tools, late=LateFile(settings.home))
     gate.append_late()
     if book.scrub_pending():
@@ -313,7 +313,7 @@ def _furnished(
 
     later = Later(workshop), Later(reception)
     return Installation(
-        gate, owner_cap, settings, made, index, bell, *later, store, meaning, tools.model, mender
+        gate, owner_cap, settings, made, index, bell, *later, sql_store, meaning, tools.model, mender
     )
 
 
@@ -328,7 +328,7 @@ def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
 
 
 def _with_objects(
-    settings: Settings, store: SqlStore, vault: Vault, *, rebuilding: bool
+    settings: Settings, sql_store: SqlStore, vault: Vault, *, rebuilding: bool
 ) -> tuple[Store, ReplicationWorker | None]:
     """The book, noting its changes if it is kept a second time, and who carries them.
 
@@ -338,35 +338,35 @@ def _with_objects(
     """
     entropy = SystemEntropy()
     if settings.objects is None:
-        return mirrored(store, entropy, None), None
+        return mirrored(sql_store, entropy, None), None
     from souvenance.adapters.objects.choice import open_objects
     from souvenance.gate.replication.worker import ReplicationWorker
 
     objects = open_objects(settings.objects)
-    book = mirrored(store, entropy, None if rebuilding else objects)
+    book = mirrored(sql_store, entropy, None if rebuilding else objects)
     carrier = ReplicationWorker(
-        book=store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
+        book=sql_store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
     )
     return book, carrier
 
 
-def _mender(store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Mender:
+def _mender(sql_store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Mender:
     from souvenance.gate.replication.repair import Mender
 
-    return Mender(book=store, clock=clock, tools=tools, carrier=carrier)
+    return Mender(book=sql_store, clock=clock, tools=tools, carrier=carrier)
 
 
 def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
     """Whether the store is new, its keys, and its book in the data folder. Raises: SouvenanceError."""
     home = settings.home
-    made = not exists(settings.book)
+    made = not exists(settings.database)
     if not made and not exists(home / ROOT_FILE):
         raise Misconfigured(
             f"{home / ROOT_FILE} is missing, and without it the lines of this store can't be opened",
             hint="Restore root.key from a backup.",
         )
     keyring = KeyFiles.create(home)
-    return made, keyring, SqlStore(in_file(settings.book))
+    return made, keyring, SqlStore(in_file(settings.database))
 
 
 def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:

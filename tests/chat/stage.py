@@ -105,7 +105,7 @@ class Stage:
     @contextmanager
     def busy(self) -> Iterator[None]:
         """Meanwhile another program holds the store, and whoever comes to it waits."""
-        with closing(sqlite3.connect(self.house.settings.book, isolation_level=None)) as other:
+        with closing(sqlite3.connect(self.house.settings.database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             yield
 

@@ -24,14 +24,14 @@ from souvenance.surfaces.cli.demo.story import ALLERGY, STEPS, TRIP
 SABOTAGE = """
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.core import vault
-from souvenance.domain import audit, cap, policy
+from souvenance.domain import audit, capability, policy
 from souvenance.gate import gate
 from souvenance.surfaces.cli import audit as audit_commands
 
 policy._namespaces = lambda grant, reach: frozenset(reach.namespaces or grant.namespaces)
 gate.check_need = lambda grant, need: None
-cap.narrows = lambda child, parent: True
-cap.Revocations.covers = lambda self, chain: False
+capability.narrows = lambda child, parent: True
+capability.Revocations.covers = lambda self, chain: False
 vault.seal = lambda line, *, key, epoch, nonce: line.text.encode()
 vault.open_sealed = lambda line, *, key: line.sealed.decode()
 audit_commands.verify = lambda workspace, rows, saved=None: audit.Checkpoint(workspace, 1, b"")

@@ -139,7 +139,7 @@ class _Conclusions:
         self._waiting = list(views)
         self.taken: list[View] = []
 
-    def take(self, room: int) -> int:
+    def take(self, space: int) -> int:
         """What those take in tokens that fit."""
         spent = 0
         levels = {view.level for view in self.taken}
@@ -147,7 +147,7 @@ class _Conclusions:
         for view in waiting:
             cost = (view.line.tokens or len(view.text)) + view.text.count("\n") + _STAMP_TOKENS
             cost += 0 if view.level in levels else _HEADING_TOKENS
-            if spent + cost > room:
+            if spent + cost > space:
                 self._waiting.append(view)
                 continue
             self.taken.append(view)

@@ -198,11 +198,11 @@ class _Chosen:
         if not self._add(message, self._left):
             return
         self._rank.setdefault(message.line.id, len(self._rank))
-        room = min(self._left, self._most_beside)
+        space = min(self._left, self._most_beside)
         for line in self._beside(message.line, self._asked.around if around is None else around):
             before = self._left
-            self._add(Message(line, self._opener.text(line)), room)
-            room -= before - self._left
+            self._add(Message(line, self._opener.text(line)), space)
+            space -= before - self._left
 
     def passages(self) -> list[Passage]:
         """The passages, that of the best message first."""
@@ -213,14 +213,14 @@ class _Chosen:
     def _place(self, message: Message) -> int:
         return self._rank.get(message.line.id, len(self._rank))
 
-    def _add(self, message: Message, room: int) -> bool:
+    def _add(self, message: Message, space: int) -> bool:
         """Whether the message is quoted: it was before, or there is room for it."""
         chosen, turn = self._by_session[message.line.session or ""], message.line.turn or 0
         if turn in chosen:
             return True
         beside = [chosen[other] for other in (turn - 1, turn + 1) if other in chosen]
         cost = self._cost(message, alone=not any(self._is_same_day(message, other) for other in beside))
-        if cost > room or _class_of(self._desk, message) < self._asked.least:
+        if cost > space or _class_of(self._desk, message) < self._asked.least:
             return False
         chosen[turn] = message
         self._left -= cost

@@ -92,15 +92,15 @@ def by_quotes(
     All of it in at most so many tokens: of these the earlier summary has half, or what the turns leave.
     """
     before = (earlier or "").splitlines()
-    room = most_tokens - min(most_tokens // 2, sum(count(f"{line}\n") for line in before))
+    space = most_tokens - min(most_tokens // 2, sum(count(f"{line}\n") for line in before))
     kept: dict[int, str] = {}
     for number in central([turn.text for turn in turns]) or range(len(turns)):
         turn = turns[number]
         quote = dated_quote(turn.said_at, Quote(turn.peer, turn.text))
         cost = count(f"{quote}\n")
-        if cost <= room:
+        if cost <= space:
             kept[number] = quote
-            room, most_tokens = room - cost, most_tokens - cost
+            space, most_tokens = space - cost, most_tokens - cost
     told = fitting(before[::-1], lambda line: count(f"{line}\n"), most_tokens)
     while told and told[0].startswith(INDENT):
         del told[0]  # It went on with a message that is no longer told.
